@@ -1,0 +1,31 @@
+// What all bindings share: typed contiguous arrays in, owned arrays out.
+// Validation and messages are Python's; a binding only unpacks, releases the GIL and calls a kernel.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+
+template <typename T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
+
+// Hands a vector's storage to numpy without copying it.
+template <typename T>
+Out<T> give(std::vector<T> &&values) {
+    auto owner = std::make_unique<std::vector<T>>(std::move(values));
+    T *data = owner->data();
+    size_t size = owner->size();
+    nb::capsule capsule(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<T> *>(p); });
+    return Out<T>(data, {size}, capsule);
+}
+
+void bind_documents(nb::module_ &m);
+void bind_text(nb::module_ &m);
+void bind_features(nb::module_ &m);
+void bind_matching(nb::module_ &m);

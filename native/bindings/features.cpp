@@ -1,0 +1,3 @@
+#include "bindings/bindings.hpp"
+
+void bind_features(nb::module_ &) {}

@@ -1,0 +1,10 @@
+// The Python module `neardup._native`: one bind_* function a stage, in the order of the data flow.
+#include "bindings/bindings.hpp"
+
+NB_MODULE(_native, m) {
+    m.doc() = "Native kernels of neardup: contiguous buffers in, contiguous buffers out, no GIL held.";
+    bind_documents(m);
+    bind_text(m);
+    bind_features(m);
+    bind_matching(m);
+}

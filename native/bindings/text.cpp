@@ -1,0 +1,3 @@
+#include "bindings/bindings.hpp"
+
+void bind_text(nb::module_ &) {}

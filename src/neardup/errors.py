@@ -1,0 +1,71 @@
+"""Every error a user can meet, as one tree.
+
+    NeardupError
+    ├── UsageError            what was asked for cannot be done (exit code 2)
+    │   ├── SettingsError     an option, recipe or parameter is wrong
+    │   ├── ColumnError       a column that was named is not there
+    │   └── MissingExtraError a feature needs a package that is not installed
+    └── DataError             what was read is wrong (exit code 1)
+        ├── InputError        a file cannot be opened or has an unknown format
+        ├── RejectedError     the first rejected document under ``strict``
+        ├── SignatureError    signatures of unlike settings were mixed
+        └── ConservationError documents in ≠ kept + duplicates + rejected: our bug, never ignored
+
+A message says what was expected, what was got and where; ``hint`` says what to do next and is
+printed last.
+"""
+
+from __future__ import annotations
+
+
+class NeardupError(Exception):
+    """Root of the tree. ``str(error)`` is the whole sentence, hint included."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        self.message = message
+        self.hint = hint
+        super().__init__(f"{message} Hint: {hint}" if hint else message)
+
+
+class UsageError(NeardupError):
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    """``problems`` holds all sentences when several things are wrong at once."""
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, problems: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.problems = problems or (message,)
+
+
+class ColumnError(UsageError):
+    pass
+
+
+class MissingExtraError(UsageError):
+    pass
+
+
+class DataError(NeardupError):
+    pass
+
+
+class InputError(DataError):
+    pass
+
+
+class RejectedError(DataError):
+    pass
+
+
+class SignatureError(DataError):
+    pass
+
+
+class ConservationError(DataError):
+    pass

@@ -1,3 +1,96 @@
-#include "bindings/bindings.hpp"
+#include <nanobind/stl/string.h>
 
-void bind_features(nb::module_ &) {}
+#include "bindings/bindings.hpp"
+#include "features/minhash.hpp"
+#include "features/overlap.hpp"
+#include "features/shingles.hpp"
+#include "methods/shingles.hpp"
+
+using namespace nb::literals;
+using neardup::TextOptions;
+using neardup::WordMap;
+
+static neardup::KeyScheme scheme_named(const std::string &name) {
+    if (name == "bands") return neardup::KeyScheme::bands;
+    if (name == "prefix") return neardup::KeyScheme::prefix;
+    if (name == "containment") return neardup::KeyScheme::containment;
+    throw nb::value_error("unknown key scheme");
+}
+
+static nb::dict prepare_shingles(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, const WordMap *map,
+                                 uint32_t width, uint32_t min_words, const std::string &scheme,
+                                 In<uint32_t> multipliers, uint32_t bands, uint32_t rows, uint64_t threshold_num,
+                                 uint64_t threshold_den) {
+    neardup::ShingleSettings settings{width, min_words, scheme_named(scheme), bands, rows,
+                                      {multipliers.data(), multipliers.size()}, threshold_num, threshold_den};
+    neardup::ShingleBatch batch;
+    batch.feature_ends = {0};
+    batch.key_ends = {0};
+    {
+        nb::gil_scoped_release free;
+        neardup::prepare_shingles(values.data(), offsets.data(), offsets.size() - 1, text, map, settings, batch);
+    }
+    nb::dict out;
+    out["features"] = give(std::move(batch.features));
+    out["feature_offsets"] = give(std::move(batch.feature_ends));
+    out["keys"] = give(std::move(batch.keys));
+    out["key_offsets"] = give(std::move(batch.key_ends));
+    out["probes"] = give(std::move(batch.probes));
+    out["set_digests"] = give(std::move(batch.set_digests));
+    out["text_digests"] = give(std::move(batch.text_digests));
+    out["normal_digests"] = give(std::move(batch.normal_digests));
+    out["words"] = give(std::move(batch.words));
+    out["too_short"] = give(std::move(batch.too_short));
+    return out;
+}
+
+static Out<uint32_t> shingle_signatures(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text,
+                                        const WordMap *map, uint32_t width, In<uint32_t> multipliers) {
+    std::vector<uint32_t> out;
+    {
+        nb::gil_scoped_release free;
+        neardup::shingle_signatures(values.data(), offsets.data(), offsets.size() - 1, text, map, width,
+                                    {multipliers.data(), multipliers.size()}, out);
+    }
+    return give(std::move(out));
+}
+
+static Out<uint64_t> shingle_set(In<uint64_t> words, uint32_t width) {
+    std::vector<uint64_t> out, scratch;
+    std::vector<uint32_t> counts;
+    {
+        nb::gil_scoped_release free;
+        neardup::shingle_hashes(words.data(), words.size(), width, out);
+        neardup::sort_unique(out, scratch, counts);
+    }
+    return give(std::move(out));
+}
+
+static Out<uint32_t> minhash(In<uint64_t> features, In<uint32_t> multipliers) {
+    std::vector<uint32_t> out(multipliers.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::minhash(features.data(), features.size(), multipliers.data(), multipliers.size(), out.data());
+    }
+    return give(std::move(out));
+}
+
+static Out<int64_t> overlaps(In<uint64_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b) {
+    std::vector<int64_t> counts(a.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::overlaps(values.data(), offsets.data(), a.data(), b.data(), a.size(), counts.data());
+    }
+    return give(std::move(counts));
+}
+
+void bind_features(nb::module_ &m) {
+    m.attr("MOST_SHINGLE_WORDS") = neardup::kMostWords;
+    m.def("prepare_shingles", &prepare_shingles, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
+          "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a);
+    m.def("shingle_signatures", &shingle_signatures, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
+          "multipliers"_a);
+    m.def("shingle_set", &shingle_set, "words"_a, "width"_a);
+    m.def("minhash", &minhash, "features"_a, "multipliers"_a);
+    m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a);
+}

@@ -7,7 +7,14 @@ they stay with the reader and come back untouched in the kept output.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+
+Array = npt.NDArray[Any]
 
 KEPT, DUPLICATE, REJECTED = "kept", "duplicate", "rejected"
 
@@ -67,3 +74,53 @@ CLUSTERS = pa.schema(
         pa.field("members", pa.large_list(pa.large_string())),
     ]
 )
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """A list column as two buffers: entry ``i`` is ``values[offsets[i]:offsets[i + 1]]``."""
+
+    values: Array
+    offsets: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def __getitem__(self, index: int) -> Array:
+        return self.values[self.offsets[index] : self.offsets[index + 1]]
+
+    def take(self, chosen: Array) -> Ragged:
+        """The entries named, in that order."""
+        lengths = self.lengths[chosen]
+        starts = np.repeat(self.offsets[:-1][chosen], lengths)
+        inside = np.arange(len(starts)) - np.repeat(offsets_of(lengths)[:-1], lengths)
+        return Ragged(self.values[starts + inside], offsets_of(lengths))
+
+    @classmethod
+    def of_strings(cls, strings: pa.LargeStringArray) -> Ragged:
+        """UTF-8 bytes of an Arrow string column, without copying them."""
+        if len(strings) == 0:
+            return cls(np.empty(0, np.uint8), np.zeros(1, np.int64))
+        _, offsets, data = strings.buffers()
+        starts = np.frombuffer(offsets, np.int64, len(strings) + 1, strings.offset * 8)
+        values = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+        return cls(values, starts)
+
+    @classmethod
+    def of_texts(cls, texts: list[str]) -> Ragged:
+        return cls.of_strings(pa.array(texts, pa.large_string()))
+
+    @classmethod
+    def concat(cls, parts: list[Ragged], dtype: npt.DTypeLike) -> Ragged:
+        lengths = np.concatenate([np.empty(0, np.int64), *(part.lengths for part in parts)])
+        values = [part.values[part.offsets[0] : part.offsets[-1]] for part in parts]
+        return cls(np.concatenate([np.empty(0, dtype), *values]), offsets_of(lengths))
+
+
+def offsets_of(lengths: Array) -> npt.NDArray[np.int64]:
+    """Lengths → offsets: one more entry, the first 0."""
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

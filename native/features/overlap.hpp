@@ -1,0 +1,12 @@
+// |A ∩ B| of sorted sets of 64-bit features, for many pairs: what every set measure is made of.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace neardup {
+
+// Sets are values[offsets[d] .. offsets[d+1]), sorted, without repeats. counts[i] = |set a[i] ∩ set b[i]|.
+void overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+              int64_t *counts);
+
+}  // namespace neardup

@@ -1,0 +1,72 @@
+// The mixing functions behind every signature. They are part of the signature format: changing a
+// constant changes all keys, so golden vectors in the tests pin them.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#endif
+
+namespace neardup {
+
+inline constexpr uint64_t kSecret[4] = {0x9e3779b97f4a7c15ull, 0xd1b54a32d192ed03ull,
+                                        0x8bb84b93962eacc9ull, 0x4b33a62ed433d4a3ull};
+
+// High and low half of a 64x64 product, folded: the mixer of the wyhash family.
+inline uint64_t fold_multiply(uint64_t a, uint64_t b) {
+#if defined(_MSC_VER) && !defined(__clang__)
+    uint64_t high, low = _umul128(a, b, &high);
+    return low ^ high;
+#else
+    __extension__ typedef unsigned __int128 wide;
+    const wide product = static_cast<wide>(a) * b;
+    return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+#endif
+}
+
+// A bijection of 64 bits (Stafford's variant 13 of the MurmurHash3 finaliser): spreads without
+// adding collisions. Plain multiplies and shifts, so loops over it vectorise.
+inline uint64_t scramble(uint64_t x) {
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+inline uint64_t load64(const uint8_t *p) {
+    uint64_t x;
+    std::memcpy(&x, p, 8);
+    return x;
+}
+
+// Order-dependent 64-bit digest of a sequence; call it with two seeds for 128 bits.
+inline uint64_t sequence_digest(const uint64_t *values, size_t size, uint64_t seed) {
+    uint64_t a = seed ^ kSecret[0], b = kSecret[1] ^ size;
+    size_t i = 0;
+    for (; i + 2 <= size; i += 2) {
+        a = fold_multiply(a ^ values[i], kSecret[2]);
+        b = fold_multiply(b ^ values[i + 1], kSecret[3]);
+    }
+    if (i < size) a = fold_multiply(a ^ values[i], kSecret[2]);
+    return fold_multiply(a ^ kSecret[3], b ^ seed);
+}
+
+// 64-bit digest of bytes; four lanes so that long texts run at memory speed.
+inline uint64_t bytes_digest(const uint8_t *p, size_t size, uint64_t seed) {
+    uint64_t lane[4] = {seed ^ kSecret[0], seed ^ kSecret[1], seed ^ kSecret[2], seed ^ kSecret[3]};
+    size_t left = size;
+    for (; left >= 64; left -= 64, p += 64)
+        for (int k = 0; k < 4; ++k)
+            lane[k] = fold_multiply(load64(p + 16 * k) ^ kSecret[k], load64(p + 16 * k + 8) ^ lane[k]);
+    uint8_t tail[64] = {};
+    std::memcpy(tail, p, left);
+    for (int k = 0; k < 4; ++k)
+        lane[k] = fold_multiply(load64(tail + 16 * k) ^ kSecret[k], load64(tail + 16 * k + 8) ^ lane[k]);
+    const uint64_t a = fold_multiply(lane[0] ^ kSecret[1], lane[1] ^ size);
+    const uint64_t b = fold_multiply(lane[2] ^ kSecret[3], lane[3] ^ seed);
+    return fold_multiply(a ^ kSecret[2], b ^ kSecret[0]);
+}
+
+}  // namespace neardup

@@ -1,0 +1,129 @@
+#include "methods/shingles.hpp"
+
+#include <algorithm>
+
+#include "features/minhash.hpp"
+#include "features/shingles.hpp"
+#include "hash.hpp"
+
+namespace neardup {
+namespace {
+
+// Keys of unlike tables must never meet, so the table's number is part of the key.
+constexpr uint64_t kPrefixTable = ~uint64_t{0};
+constexpr uint64_t kShortTable = ~uint64_t{1};
+
+uint64_t feature_key(uint64_t feature, uint64_t table) { return scramble(feature ^ fold_multiply(table, kSecret[2])); }
+
+uint64_t band_key(const uint32_t *minima, uint32_t rows, uint32_t band) {
+    uint64_t key = fold_multiply(kSecret[0] ^ band, kSecret[1] ^ rows);
+    for (uint32_t i = 0; i < rows; ++i) key = fold_multiply(key ^ minima[i], kSecret[3]);
+    return key;
+}
+
+// |A| − ⌈t·|A|⌉ + 1: whoever shares t of A shares one of these.
+size_t prefix_size(size_t size, const ShingleSettings &s) {
+    const uint64_t needed = (size * s.threshold_num + s.threshold_den - 1) / s.threshold_den;
+    return size - std::max<uint64_t>(needed, 1) + 1;
+}
+
+class Worker {
+  public:
+    Worker(const TextOptions &text, const WordMap *map, uint32_t width) : tokenizer_(text, map), width_(width) {}
+
+    const std::vector<uint64_t> &words(const uint8_t *text, size_t size) {
+        tokenizer_.hashes(text, size, words_);
+        return words_;
+    }
+    const std::vector<uint64_t> &features() {
+        shingle_hashes(words_.data(), words_.size(), width_, features_);
+        sort_unique(features_, scratch_, counts_);
+        return features_;
+    }
+    // The words in order; a text without words (punctuation, emoji) is its own normal form.
+    uint64_t normal_digest(const uint8_t *text, size_t size, uint64_t seed) {
+        if (!words_.empty()) return sequence_digest(words_.data(), words_.size(), seed);
+        normal_.clear();
+        tokenizer_.normal_form(text, size, normal_);
+        return bytes_digest(normal_.data(), normal_.size(), ~seed);
+    }
+    void minima(std::span<const uint32_t> multipliers, uint32_t *out) {
+        minhash(features_.data(), features_.size(), multipliers.data(), multipliers.size(), out);
+    }
+
+  private:
+    Tokenizer tokenizer_;
+    uint32_t width_;
+    std::vector<uint64_t> words_, features_, scratch_;
+    std::vector<uint32_t> counts_;
+    std::vector<uint8_t> normal_;
+};
+
+void append_keys(Worker &worker, const std::vector<uint64_t> &features, const ShingleSettings &s,
+                 std::vector<uint32_t> &minima, ShingleBatch &out) {
+    if (s.scheme == KeyScheme::bands) {
+        worker.minima(s.multipliers, minima.data());
+        for (uint32_t b = 0; b < s.bands; ++b) out.keys.push_back(band_key(minima.data() + b * s.rows, s.rows, b));
+        out.probes.push_back(static_cast<int32_t>(s.bands));
+        return;
+    }
+    const size_t probes = prefix_size(features.size(), s);
+    const size_t count = s.scheme == KeyScheme::containment ? features.size() : probes;
+    for (size_t i = 0; i < count; ++i) out.keys.push_back(feature_key(features[i], kPrefixTable));
+    out.probes.push_back(static_cast<int32_t>(probes));
+}
+
+void append_short(Worker &worker, const uint8_t *text, size_t size, ShingleBatch &out) {
+    const uint64_t a = worker.normal_digest(text, size, 1), b = worker.normal_digest(text, size, 2);
+    out.features.insert(out.features.end(), {std::min(a, b), std::max(a, b)});
+    out.keys.push_back(feature_key(a, kShortTable));
+    out.probes.push_back(1);
+}
+
+void append_document(Worker &worker, const uint8_t *text, size_t size, const ShingleSettings &s,
+                     std::vector<uint32_t> &minima, ShingleBatch &out) {
+    const size_t words = worker.words(text, size).size(), begin = out.features.size();
+    const bool too_short = words < std::max<uint32_t>(s.min_words, 1);
+    if (too_short) {
+        append_short(worker, text, size, out);
+    } else {
+        const auto &features = worker.features();
+        append_keys(worker, features, s, minima, out);
+        out.features.insert(out.features.end(), features.begin(), features.end());
+    }
+    const uint64_t *set = out.features.data() + begin;
+    const size_t count = out.features.size() - begin;
+    for (uint64_t seed : {3, 4}) out.set_digests.push_back(sequence_digest(set, count, seed + (too_short ? 2 : 0)));
+    out.text_digests.push_back(bytes_digest(text, size, 7));
+    out.normal_digests.push_back(worker.normal_digest(text, size, 8));
+    out.words.push_back(static_cast<int32_t>(std::min<size_t>(words, INT32_MAX)));
+    out.too_short.push_back(too_short);
+    out.feature_ends.push_back(static_cast<int64_t>(out.features.size()));
+    out.key_ends.push_back(static_cast<int64_t>(out.keys.size()));
+}
+
+}  // namespace
+
+void prepare_shingles(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,
+                      const WordMap *map, const ShingleSettings &settings, ShingleBatch &out) {
+    Worker worker(text, map, settings.width);
+    std::vector<uint32_t> minima(settings.multipliers.size());
+    out.features.reserve(static_cast<size_t>(offsets[documents] - offsets[0]) / 7);
+    out.keys.reserve(documents * std::max<uint32_t>(settings.bands, 1));
+    for (size_t d = 0; d < documents; ++d)
+        append_document(worker, values + offsets[d], static_cast<size_t>(offsets[d + 1] - offsets[d]), settings, minima, out);
+}
+
+void shingle_signatures(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,
+                        const WordMap *map, uint32_t width, std::span<const uint32_t> multipliers,
+                        std::vector<uint32_t> &out) {
+    Worker worker(text, map, width);
+    out.resize(documents * multipliers.size());
+    for (size_t d = 0; d < documents; ++d) {
+        worker.words(values + offsets[d], static_cast<size_t>(offsets[d + 1] - offsets[d]));
+        worker.features();
+        worker.minima(multipliers, out.data() + d * multipliers.size());
+    }
+}
+
+}  // namespace neardup

@@ -1,0 +1,229 @@
+"""Pass 1 on one machine: documents → keys, evidence and what decisions need, in one stream.
+
+Chunks are read in order by the calling thread and parsed and prepared by worker threads, which hold
+no Python lock while they compute; results are taken in order, so neither the number of threads nor
+the size of chunks can change the answer. Texts are let go at once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import _native
+from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
+from neardup.errors import RejectedError
+from neardup.matching.evidence import EvidenceStore
+from neardup.methods.method import Method, Prepared
+from neardup.plan import Plan
+from neardup.progress import Progress
+from neardup.schema import Array, Ragged
+
+
+@dataclass
+class Intake:
+    """What pass 1 leaves behind. Arrays have one entry an accepted document, in input order."""
+
+    files: list[str]
+    file: Array
+    row: Array
+    position: Array  # among all input documents, rejected ones included
+    ids: pa.LargeStringArray
+    prepared: Prepared  # its evidence is in the store
+    lengths: Array  # characters; zeros when the policy does not ask
+    extra: dict[str, pa.ChunkedArray]
+    store: EvidenceStore
+    rejected: list[Rejected]
+    rejected_position: Array
+    total: int
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+
+def take_in(collection: Collection, plan: Plan, progress: Progress, folder: Path | None) -> Intake:
+    store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
+    gathered = _Gathered(plan, store)
+    progress.stage("reading", unit="documents")
+    for batch, prepared, lengths in _prepared_batches(collection, plan):
+        gathered.add(batch, prepared, lengths)
+        progress.advance(batch.records.num_rows + len(batch.rejected))
+        if gathered.full:
+            break
+    return gathered.finish()
+
+
+def _prepared_batches(
+    collection: Collection, plan: Plan
+) -> Iterator[tuple[DocumentBatch, Prepared, Array]]:
+    """In input order, with at most twice as many chunks in flight as there are workers."""
+    chunks = iter(collection.chunks(plan.columns))
+    if plan.workers == 1:
+        for chunk in chunks:
+            yield _work(chunk, plan)
+        return
+    waiting: deque[Future[tuple[DocumentBatch, Prepared, Array]]] = deque()
+    with ThreadPoolExecutor(plan.workers) as pool:
+        try:
+            for chunk in chunks:
+                waiting.append(pool.submit(_work, chunk, plan))
+                if len(waiting) >= 2 * plan.workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
+    batch = chunk.read()
+    prepared = plan.method.prepare(batch.records)
+    if plan.keep.criterion == "length":
+        lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
+    else:
+        lengths = np.zeros(batch.records.num_rows, np.int64)
+    slim = batch.records.drop_columns(["text"])
+    return replace(batch, records=slim), prepared, lengths
+
+
+@dataclass
+class _Gathered:
+    plan: Plan
+    store: EvidenceStore
+    files: dict[str, int] = field(default_factory=dict)
+    file: list[Array] = field(default_factory=list)
+    records: list[pa.RecordBatch] = field(default_factory=list)
+    position: list[Array] = field(default_factory=list)
+    prepared: list[Prepared] = field(default_factory=list)
+    lengths: list[Array] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    rejected_position: list[Array] = field(default_factory=list)
+    ids: _native.IdSet = field(default_factory=_native.IdSet)
+    total: int = 0
+
+    @property
+    def full(self) -> bool:
+        return self.plan.limit is not None and self.total >= self.plan.limit
+
+    def add(self, batch: DocumentBatch, prepared: Prepared, lengths: Array) -> None:
+        batch, good = self._without_known_ids(batch)
+        positions, rejected_positions = self._positions(batch)
+        if self.plan.limit is not None:
+            fits = positions < self.plan.limit
+            rejected_fits = rejected_positions < self.plan.limit
+            good[good] = fits
+            batch = replace(
+                batch,
+                records=batch.records.filter(pa.array(fits)),
+                rejected=[r for r, ok in zip(batch.rejected, rejected_fits, strict=True) if ok],
+            )
+            positions, rejected_positions = positions[fits], rejected_positions[rejected_fits]
+        if not good.all():
+            prepared, lengths = _filter(prepared, good), lengths[good]
+        if batch.rejected and self.plan.strict:
+            raise strict_error(batch.rejected[0])
+        self.store.append(prepared.evidence)
+        self.prepared.append(replace(prepared, evidence=_NOTHING))
+        self.lengths.append(lengths)
+        self.records.append(batch.records)
+        self.file.append(np.full(batch.records.num_rows, self._file(batch.file), np.int32))
+        self.position.append(positions)
+        self.rejected += batch.rejected
+        self.rejected_position.append(rejected_positions)
+        self.total += len(positions) + len(rejected_positions)
+
+    def _file(self, name: str) -> int:
+        return self.files.setdefault(name, len(self.files))
+
+    def _without_known_ids(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
+        ids = Ragged.of_strings(batch.records.column("id"))
+        known = self.ids.add(_native.bytes_digests(ids.values, ids.offsets, 0))
+        good: Array = known < 0
+        if good.all():
+            return batch, good
+        rows = batch.records.column("row").to_numpy()
+        repeated = [
+            Rejected(batch.file, int(rows[i]), f"id {name!r} was already used", name)
+            for i in np.flatnonzero(~good)
+            if (name := batch.records.column("id")[int(i)].as_py()) is not None
+        ]
+        rejected = sorted([*batch.rejected, *repeated], key=lambda r: r.row)
+        records = batch.records.filter(pa.array(good))
+        return replace(batch, records=records, rejected=rejected), good
+
+    def _positions(self, batch: DocumentBatch) -> tuple[Array, Array]:
+        rows = batch.records.column("row").to_numpy()
+        rejected = np.array([r.row for r in batch.rejected], np.int64)
+        positions = self.total + np.arange(len(rows)) + np.searchsorted(rejected, rows)
+        rejected_positions = self.total + np.arange(len(rejected)) + np.searchsorted(rows, rejected)
+        return positions, rejected_positions
+
+    def finish(self) -> Intake:
+        records = pa.Table.from_batches(self.records) if self.records else None
+        return Intake(
+            files=list(self.files),
+            file=_join(self.file, np.int32),
+            row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
+            position=_join(self.position, np.int64),
+            ids=_one(records.column("id")) if records else pa.array([], pa.large_string()),
+            prepared=_concat(self.prepared),
+            lengths=_join(self.lengths, np.int64),
+            extra={n: records.column(n) for n in self.plan.columns.extra} if records else {},
+            store=self.store,
+            rejected=self.rejected,
+            rejected_position=_join(self.rejected_position, np.int64),
+            total=self.total,
+        )
+
+
+def strict_error(rejected: Rejected) -> RejectedError:
+    return RejectedError(
+        f"{rejected.file}, row {rejected.row}: {rejected.reason}.",
+        hint="without --strict such documents are set apart in rejected.jsonl and the run goes on.",
+    )
+
+
+_NOTHING = Ragged(np.empty(0, np.uint64), np.zeros(1, np.int64))
+
+
+def _join(parts: list[Array], dtype: type[np.generic]) -> Array:
+    return np.concatenate([np.empty(0, dtype), *parts])
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def _filter(prepared: Prepared, good: Array) -> Prepared:
+    chosen = np.flatnonzero(good)
+    return Prepared(
+        keys=prepared.keys.take(chosen),
+        probes=prepared.probes[good],
+        evidence=prepared.evidence.take(chosen),
+        digests=prepared.digests[good],
+        text_digests=prepared.text_digests[good],
+        normal_digests=prepared.normal_digests[good],
+        words=prepared.words[good],
+        too_short=prepared.too_short[good],
+    )
+
+
+def _concat(parts: list[Prepared]) -> Prepared:
+    return Prepared(
+        keys=Ragged.concat([p.keys for p in parts], np.uint64),
+        probes=_join([p.probes for p in parts], np.int32),
+        evidence=_NOTHING,
+        digests=np.concatenate([np.empty((0, 2), np.uint64), *(p.digests for p in parts)]),
+        text_digests=_join([p.text_digests for p in parts], np.uint64),
+        normal_digests=_join([p.normal_digests for p in parts], np.uint64),
+        words=_join([p.words for p in parts], np.int32),
+        too_short=_join([p.too_short for p in parts], np.bool_),
+    )

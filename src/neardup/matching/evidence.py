@@ -1,0 +1,90 @@
+"""Evidence of a whole collection: in memory while it is small, in a spool file when it is not.
+
+Appended in document order, read back for chosen documents only. Peak memory is ``limit`` plus what
+a caller takes at once, whatever the size of the collection.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup import _native
+from neardup.errors import DataError
+from neardup.schema import Array, Ragged, offsets_of
+
+
+class EvidenceStore:
+    """``folder`` is where the spool file goes; it has no name there and vanishes with the store."""
+
+    def __init__(self, dtype: npt.DTypeLike, *, limit: int, folder: Path | None = None) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self._limit = limit
+        self._folder = folder
+        self._parts: list[Array] = []
+        self._part_bytes = 0
+        self._lengths: list[Array] = []
+        self._starts: Array | None = None
+        self._file: IO[bytes] | None = None
+
+    def append(self, evidence: Ragged) -> None:
+        values = evidence.values[evidence.offsets[0] : evidence.offsets[-1]]
+        self._lengths.append(evidence.lengths)
+        self._starts = None
+        self._parts.append(values)
+        self._part_bytes += values.nbytes
+        if self._file is not None or self._part_bytes > self._limit:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(dir=self._folder, prefix="neardup-evidence-")  # noqa: SIM115
+        for part in self._parts:
+            self._file.write(memoryview(part).cast("B"))
+        self._file.flush()
+        self._parts, self._part_bytes = [], 0
+
+    @property
+    def lengths(self) -> Array:
+        self._settle()
+        return self._lengths[0]
+
+    def _settle(self) -> Array:
+        """Byte offsets of all documents; parts in memory become one."""
+        if self._starts is None:
+            self._lengths = [np.concatenate([np.empty(0, np.int64), *self._lengths])]
+            self._starts = offsets_of(self._lengths[0] * self.dtype.itemsize)
+            if self._file is None:
+                self._parts = [np.concatenate([np.empty(0, self.dtype), *self._parts])]
+        return self._starts
+
+    def take(self, documents: Array) -> Ragged:
+        """The evidence of these documents, in the order they are named."""
+        starts = self._settle()[documents]
+        lengths = self._lengths[0][documents]
+        out = np.empty(int(lengths.sum()), self.dtype)
+        sizes = lengths * self.dtype.itemsize
+        if self._file is None:
+            source = self._parts[0].view(np.uint8)
+            _native.gather_memory(source, starts, sizes, out.view(np.uint8))
+        elif not _native.gather_file(self._file.fileno(), starts, sizes, out.view(np.uint8)):
+            raise DataError(
+                "The spool file of the evidence could not be read back.",
+                hint=f"is the disk of {self._folder or tempfile.gettempdir()} full or failing?",
+            )
+        return Ragged(out, offsets_of(lengths))
+
+    @property
+    def spooled(self) -> int:
+        """Bytes on disk."""
+        return os.fstat(self._file.fileno()).st_size if self._file else 0
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._parts = []

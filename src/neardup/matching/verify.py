@@ -1,0 +1,105 @@
+"""Candidate pairs → verified pairs: each is scored on evidence, in blocks of bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.matching.evidence import EvidenceStore
+from neardup.methods.method import Method, Scores
+from neardup.schema import Array
+
+BLOCK_BYTES = 32 << 20
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Verified pairs of documents, by index; which of the two comes first has no meaning here."""
+
+    a: npt.NDArray[np.int64]
+    b: npt.NDArray[np.int64]
+    score: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    @classmethod
+    def none(cls) -> Pairs:
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+
+    @classmethod
+    def concat(cls, parts: list[Pairs]) -> Pairs:
+        if not parts:
+            return cls.none()
+        return cls(
+            np.concatenate([p.a for p in parts]),
+            np.concatenate([p.b for p in parts]),
+            np.concatenate([p.score for p in parts]),
+        )
+
+    def where(self, mask: Array) -> Pairs:
+        return Pairs(self.a[mask], self.b[mask], self.score[mask])
+
+    def mapped(self, names: Array) -> Pairs:
+        """The same pairs under other numbers: document ``i`` is called ``names[i]``."""
+        return Pairs(names[self.a], names[self.b], self.score)
+
+    def distinct(self) -> Pairs:
+        """Each pair once, the smaller number first, sorted."""
+        a, b = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
+        order = np.lexsort((b, a))
+        a, b, score = a[order], b[order], self.score[order]
+        new = np.ones(len(a), bool)
+        new[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+        return Pairs(a[new], b[new], score[new])
+
+
+class Verifier:
+    def __init__(
+        self,
+        method: Method,
+        store: EvidenceStore,
+        *,
+        workers: int = 1,
+        progress: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._method = method
+        self._store = store
+        self._workers = workers
+        self._progress = progress
+        self.scored = 0
+
+    def scores(self, a: Array, b: Array) -> Scores:
+        """One score a pair, in the order given."""
+        blocks = self._blocks(a, b)
+        self.scored += len(a)
+        if len(blocks) < 2:
+            parts = [self._score(a[part], b[part]) for part in blocks]
+        else:
+            with ThreadPoolExecutor(self._workers) as pool:
+                parts = list(pool.map(lambda part: self._score(a[part], b[part]), blocks))
+        passed = np.concatenate([np.empty(0, np.bool_), *(p.passed for p in parts)])
+        return Scores(passed, np.concatenate([np.empty(0), *(p.score for p in parts)]))
+
+    def _blocks(self, a: Array, b: Array) -> list[slice]:
+        """Runs of pairs whose evidence fits a block (a single larger pair is its own block)."""
+        if not len(a):
+            return []
+        sizes = self._store.lengths
+        volume = np.cumsum((sizes[a] + sizes[b]) * self._store.dtype.itemsize)
+        limit = max(BLOCK_BYTES, 1)
+        cuts = np.flatnonzero(np.diff(volume // limit)) + 1
+        edges = [0, *cuts.tolist(), len(a)]
+        return [slice(i, j) for i, j in zip(edges, edges[1:], strict=False)]
+
+    def _score(self, a: Array, b: Array) -> Scores:
+        documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
+        evidence = self._store.take(documents)
+        local = local.astype(np.int64)
+        scores = self._method.score(evidence, local[: len(a)], local[len(a) :])
+        self._progress(len(a))
+        return scores

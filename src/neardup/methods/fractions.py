@@ -1,0 +1,21 @@
+"""Thresholds as exact fractions, so that a pair exactly at the threshold passes on any machine."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from neardup.errors import SettingsError
+
+MOST_DECIMALS = 6  # keeps inter · denominator inside 64 bits for sets of 10¹² features
+
+
+def threshold_fraction(threshold: float) -> Fraction:
+    """The decimal number that was written, not its binary neighbour: 0.8 is 4/5."""
+    fraction = Fraction(str(threshold))
+    if not 0 < fraction <= 1 or 10**MOST_DECIMALS % fraction.denominator:
+        raise SettingsError(
+            f"threshold is {threshold}; expected a number above 0 and up to 1 "
+            f"with at most {MOST_DECIMALS} decimals.",
+            hint="0.8 finds copies with small edits, 0.5 also revised versions.",
+        )
+    return fraction

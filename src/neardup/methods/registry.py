@@ -1,0 +1,60 @@
+"""The methods by name: one visible table, and the entry points of other packages.
+
+A method is imported only when it is asked for, so that listing them costs nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+from importlib.metadata import entry_points
+from typing import Any
+
+from neardup.errors import SettingsError
+from neardup.methods.method import Method
+
+METHODS = {
+    "exact": "neardup.methods.exact:Exact",
+    "shingles": "neardup.methods.shingles:Shingles",
+}
+ENTRY_POINTS = "neardup.methods"
+DEFAULT = "shingles"
+
+
+def names() -> list[str]:
+    return sorted({*METHODS, *(entry.name for entry in entry_points(group=ENTRY_POINTS))})
+
+
+def method_class(name: str) -> type[Any]:
+    if name in METHODS:
+        module, _, attribute = METHODS[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
+    for entry in entry_points(group=ENTRY_POINTS):
+        if entry.name == name:
+            return entry.load()  # type: ignore[no-any-return]
+    near = difflib.get_close_matches(name, names(), 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"methods are {', '.join(names())}."
+    raise SettingsError(f"There is no method {name!r}.", hint=hint)
+
+
+def build(name: str, parameters: dict[str, Any] | None = None) -> Method:
+    """A method from its name and flat or nested parameters, as recipes and ``--set`` give them."""
+    cls = method_class(name)
+    made: Method = _construct(cls, parameters or {}, name)
+    return made
+
+
+def _construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    values = {}
+    for key, value in parameters.items():
+        if key not in fields:
+            near = difflib.get_close_matches(key, fields, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(fields)}."
+            raise SettingsError(f"{where} has no parameter {key!r}.", hint=hint)
+        default = fields[key].default_factory
+        if isinstance(value, dict) and dataclasses.is_dataclass(default):
+            value = _construct(default, value, f"{where}.{key}")  # type: ignore[arg-type]
+        values[key] = value
+    return cls(**values)

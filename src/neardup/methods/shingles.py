@@ -1,0 +1,151 @@
+"""Word w-shingles: resemblance and containment (Broder 1997; Williams & Giles; the lecture).
+
+Resemblance is ``r = |A∩B| / |A∪B|`` of the two sets of w-word shingles; containment is
+``|A∩B| / min(|A|, |B|)``, the share of the shorter one found in the longer. Keys come from MinHash
+bands where they serve the threshold, else from the head of the sorted set (prefix filter), which
+misses nothing. Every pair that meets is scored on the full sets of 64-bit features.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.errors import SettingsError
+from neardup.methods import minhash
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import Prepared, Scores
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+from neardup.text.words import word_map
+
+MEASURES = ("resemblance", "containment")
+KEYS = ("auto", "bands", "prefix")
+
+
+@dataclass(frozen=True)
+class Shingles:
+    """Parameters of the method; the defaults find copies with small edits."""
+
+    words: int = 5
+    threshold: float = 0.8
+    measure: str = "resemblance"
+    permutations: int = 128
+    miss_rate_limit: float = 0.001
+    keys: str = "auto"
+    min_words: int = 15
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "shingles"
+    columns: ClassVar[tuple[str, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+
+    def __post_init__(self) -> None:
+        _require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
+        _require(
+            self.measure in MEASURES, self, "measure", " or ".join(map(repr, MEASURES))
+        )
+        _require(self.keys in KEYS, self, "keys", ", ".join(map(repr, KEYS)))
+        _require(
+            8 <= self.permutations <= minhash.MOST_VALUES, self, "permutations", "from 8 to 4096"
+        )
+        _require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
+        _require(self.min_words >= 0, self, "min_words", "0 or more")
+        threshold_fraction(self.threshold)
+        if self.keys == "bands" and self.bands is None:
+            raise SettingsError(
+                f"keys='bands' cannot serve {self.measure} ≥ {self.threshold} "
+                f"with a miss rate of {self.miss_rate_limit}.",
+                hint="leave keys='auto', which takes a prefix join there.",
+            )
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @functools.cached_property
+    def bands(self) -> minhash.Bands | None:
+        """None where a prefix join serves: containment, low thresholds, or on request."""
+        if self.measure == "containment" or self.keys == "prefix":
+            return None
+        return minhash.choose_bands(self.threshold, self.permutations, self.miss_rate_limit)
+
+    @property
+    def scheme(self) -> str:
+        if self.bands:
+            return "bands"
+        return "containment" if self.measure == "containment" else "prefix"
+
+    @property
+    def miss_rate(self) -> float:
+        return self.bands.miss_rate(self.threshold) if self.bands else 0.0
+
+    def resolved(self) -> dict[str, object]:
+        bands = self.bands._asdict() if self.bands else {}
+        return {"scheme": self.scheme, **bands, "miss_rate": self.miss_rate}
+
+    def prepare(self, batch: pa.RecordBatch) -> Prepared:
+        texts = Ragged.of_strings(batch.column("text"))
+        bands = self.bands or minhash.Bands(0, 0)
+        made = _native.prepare_shingles(
+            texts.values,
+            texts.offsets,
+            self.text.native(),
+            word_map(texts.values, texts.offsets, self.text),
+            self.words,
+            self.min_words,
+            self.scheme,
+            minhash.multipliers(bands.values),
+            bands.bands,
+            bands.rows,
+            self.fraction.numerator,
+            self.fraction.denominator,
+        )
+        return Prepared(
+            keys=Ragged(made["keys"], made["key_offsets"]),
+            probes=made["probes"],
+            evidence=Ragged(made["features"], made["feature_offsets"]),
+            digests=made["set_digests"].reshape(-1, 2),
+            text_digests=made["text_digests"],
+            normal_digests=made["normal_digests"],
+            words=made["words"],
+            too_short=made["too_short"].view(np.bool_),
+        )
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        shared = _native.overlaps(evidence.values, evidence.offsets, a, b)
+        sizes = evidence.lengths
+        if self.measure == "containment":
+            whole = np.minimum(sizes[a], sizes[b])
+        else:
+            whole = sizes[a] + sizes[b] - shared
+        passed = shared * self.fraction.denominator >= whole * self.fraction.numerator
+        return Scores(passed, shared / np.maximum(whole, 1))
+
+    def signatures(self, texts: pa.LargeStringArray) -> Array:
+        """The MinHash values alone, one row a document: the sketch others call a signature."""
+        ragged = Ragged.of_strings(texts)
+        values = _native.shingle_signatures(
+            ragged.values,
+            ragged.offsets,
+            self.text.native(),
+            word_map(ragged.values, ragged.offsets, self.text),
+            self.words,
+            minhash.multipliers(self.permutations),
+        )
+        rows: Array = values.reshape(len(ragged), -1)[:, : self.permutations]
+        return rows
+
+
+def _require(condition: bool, method: Shingles, name: str, expected: str) -> None:
+    if not condition:
+        raise SettingsError(
+            f"shingles: {name} is {getattr(method, name)!r}; expected {expected}.",
+            hint="`neardup methods shingles` lists the parameters.",
+        )

@@ -1,0 +1,209 @@
+"""Settings as written → what will run: validated, printable, stored with the output.
+
+``Settings`` holds what a user wrote (options, keyword arguments, a recipe). ``resolve`` turns it
+into a ``Plan`` once, and reports everything that is wrong at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from neardup.decisions.order import Keep
+from neardup.documents.columns import Columns
+from neardup.errors import NeardupError, SettingsError
+from neardup.methods import registry
+from neardup.methods.method import Method
+
+CLUSTERS = ("rule", "components")
+MAX_PAIRS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """As written. ``method`` may be a name or a method; ``set`` are its parameters by name."""
+
+    method: str | Method = registry.DEFAULT
+    threshold: float | None = None
+    set: dict[str, Any] = field(default_factory=dict)
+    text: str = "text"
+    id: str | None = None
+    date: str | None = None
+    within: str | None = None
+    keep: str = "first"
+    clusters: str = "rule"
+    workers: int | None = None
+    memory: str | int = "512MB"
+    limit: int | None = None
+    max_pairs: int = MAX_PAIRS
+    strict: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will run."""
+
+    method: Method
+    columns: Columns
+    keep: Keep
+    within: str | None
+    clusters: str
+    workers: int
+    memory: int
+    limit: int | None
+    max_pairs: int
+    strict: bool
+    written: Settings
+
+    @property
+    def evidence_limit(self) -> int:
+        """Evidence takes a quarter of the memory before it goes to disk; blocks take the rest."""
+        return self.memory // 4
+
+    def describe(self) -> dict[str, Any]:
+        """For ``run.json``: only data."""
+        return {
+            "method": self.method.name,
+            "parameters": dataclasses.asdict(self.method),  # type: ignore[call-overload]
+            "resolved": self.method.resolved(),
+            "text": self.columns.text,
+            "id": self.columns.id,
+            "date": self.written.date,
+            "within": self.within,
+            "keep": self.written.keep,
+            "clusters": self.clusters,
+            "workers": self.workers,
+            "memory": self.memory,
+            "limit": self.limit,
+            "max_pairs": self.max_pairs,
+            "strict": self.strict,
+        }
+
+
+def resolve(settings: Settings) -> Plan:
+    """All problems are reported in one error."""
+    problems: list[NeardupError] = []
+
+    def attempt(make: Callable[[], Any]) -> Any:
+        try:
+            return make()
+        except NeardupError as error:
+            problems.append(error)
+            return None
+
+    method = attempt(lambda: _method(settings))
+    keep = attempt(lambda: Keep.parse(settings.keep, settings.date))
+    memory = attempt(lambda: parse_size(settings.memory))
+    workers = attempt(lambda: _workers(settings.workers))
+    attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
+    attempt(lambda: _positive("limit", settings.limit))
+    attempt(lambda: _positive("max_pairs", settings.max_pairs))
+    if problems:
+        raise _all_problems(problems)
+    needed = (keep.column, settings.within, *method.columns)
+    extra = tuple(dict.fromkeys(name for name in needed if name))
+    return Plan(
+        method=method,
+        columns=Columns(text=settings.text, id=settings.id, extra=extra),
+        keep=keep,
+        within=settings.within,
+        clusters=settings.clusters,
+        workers=workers,
+        memory=memory,
+        limit=settings.limit,
+        max_pairs=settings.max_pairs,
+        strict=settings.strict,
+        written=settings,
+    )
+
+
+def _all_problems(problems: list[NeardupError]) -> NeardupError:
+    if len(problems) == 1:
+        return problems[0]
+    sentences = tuple(str(p) for p in problems)
+    text = "\n".join(f"  - {sentence}" for sentence in sentences)
+    return SettingsError(f"{len(sentences)} settings are wrong:\n{text}", problems=sentences)
+
+
+def _method(settings: Settings) -> Method:
+    if not isinstance(settings.method, str):
+        if settings.set or settings.threshold is not None:
+            changes = dict(settings.set)
+            if settings.threshold is not None:
+                changes["threshold"] = settings.threshold
+            return dataclasses.replace(settings.method, **changes)  # type: ignore[type-var]
+        return settings.method
+    parameters = dict(settings.set)
+    if settings.threshold is not None:
+        parameters["threshold"] = settings.threshold
+    return registry.build(settings.method, parameters)
+
+
+def _workers(workers: int | None) -> int:
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    _positive("workers", workers)
+    return workers
+
+
+def _positive(name: str, value: int | None) -> None:
+    if value is not None and value < 1:
+        raise SettingsError(f"{name} is {value}; expected 1 or more.")
+
+
+def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise SettingsError(f"{name} is {value!r}.", hint=f"expected {' or '.join(choices)}.")
+
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B?)\s*", re.IGNORECASE)
+
+
+def parse_size(size: str | int) -> int:
+    """``512MB``, ``2G``, ``1.5 GB`` or a number of bytes."""
+    match = _SIZE.fullmatch(str(size))
+    if not match:
+        raise SettingsError(f"memory is {size!r}.", hint="expected a size such as 512MB or 4GB.")
+    unit = match[2].upper()
+    bytes_ = int(Fraction(match[1]) * _UNITS[unit if unit.endswith("B") or not unit else unit + "B"])
+    if bytes_ < 1_000_000:
+        raise SettingsError(f"memory is {size!r}, which is {bytes_} bytes.", hint="give at least 1MB.")
+    return bytes_
+
+
+def read_recipe(path: Path) -> dict[str, Any]:
+    """A TOML file with the names of ``Settings``; ``[method]`` holds ``name`` and parameters."""
+    try:
+        written = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise SettingsError(f"The recipe {path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The recipe {path} is not valid TOML: {error}.") from error
+    return recipe_settings(written, str(path))
+
+
+def recipe_settings(written: dict[str, Any], where: str) -> dict[str, Any]:
+    settings = dict(written)
+    method = settings.pop("method", None)
+    if isinstance(method, dict):
+        parameters = dict(method)
+        settings["method"] = parameters.pop("name", registry.DEFAULT)
+        settings["set"] = parameters
+    elif method is not None:
+        settings["method"] = method
+    known = {f.name for f in dataclasses.fields(Settings)}
+    unknown = sorted(set(settings) - known)
+    if unknown:
+        raise SettingsError(
+            f"{where} has unknown settings: {', '.join(unknown)}.",
+            hint=f"known are {', '.join(sorted(known))}.",
+        )
+    return settings

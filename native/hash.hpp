@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+
+#include "text/bytes.hpp"
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #endif
@@ -33,12 +35,6 @@ inline uint64_t scramble(uint64_t x) {
     x ^= x >> 27;
     x *= 0x94d049bb133111ebull;
     return x ^ (x >> 31);
-}
-
-inline uint64_t load64(const uint8_t *p) {
-    uint64_t x;
-    std::memcpy(&x, p, 8);
-    return x;
 }
 
 // Order-dependent 64-bit digest of a sequence; call it with two seeds for 128 bits.

@@ -4,6 +4,7 @@
 #include "features/minhash.hpp"
 #include "features/overlap.hpp"
 #include "features/shingles.hpp"
+#include "hash.hpp"
 #include "methods/shingles.hpp"
 
 using namespace nb::literals;
@@ -84,7 +85,30 @@ static Out<int64_t> overlaps(In<uint64_t> values, In<int64_t> offsets, In<int64_
     return give(std::move(counts));
 }
 
+static Out<uint64_t> bytes_digests(In<uint8_t> values, In<int64_t> offsets, uint64_t seed) {
+    std::vector<uint64_t> out(offsets.size() - 1);
+    {
+        nb::gil_scoped_release free;
+        for (size_t i = 0; i < out.size(); ++i) {
+            const int64_t begin = offsets.data()[i];
+            out[i] = neardup::bytes_digest(values.data() + begin, static_cast<size_t>(offsets.data()[i + 1] - begin), seed);
+        }
+    }
+    return give(std::move(out));
+}
+
+static Out<uint8_t> equal_pairs(In<uint8_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b) {
+    std::vector<uint8_t> out(a.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::equal_pairs(values.data(), offsets.data(), a.data(), b.data(), a.size(), out.data());
+    }
+    return give(std::move(out));
+}
+
 void bind_features(nb::module_ &m) {
+    m.def("bytes_digests", &bytes_digests, "values"_a, "offsets"_a, "seed"_a);
+    m.def("equal_pairs", &equal_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a);
     m.attr("MOST_SHINGLE_WORDS") = neardup::kMostWords;
     m.def("prepare_shingles", &prepare_shingles, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
           "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a);

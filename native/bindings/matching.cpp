@@ -1,4 +1,5 @@
 #include "bindings/bindings.hpp"
+#include "documents/id_set.hpp"
 #include "matching/gather.hpp"
 #include "matching/greedy.hpp"
 #include "matching/groups.hpp"
@@ -43,7 +44,17 @@ static bool gather_file(int descriptor, In<int64_t> starts, In<int64_t> lengths,
     return neardup::gather_file(descriptor, starts.data(), lengths.data(), starts.size(), out.data());
 }
 
+static Out<int64_t> add_ids(neardup::IdSet &ids, In<uint64_t> digests) {
+    std::vector<int64_t> first(digests.size());
+    {
+        nb::gil_scoped_release free;
+        ids.add(digests.data(), digests.size(), first.data());
+    }
+    return give(std::move(first));
+}
+
 void bind_matching(nb::module_ &m) {
+    nb::class_<neardup::IdSet>(m, "IdSet").def(nb::init<>()).def("add", &add_ids, "digests"_a);
     m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a);
     m.def("greedy", &greedy, "later"_a, "earlier"_a, "kept"_a);

@@ -1,6 +1,7 @@
 #include "features/overlap.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace neardup {
 namespace {
@@ -39,6 +40,15 @@ void overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, 
         const uint64_t *p0 = values + offsets[p], *p1 = values + offsets[p + 1];
         const uint64_t *q0 = values + offsets[q], *q1 = values + offsets[q + 1];
         counts[i] = size_q > 32 * size_p ? lookup_count(p0, p1, q0, q1) : merge_count(p0, p1, q0, q1);
+    }
+}
+
+void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+                 uint8_t *equal) {
+    for (size_t i = 0; i < pairs; ++i) {
+        const int64_t size = offsets[a[i] + 1] - offsets[a[i]];
+        equal[i] = size == offsets[b[i] + 1] - offsets[b[i]] &&
+                   std::memcmp(values + offsets[a[i]], values + offsets[b[i]], static_cast<size_t>(size)) == 0;
     }
 }
 

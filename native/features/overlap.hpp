@@ -9,4 +9,8 @@ namespace neardup {
 void overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
               int64_t *counts);
 
+// equal[i] = 1 where entries a[i] and b[i] hold the same bytes.
+void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+                 uint8_t *equal);
+
 }  // namespace neardup

@@ -1,0 +1,239 @@
+#include "text/normaliser.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "simd.hpp"
+#include "text/bytes.hpp"
+#include "text/utf8.hpp"
+
+namespace neardup {
+
+using unicode::Record;
+using unicode::record;
+
+namespace {
+
+constexpr size_t block = 64;
+constexpr uint8_t deleted = 0xFF;
+constexpr uint32_t has_two_bytes = 1u << 16, has_one_byte = 1u << 17, is_alphabet = 1u << 18;
+
+struct AsciiRule {
+    uint8_t case_shift;  // added to A–Z
+    uint8_t digit_mask;  // 0x0F: every digit becomes 0
+};
+
+// Copies whole blocks until one holds a byte ≥ 0x80; that block is written too, but not counted.
+NEARDUP_CLONES size_t copy_ascii(const uint8_t *in, size_t blocks, uint8_t *out, AsciiRule rule) {
+    for (size_t b = 0; b < blocks; ++b, in += block, out += block) {
+        uint8_t high = 0;
+        for (size_t i = 0; i < block; ++i) {
+            const uint8_t c = in[i];
+            const uint8_t upper = static_cast<uint8_t>(c - 'A') < 26 ? 0xFF : 0;
+            const uint8_t digit = static_cast<uint8_t>(c - '0') < 10 ? 0xFF : 0;
+            high |= c;
+            out[i] = static_cast<uint8_t>((c & ~(digit & rule.digit_mask)) + (upper & rule.case_shift));
+        }
+        if (high & 0x80) return b;
+    }
+    return blocks;
+}
+
+// `text` is a whole block.
+size_t ascii_prefix(const uint8_t *text) {
+    for (size_t i = 0; i < block; i += 8)
+        if (const uint64_t high = load64(text + i) & 0x8080808080808080ull)
+            return i + static_cast<size_t>(std::countr_zero(high)) / 8;
+    return block;
+}
+
+}  // namespace
+
+Normaliser::Normaliser(const TextOptions &options)
+    : options_(options),
+      change_flag_(options.fold_case ? unicode::changes_folded : unicode::changes_kept),
+      slow_flags_(change_flag_ | unicode::unsafe | unicode::digit | unicode::punctuation | unicode::strips) {
+    fill_tables();
+}
+
+void Normaliser::fill_tables() {
+    for (uint32_t c = 0; c < 128; ++c) {
+        const uint16_t flags = record(c).flags;
+        const bool digit = flags & unicode::digit, upper = c - 'A' < 26;
+        ascii_to_[c] = static_cast<uint8_t>(upper && options_.fold_case ? c + 32 : c);
+        if (digit && options_.digits == TextOptions::Digits::mask) ascii_to_[c] = '0';
+        if (digit && options_.digits == TextOptions::Digits::drop) ascii_to_[c] = deleted;
+        if ((flags & unicode::punctuation) && options_.punctuation == TextOptions::Punctuation::remove)
+            ascii_to_[c] = deleted;
+    }
+    std::fill(std::begin(two_byte_), std::end(two_byte_), 0);
+    for (uint32_t cp = 0x80; cp < 2048; ++cp) {
+        uint32_t to = cp;
+        if (record(cp).flags & change_flag_) {
+            const uint32_t *sequence = unicode::mapped(cp, options_.fold_case);
+            if (sequence[0] != 1) continue;
+            to = sequence[1];
+        }
+        if (options_.strip_diacritics && (record(to).flags & unicode::strips)) to = unicode::base_of(to);
+        const uint16_t flags = record(to).flags;
+        if (to >= 2048 || (flags & (unicode::unsafe | unicode::digit | unicode::punctuation))) continue;
+        uint8_t bytes[4] = {};
+        const bool one = encode(to, bytes) - bytes == 1;
+        two_byte_[cp] = bytes[0] | uint32_t{bytes[1]} << 8 | (one ? has_one_byte : has_two_bytes) |
+                        ((flags & unicode::alphabet) ? is_alphabet : 0);
+    }
+}
+
+void Normaliser::reserve(size_t more) {
+    if (buffer_.size() - size_ < more) buffer_.resize(std::max(buffer_.size() * 2, size_ + more));
+}
+
+void Normaliser::run(const uint8_t *text, size_t size) {
+    size_ = 0;
+    last_ccc_ = 0;
+    on_alphabet_ = false;
+    reserve(size + size / 8 + padding + 2 * block);
+    const uint8_t *p = text, *end = text + size;
+    while (p < end) {
+        const size_t left = static_cast<size_t>(end - p);
+        const size_t done = options_.deletes() ? ascii_deleting(p, left) : ascii(p, left);
+        p = others(p + done, end);
+    }
+    reserve(padding);
+    std::memset(buffer_.data() + size_, 0, padding);
+}
+
+// Returns how many bytes were ASCII.
+size_t Normaliser::ascii(const uint8_t *text, size_t size) {
+    reserve(size + padding + block);
+    uint8_t *out = buffer_.data() + size_;
+    const AsciiRule rule{static_cast<uint8_t>(options_.fold_case ? 32 : 0),
+                         static_cast<uint8_t>(options_.digits == TextOptions::Digits::mask ? 0x0F : 0)};
+    size_t n = copy_ascii(text, size / block, out, rule) * block;
+    if (size - n >= block) {
+        n += ascii_prefix(text + n);
+    } else {
+        uint8_t tail[block] = {};
+        std::memcpy(tail, text + n, size - n);
+        copy_ascii(tail, 1, out + n, rule);
+        n += std::min(ascii_prefix(tail), size - n);
+    }
+    if (n == 0) return 0;
+    size_ += n;
+    last_ccc_ = 0;
+    on_alphabet_ = record(out[n - 1]).flags & unicode::alphabet;
+    return n;
+}
+
+size_t Normaliser::ascii_deleting(const uint8_t *text, size_t size) {
+    reserve(size + padding);
+    uint8_t *const start = buffer_.data() + size_, *out = start;
+    size_t n = 0;
+    for (; n < size && text[n] < 0x80; ++n) {
+        *out = ascii_to_[text[n]];
+        out += *out != deleted;
+    }
+    if (out == start) return n;
+    size_ += static_cast<size_t>(out - start);
+    last_ccc_ = 0;
+    on_alphabet_ = record(out[-1]).flags & unicode::alphabet;
+    return n;
+}
+
+// Up to the next ASCII character; a lone one between others (the space of Cyrillic) is taken along.
+const uint8_t *Normaliser::others(const uint8_t *p, const uint8_t *end) {
+    while (p < end) {
+        reserve(block);
+        if (p[0] < 0x80) {
+            if (options_.deletes() || end - p < 2 || p[1] < 0x80) break;
+            if (!run_.empty()) flush();
+            on_alphabet_ = record(p[0]).flags & unicode::alphabet;
+            last_ccc_ = 0;
+            buffer_[size_++] = ascii_to_[*p++];
+            continue;
+        }
+        const Decoded c = decode(p, end);
+        p += c.size;
+        const uint32_t fast = c.cp < 2048 && run_.empty() ? two_byte_[c.cp] : 0;
+        if (fast) {
+            buffer_[size_] = static_cast<uint8_t>(fast);
+            buffer_[size_ + 1] = static_cast<uint8_t>(fast >> 8);
+            size_ += fast & has_two_bytes ? 2 : 1;
+            on_alphabet_ = fast & is_alphabet;
+            last_ccc_ = 0;
+        } else {
+            character(c.cp);
+        }
+    }
+    flush();
+    return p;
+}
+
+void Normaliser::character(uint32_t cp) {
+    const Record &r = record(cp);
+    if (!(r.flags & slow_flags_)) return place(cp, r);
+    if (!(r.flags & change_flag_)) return mapped(cp);
+    const uint32_t *sequence = unicode::mapped(cp, options_.fold_case);
+    for (uint32_t i = 1; i <= sequence[0]; ++i) mapped(sequence[i]);
+}
+
+void Normaliser::mapped(uint32_t cp) {
+    const Record *r = &record(cp);
+    if (r->flags & unicode::digit) {
+        if (options_.digits == TextOptions::Digits::drop) return;
+        if (options_.digits == TextOptions::Digits::mask) r = &record(cp = '0');
+    }
+    if ((r->flags & unicode::punctuation) && options_.punctuation == TextOptions::Punctuation::remove) return;
+    if (options_.strip_diacritics) {
+        // Only on these alphabets: elsewhere (Indic vowel signs, Thai, Hebrew points) Mn carries the word.
+        if ((r->flags & unicode::nonspacing) && on_alphabet_) return;
+        if (r->flags & unicode::strips) r = &record(cp = unicode::base_of(cp));
+    }
+    place(cp, *r);
+}
+
+// UAX #15, detecting normalisation forms: text in NFC stays so if a character that is NFC_QC = Yes is
+// added in the order of combining classes. Anything else starts a run that is composed as a whole.
+void Normaliser::place(uint32_t cp, const Record &r) {
+    const bool is_mark = r.kind == unicode::mark || r.kind == unicode::spaceless_mark;
+    if (!is_mark) on_alphabet_ = r.flags & unicode::alphabet;
+    if (!(r.flags & unicode::unsafe)) {
+        flush();
+    } else if (!run_.empty()) {
+        return run_.push_back(cp);
+    } else if (r.ccc == 0 || r.ccc < last_ccc_ || (r.flags & unicode::composes)) {
+        gather();
+        return run_.push_back(cp);
+    }
+    last_ccc_ = r.ccc;
+    write(cp);
+}
+
+void Normaliser::write(uint32_t cp) {
+    reserve(block);
+    size_ = static_cast<size_t>(encode(cp, buffer_.data() + size_) - buffer_.data());
+}
+
+// Takes the output back to the last character that nothing before it can reach.
+void Normaliser::gather() {
+    while (size_ > 0) {
+        size_t at = size_ - 1;
+        while ((buffer_[at] & 0xC0) == 0x80) --at;
+        const uint32_t cp = decode_valid(buffer_.data() + at).cp;
+        size_ = at;
+        run_.push_back(cp);
+        if (!(record(cp).flags & unicode::unsafe)) break;
+    }
+    std::reverse(run_.begin(), run_.end());
+}
+
+void Normaliser::flush() {
+    if (run_.empty()) return;
+    unicode::compose(run_, scratch_);
+    for (uint32_t cp : run_) write(cp);
+    last_ccc_ = record(run_.back()).ccc;
+    run_.clear();
+}
+
+}  // namespace neardup

@@ -1,0 +1,55 @@
+// Text to normalised text, both UTF-8.
+//
+// Each character becomes its NFKC_Casefold mapping (or, with case kept, its NFKC without
+// default-ignorables); digits and punctuation are masked or deleted as the options say; with
+// strip_diacritics nonspacing marks on Latin, Greek and Cyrillic letters go; the result is put into
+// NFC. ASCII runs are copied 64 bytes at a time, and the output is kept in NFC at every step, so a
+// mark that follows an ASCII letter only has to look back at what was written.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "text/options.hpp"
+#include "text/unicode.hpp"
+
+namespace neardup {
+
+class Normaliser {
+  public:
+    // So many bytes after the result are zero and may be read.
+    static constexpr size_t padding = 64;
+
+    explicit Normaliser(const TextOptions &options);
+
+    // The result stays valid until the next call.
+    void run(const uint8_t *text, size_t size);
+    const uint8_t *data() const { return buffer_.data(); }
+    size_t size() const { return size_; }
+
+  private:
+    void fill_tables();
+    size_t ascii(const uint8_t *text, size_t size);
+    size_t ascii_deleting(const uint8_t *text, size_t size);
+    const uint8_t *others(const uint8_t *p, const uint8_t *end);
+    void character(uint32_t cp);
+    void mapped(uint32_t cp);
+    void place(uint32_t cp, const unicode::Record &record);
+    void write(uint32_t cp);
+    void gather();
+    void flush();
+    void reserve(size_t more);
+
+    TextOptions options_;
+    uint16_t change_flag_, slow_flags_;
+    uint8_t ascii_to_[128];    // 0xFF: deleted
+    uint32_t two_byte_[2048];  // the mapped bytes of a frequent, harmless character, or 0
+
+    std::vector<uint8_t> buffer_;
+    size_t size_ = 0;
+    uint8_t last_ccc_ = 0;      // of the last character written
+    bool on_alphabet_ = false;  // the last character that is no mark is a Latin, Greek or Cyrillic letter
+    std::vector<uint32_t> run_, scratch_;  // characters taken back from the output to be composed
+};
+
+}  // namespace neardup

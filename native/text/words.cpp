@@ -1,0 +1,178 @@
+#include "text/words.hpp"
+
+#include <algorithm>
+
+#include "text/edges.hpp"
+#include "text/utf8.hpp"
+
+namespace neardup {
+
+namespace {
+
+constexpr uint64_t high_bits = 0x8080808080808080ull;
+
+// Reads as padded_word_hash does, so that the compiler shares the loads.
+NEARDUP_INLINE bool is_ascii(const uint8_t *p, size_t size) {
+    using word_hash_detail::masks;
+    if (size > 16) return std::none_of(p, p + size, [](uint8_t c) { return c & 0x80; });
+    return !(((load64(p) & masks.lo[size]) | (load64(p + 8) & masks.hi[size])) & high_bits);
+}
+
+struct HashSink {
+    std::vector<uint64_t> &out;
+    size_t count = 0;
+
+    void reserve(size_t more) {
+        if (out.size() < count + more) out.resize(std::max(out.size() * 2, count + more));
+    }
+    NEARDUP_INLINE void operator()(const uint8_t *p, size_t size) { out[count++] = padded_word_hash(p, size); }
+};
+
+struct WordSink {
+    std::vector<uint8_t> &bytes;
+    std::vector<int64_t> &ends;
+
+    void reserve(size_t) {}
+    void operator()(const uint8_t *p, size_t size) {
+        bytes.insert(bytes.end(), p, p + size);
+        ends.push_back(static_cast<int64_t>(bytes.size()));
+    }
+};
+
+struct JoinSink {
+    std::vector<uint8_t> &out;
+    const size_t start;
+
+    void reserve(size_t) {}
+    void operator()(const uint8_t *p, size_t size) {
+        if (out.size() > start) out.push_back(' ');
+        out.insert(out.end(), p, p + size);
+    }
+};
+
+// One run of a script without spaces: hands out bigrams as its units begin.
+struct Units {
+    const uint8_t *before = nullptr, *current = nullptr;
+    bool two = false;
+
+    template <typename Sink>
+    void begin(const uint8_t *p, Sink &sink) {
+        if (two) sink(before, static_cast<size_t>(p - before));
+        two = current != nullptr;
+        before = current;
+        current = p;
+    }
+    template <typename Sink>
+    void end(const uint8_t *p, Sink &sink) {
+        const uint8_t *from = two ? before : current;
+        sink(from, static_cast<size_t>(p - from));
+        *this = {};
+    }
+};
+
+TextOptions dropping_nothing(TextOptions options) {
+    options.digits = TextOptions::Digits::keep;
+    options.punctuation = TextOptions::Punctuation::split;
+    return options;
+}
+
+void collapse(const uint8_t *p, const uint8_t *end, std::vector<uint8_t> &out) {
+    bool space = false, any = false;
+    while (p < end) {
+        const Decoded c = decode_valid(p);
+        if (unicode::record(c.cp).flags & unicode::white) {
+            space = any;
+        } else {
+            if (space) out.push_back(' ');
+            out.insert(out.end(), p, p + c.size);
+            space = false;
+            any = true;
+        }
+        p += c.size;
+    }
+}
+
+}  // namespace
+
+Tokenizer::Tokenizer(const TextOptions &options, const WordMap *map)
+    : normaliser_(options), plain_(dropping_nothing(options)), map_(map) {}
+
+// A run between ASCII separators that holds other characters.
+template <typename Sink>
+void Tokenizer::mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink) {
+    using namespace unicode;
+    uint8_t state = separator;
+    const uint8_t *start = p;
+    Units units;
+    const auto close = [&](const uint8_t *at) {
+        if (state == ordinary) sink(start, static_cast<size_t>(at - start));
+        if (state == spaceless) units.end(at, sink);
+    };
+    while (p < end) {
+        const Decoded c = decode_valid(p);
+        uint8_t kind = record(c.cp).kind;
+        const bool goes_on = kind >= mark && state != separator;
+        if (kind >= mark) kind = goes_on ? state : kind == mark ? ordinary : spaceless;
+        if (kind != state) {
+            close(p);
+            state = kind;
+            start = p;
+        }
+        if (state == spaceless && !goes_on) units.begin(p, sink);
+        p += c.size;
+    }
+    close(end);
+}
+
+template <typename Sink>
+void Tokenizer::each_word(Sink &&sink) {
+    const uint8_t *text = normaliser_.data();
+    Edges edges(text, normaliser_.size());
+    while (edges.next()) {
+        const size_t *edge = edges.begin(), n = edges.pairs();
+        sink.reserve(n);
+        for (size_t i = 0; i < n; ++i, edge += 2) {
+            const uint8_t *p = text + edge[0];
+            const size_t size = edge[1] - edge[0];
+            if (is_ascii(p, size)) [[likely]] {
+                sink(p, size);
+            } else {
+                sink.reserve(size + n);
+                mixed_run(p, p + size, sink);
+            }
+        }
+    }
+}
+
+void Tokenizer::hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out) {
+    normaliser_.run(text, size);
+    HashSink sink{out};
+    each_word(sink);
+    out.resize(sink.count);
+    if (map_) apply_map(out);
+}
+
+void Tokenizer::apply_map(std::vector<uint64_t> &hashes) const {
+    size_t kept = 0;
+    for (uint64_t word : hashes) {
+        hashes[kept] = (*map_)(word);
+        kept += hashes[kept] != WordMap::drop;
+    }
+    hashes.resize(kept);
+}
+
+void Tokenizer::words(const uint8_t *text, size_t size, std::vector<uint8_t> &bytes, std::vector<int64_t> &ends) {
+    normaliser_.run(text, size);
+    each_word(WordSink{bytes, ends});
+}
+
+void Tokenizer::normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out) {
+    normaliser_.run(text, size);
+    JoinSink sink{out, out.size()};
+    each_word(sink);
+    if (out.size() > sink.start) return;
+    plain_.run(text, size);
+    collapse(plain_.data(), plain_.data() + plain_.size(), out);
+}
+
+}  // namespace neardup

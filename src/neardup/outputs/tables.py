@@ -1,0 +1,185 @@
+"""An outcome as the tables of a run: decisions, pairs, duplicates, clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.decisions.kinds import kinds_of
+from neardup.local.run import Outcome
+from neardup.matching.verify import Pairs
+from neardup.methods.method import Method
+from neardup.schema import Array, offsets_of
+
+DECISIONS = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
+
+
+def decisions_table(outcome: Outcome, method: Method) -> pa.Table:
+    """Every input document once, in input order."""
+    accepted = _accepted(outcome, method)
+    rejected = _rejected(outcome)
+    both = pa.concat_tables([accepted, rejected])
+    position = np.concatenate([outcome.intake.position, outcome.intake.rejected_position])
+    if np.array_equal(position, np.arange(len(position))):
+        return both
+    return both.take(pa.array(np.argsort(position, kind="stable")))
+
+
+def _accepted(outcome: Outcome, method: Method) -> pa.Table:
+    intake, decided = outcome.intake, outcome.decided
+    kept = decided.kept
+    alone = outcome.cluster < 0
+    score = pa.array(decided.score.astype(np.float32), mask=kept)
+    columns = {
+        "id": intake.ids,
+        "file": _dictionary(intake.file, intake.files),
+        "row": pa.array(intake.row),
+        "decision": _decision(np.where(kept, 0, 1)),
+        "reason": _reasons(outcome, method),
+        "kept_id": intake.ids.take(pa.array(np.maximum(decided.kept_of, 0), mask=kept)),
+        "score": score,
+        "kind": kinds_of(
+            np.arange(len(kept)),
+            decided.kept_of,
+            intake.prepared.text_digests,
+            intake.prepared.normal_digests,
+        ),
+        "cluster": pa.array(outcome.cluster, mask=alone),
+        "ref": pa.array(np.zeros(len(kept), np.bool_)),
+    }
+    return pa.table(columns, schema=schema.DECISIONS)
+
+
+def _rejected(outcome: Outcome) -> pa.Table:
+    rejected, files = outcome.intake.rejected, outcome.intake.files
+    number = {name: i for i, name in enumerate(files)}
+    none = pa.nulls(len(rejected))
+    columns = {
+        "id": pa.array([r.id for r in rejected], pa.large_string()),
+        "file": _dictionary(np.array([number[r.file] for r in rejected], np.int32), files),
+        "row": pa.array([r.row for r in rejected], pa.int64()),
+        "decision": _decision(np.full(len(rejected), 2)),
+        "reason": pa.array([r.reason for r in rejected], pa.large_string()),
+        "ref": pa.array(np.zeros(len(rejected), np.bool_)),
+    }
+    for field in schema.DECISIONS:
+        columns.setdefault(field.name, none.cast(field.type))
+    return pa.table(columns, schema=schema.DECISIONS)
+
+
+def _dictionary(codes: Array, values: list[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes.astype(np.int32)), pa.array(values, pa.large_string())
+    )
+
+
+def _decision(code: Array) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(
+        pa.array(code.astype(np.int8)), pa.array(DECISIONS, pa.string())
+    )
+
+
+def _reasons(outcome: Outcome, method: Method) -> pa.Array:
+    """Why a document was kept or set aside, in a word or two."""
+    kept, short = outcome.decided.kept, outcome.intake.prepared.too_short
+    has_copies = np.zeros(len(kept), bool)
+    has_copies[outcome.decided.kept_of[~kept]] = True
+    measure = getattr(method, "measure", method.name)
+    words = ["unique", "representative", "too_short", f"{measure} >= {method.threshold:g}", "equal"]
+    code = np.select([kept & has_copies, kept & short, kept, short], [1, 2, 0, 4], default=3)
+    return pa.array(words, pa.large_string()).take(pa.array(code))
+
+
+def pairs_table(outcome: Outcome, pairs: Pairs) -> pa.Table:
+    """Verified pairs by id, the earlier document first, in input order."""
+    intake = outcome.intake
+    pairs = pairs.distinct()
+    columns = {
+        "a": intake.ids.take(pa.array(pairs.a)),
+        "b": intake.ids.take(pa.array(pairs.b)),
+        "score": pa.array(shown(pairs.score)),
+        "kind": kinds_of(
+            pairs.a, pairs.b, intake.prepared.text_digests, intake.prepared.normal_digests
+        ),
+    }
+    return pa.table(columns, schema=schema.PAIRS)
+
+
+def shown(score: Array) -> Array:
+    """As float32; only a true 1 is shown as 1 (huge sets could round up to it)."""
+    single = score.astype(np.float32)
+    return np.where((single >= 1) & (score < 1), np.nextafter(np.float32(1), np.float32(0)), single)
+
+
+def all_pairs(outcome: Outcome, limit: int) -> tuple[Pairs, bool]:
+    """Pairs of leaders spread over their copies, and whether that is all of them.
+
+    Beyond ``limit`` each document comes only with what it was set aside for.
+    """
+    members = _members(outcome.leader)
+    size = members.lengths
+    pairs = outcome.pairs
+    total = int((size[pairs.a] * size[pairs.b]).sum() + (size * (size - 1) // 2).sum())
+    if not outcome.pairs_complete or total > limit:
+        aside = np.flatnonzero(outcome.decided.kept_of >= 0)
+        to_kept = Pairs(aside, outcome.decided.kept_of[aside], outcome.decided.score[aside])
+        seen = pairs if len(pairs) + len(aside) <= limit else Pairs.none()
+        return Pairs.concat([to_kept, seen]).distinct(), False
+    if total == len(pairs):
+        return pairs, True
+    return Pairs.concat([_spread(pairs, members), _within(members)]), True
+
+
+def _members(leader: Array) -> schema.Ragged:
+    """The documents of each leader, itself among them; none for followers."""
+    order = np.argsort(leader, kind="stable")
+    counts = np.bincount(leader, minlength=len(leader))
+    return schema.Ragged(order, offsets_of(counts))
+
+
+def _spread(pairs: Pairs, members: schema.Ragged) -> Pairs:
+    size_a, size_b = members.lengths[pairs.a], members.lengths[pairs.b]
+    count = size_a * size_b
+    pair = np.repeat(np.arange(len(pairs)), count)
+    inside = np.arange(len(pair)) - np.repeat(offsets_of(count)[:-1], count)
+    a = members.values[members.offsets[pairs.a[pair]] + inside // size_b[pair]]
+    b = members.values[members.offsets[pairs.b[pair]] + inside % size_b[pair]]
+    return Pairs(a, b, pairs.score[pair])
+
+
+def _within(members: schema.Ragged) -> Pairs:
+    several = np.flatnonzero(members.lengths > 1)
+    both = _spread(Pairs(several, several, np.ones(len(several))), members)
+    return both.where(both.a < both.b)
+
+
+def duplicates_table(decisions: pa.Table, method: str) -> pa.Table:
+    aside = decisions.filter(pc.equal(decisions["decision"], schema.DUPLICATE))
+    return aside.append_column("method", pa.array([method] * len(aside), pa.string()))
+
+
+def clusters_table(decisions: pa.Table) -> pa.Table:
+    """Clusters of two or more, numbered by their first document."""
+    inside = decisions.filter(pc.is_valid(decisions["cluster"]))
+    cluster = inside["cluster"].to_numpy()
+    order = np.argsort(cluster, kind="stable")
+    numbers, start, sizes = np.unique(cluster[order], return_index=True, return_counts=True)
+    inside = inside.take(pa.array(order))
+    kept = np.asarray(pc.equal(inside["decision"], schema.KEPT))
+    score = np.where(kept, np.inf, inside["score"].fill_null(0).to_numpy())
+    first_kept = np.flatnonzero(kept)
+    first_kept = first_kept[np.searchsorted(first_kept, start)] if len(start) else first_kept
+    columns = {
+        "cluster": pa.array(numbers, pa.int64()),
+        "kept_id": inside["id"].take(pa.array(first_kept)),
+        "size": pa.array(sizes, pa.int64()),
+        "weakest": pa.array(
+            np.minimum.reduceat(score, start).astype(np.float32) if len(start) else [], pa.float32()
+        ),
+        "members": pa.LargeListArray.from_arrays(
+            pa.array(offsets_of(sizes)), inside["id"].combine_chunks()
+        ),
+    }
+    return pa.table(columns, schema=schema.CLUSTERS)

@@ -1,3 +1,62 @@
-#include "bindings/bindings.hpp"
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
-void bind_documents(nb::module_ &) {}
+#include <string>
+
+#include "bindings/bindings.hpp"
+#include "documents/jsonl.hpp"
+#include "documents/lines.hpp"
+
+namespace {
+
+using neardup::Buffer;
+
+std::string_view view(const nb::bytes &chunk) { return {chunk.c_str(), chunk.size()}; }
+
+Out<uint8_t> give_bytes(Buffer &&bytes) {
+    auto owner = std::make_unique<Buffer>(std::move(bytes));
+    auto *data = reinterpret_cast<uint8_t *>(const_cast<char *>(owner->data()));
+    size_t size = owner->size();
+    nb::capsule capsule(owner.release(), [](void *p) noexcept { delete static_cast<Buffer *>(p); });
+    return Out<uint8_t>(data, {size}, capsule);
+}
+
+nb::tuple scan_jsonl(nb::bytes chunk, const std::vector<std::string> &fields, bool start_of_file) {
+    const std::string_view bytes = view(chunk);
+    neardup::jsonl::Scan scan;
+    {
+        nb::gil_scoped_release release;
+        scan = neardup::jsonl::scan(bytes, fields, start_of_file);
+    }
+    nb::list columns;
+    for (auto &field : scan.fields) {
+        columns.append(nb::make_tuple(give(std::move(field.types)), give(std::move(field.offsets)),
+                                      give_bytes(std::move(field.values))));
+    }
+    return nb::make_tuple(give(std::move(scan.status)), give(std::move(scan.position)), columns);
+}
+
+nb::tuple select_lines(nb::bytes chunk, In<uint8_t> keep, bool start_of_file, bool previous_kept) {
+    const std::string_view bytes = view(chunk);
+    neardup::Selection out;
+    {
+        nb::gil_scoped_release release;
+        out = neardup::select_lines(bytes, {keep.data(), keep.size()}, start_of_file, previous_kept);
+    }
+    return nb::make_tuple(nb::bytes(out.bytes.data(), out.bytes.size()), out.documents, out.last_kept);
+}
+
+int64_t count_lines(nb::bytes chunk) {
+    const std::string_view bytes = view(chunk);
+    nb::gil_scoped_release release;
+    return neardup::count_lines(bytes);
+}
+
+}  // namespace
+
+void bind_documents(nb::module_ &m) {
+    m.def("scan_jsonl", &scan_jsonl, nb::arg("chunk"), nb::arg("fields"), nb::arg("start_of_file") = false);
+    m.def("select_lines", &select_lines, nb::arg("chunk"), nb::arg("keep"), nb::arg("start_of_file") = false,
+          nb::arg("previous_kept") = true);
+    m.def("count_lines", &count_lines, nb::arg("chunk"));
+}

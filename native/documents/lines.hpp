@@ -1,0 +1,59 @@
+// What a line is, for scanning, counting and selecting alike.
+//
+// A line ends with '\n', which belongs to it; the last one may lack it. Its content is what stands
+// before "\n" or "\r\n". A line is blank when its content is only JSON white space; at the start of
+// a file a UTF-8 byte order mark is skipped first. Every line that is not blank is one document.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "documents/buffer.hpp"
+
+namespace neardup {
+
+struct Line {
+    const char *begin;  // where the line starts, byte order mark included
+    const char *first;  // where its content starts
+    const char *last;   // where its content ends
+    const char *next;   // where the next line starts
+    bool blank;
+};
+
+inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+inline const char *skip_space(const char *p, const char *end) {
+    while (p < end && is_space(*p)) ++p;
+    return p;
+}
+
+// The line at p (p < end).
+inline Line line_at(const char *p, const char *end, bool start_of_file) {
+    const size_t left = static_cast<size_t>(end - p);
+    const auto *newline = static_cast<const char *>(std::memchr(p, '\n', left));
+    Line line{p, p, newline ? newline : end, newline ? newline + 1 : end, false};
+    if (line.last > p && line.last[-1] == '\r') --line.last;
+    constexpr std::string_view mark = "\xEF\xBB\xBF";
+    const std::string_view content(p, static_cast<size_t>(line.last - p));
+    if (start_of_file && content.starts_with(mark)) line.first += mark.size();
+    line.blank = skip_space(line.first, line.last) == line.last;
+    return line;
+}
+
+int64_t count_lines(std::string_view chunk);
+
+struct Selection {
+    Buffer bytes;
+    int64_t documents = 0;  // lines that are not blank, kept or not
+    bool last_kept = true;
+};
+
+// The kept lines as they are. `keep` has one entry a document; documents beyond it are not kept. A
+// blank line goes with the document before it (`previous_kept` for the first lines of the chunk),
+// so that keeping all gives all bytes back.
+Selection select_lines(std::string_view chunk, std::span<const uint8_t> keep, bool start_of_file,
+                       bool previous_kept);
+
+}  // namespace neardup

@@ -1,0 +1,140 @@
+"""What came in, whatever it was: read in chunks, given back in the same form.
+
+``collect`` makes a :class:`Collection` of paths, globs, standard input, lists, data frames, Arrow
+tables or anything with the Arrow PyCapsule protocol.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from neardup.documents.columns import Chunk, Columns, Mask, Source
+from neardup.documents.jsonl import JsonlSource, LineWriter
+from neardup.documents.kept import as_mask, check_length, joined, kept_name, write_all, writer
+from neardup.documents.lists import ListSource
+from neardup.documents.parquet import ParquetSource, unified_schema
+from neardup.documents.paths import sources_of
+from neardup.documents.tables import TableSource, arrow_source, pandas_source, polars_source
+from neardup.errors import InputError, UsageError
+
+_ACCEPTED = (
+    "expected paths, a list of texts or dicts, a pandas or polars frame, an Arrow table, or "
+    "anything with __arrow_c_stream__"
+)
+
+
+class Collection:
+    """One or more sources in order. ``keep`` has one entry a document, by position: all rows of all
+    sources in order, rejected ones included, blank lines of JSON Lines files not counted."""
+
+    def __init__(self, sources: Sequence[Source]) -> None:
+        self.sources = list(sources)
+        self._columns = Columns()
+
+    @property
+    def files(self) -> list[str]:
+        return [source.file for source in self.sources]
+
+    def chunks(self, columns: Columns | None = None) -> Iterator[Chunk]:
+        """Pieces to be read in any thread; making them is cheap, bounded and in order."""
+        self._columns = columns or Columns()
+        return itertools.chain.from_iterable(s.chunks(self._columns) for s in self.sources)
+
+    def texts(self, file: str, rows: Sequence[int], columns: Columns | None = None) -> list[str]:
+        """A few texts again; ``columns`` as in the last call of ``chunks``. A rejected row's is
+        empty."""
+        for source in self.sources:
+            if source.file == file:
+                return source.texts(rows, columns or self._columns)
+        raise KeyError(f"{file} is not among the inputs")
+
+    def check_kept(self) -> None:
+        """Raises now what would make writing the kept documents impossible later."""
+        parquet = [s for s in self.sources if isinstance(s, ParquetSource)]
+        if len(parquet) > 1:
+            unified_schema(parquet)
+
+    def kept(self, keep: Mask) -> Any:
+        """The kept documents in the type that came in; of files, one Arrow table."""
+        keep = as_mask(keep)
+        parts, position = [], 0
+        for source in self.sources:
+            part, count = source.kept(keep[position:])
+            parts.append(part)
+            position += count
+        check_length(keep, position)
+        return parts[0] if len(parts) == 1 else joined(parts)
+
+    def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
+        """Writes kept.jsonl or kept.parquet, one file for each format that came in; a file appears
+        only when all of them are whole."""
+        keep = as_mask(keep)
+        folder.mkdir(parents=True, exist_ok=True)
+        groups: dict[str, list[Source]] = {}
+        for source in self.sources:
+            groups.setdefault(kept_name(source), []).append(source)
+        with ExitStack() as stack:
+            writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
+            write_all(self.sources, keep, lambda source: writers[kept_name(source)])
+        return [folder / name for name in groups]
+
+    def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
+        """Writes the kept lines to a stream; tables cannot be written so."""
+        for source in self.sources:
+            if not isinstance(source, JsonlSource | ListSource):
+                raise UsageError(
+                    f"{source.file} is a table; only JSON Lines can be written to a stream.",
+                    hint="give a folder with -o.",
+                )
+        lines = LineWriter(stream)
+        write_all(
+            self.sources, as_mask(keep), lambda _: lambda source, part: source.copy(part, lines)
+        )
+
+
+def collect(inputs: Any) -> Collection:
+    """A single string is a path, a glob or ``"-"``; a list of strings is texts; a list of ``Path``
+    objects is files and globs."""
+    if isinstance(inputs, Collection):
+        return inputs
+    if isinstance(inputs, str | Path):
+        return Collection(sources_of([Path(inputs)]))
+    if isinstance(inputs, list | tuple):
+        if inputs and all(isinstance(item, Path) for item in inputs):
+            return Collection(sources_of(inputs))
+        return Collection([_list_source(inputs)])
+    return Collection([_table_source(inputs)])
+
+
+def _list_source(items: Sequence[Any]) -> ListSource:
+    if any(isinstance(item, Path) for item in items):
+        raise InputError(
+            "The list mixes Path objects with other things.",
+            hint="give only Path objects to read files, or only texts.",
+        )
+    return ListSource(items)
+
+
+def _table_source(given: Any) -> TableSource:
+    library = type(given).__module__.partition(".")[0]
+    shape = type(given).__name__
+    if library == "pandas" and shape == "DataFrame":
+        return pandas_source(given)
+    if library == "polars" and shape == "DataFrame":
+        return polars_source(given)
+    if isinstance(given, pa.RecordBatch):
+        return arrow_source(
+            pa.Table.from_batches([given]), lambda keep: given.filter(pa.array(keep))
+        )
+    if isinstance(given, pa.Table):
+        return arrow_source(given)
+    if hasattr(given, "__arrow_c_stream__") and shape != "Series":
+        return arrow_source(pa.table(given))
+    hint = "call .collect() first." if shape == "LazyFrame" else "make it a list or a table."
+    raise InputError(f"Cannot read a {shape}; {_ACCEPTED}.", hint=hint)

@@ -1,0 +1,138 @@
+"""What a reader is asked for and what it gives: columns in, batches of documents out.
+
+A *position* counts all documents of a collection over all its files, from 0: every row of a table
+and every line that is not blank, rejected ones included. A *row* counts lines (blank ones too) or
+table rows in their file, from 1.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.errors import ColumnError
+
+Mask = npt.NDArray[np.bool_]
+DEFAULT_ID = "id"
+OURS = ("row", "id", "text")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns to read. ``id=None``: the column ``id`` where there is one, else file:row.
+
+    ``extra`` names columns that policies need (dates, groups). From tables they come in their own
+    type; from JSON as strings: the text of a string, the JSON text of anything else.
+    """
+
+    text: str = "text"
+    id: str | None = None
+    extra: tuple[str, ...] = ()
+
+    @property
+    def id_name(self) -> str:
+        return self.id if self.id is not None else DEFAULT_ID
+
+    @property
+    def delivered(self) -> tuple[str, ...]:
+        """The extra columns of a batch. One that is already there as ``id`` or ``text`` is not
+        delivered twice; one that would hide another column of a batch is refused."""
+        present = {
+            name for name, ours in ((self.id_name, "id"), (self.text, "text")) if name == ours
+        }
+        names = tuple(dict.fromkeys(name for name in self.extra if name not in present))
+        for name in names:
+            if name in OURS:
+                raise ColumnError(
+                    f"Column {name!r} cannot be read as an extra column: neardup's own column of "
+                    "that name would hide it.",
+                    hint=f"rename the column {name!r} in the input.",
+                )
+        return names
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        explicit = () if self.id is None else (self.id,)
+        return tuple(dict.fromkeys((self.text, *explicit, *self.delivered)))
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """A document that cannot be used: where it stands and a sentence that says why."""
+
+    file: str
+    row: int
+    reason: str
+    id: str | None
+
+
+@dataclass(frozen=True)
+class DocumentBatch:
+    """``records`` has the columns of ``schema.documents()`` and the extra ones, in row order.
+
+    ``rows`` is how many lines or rows were consumed, blank lines included; ``len(batch)`` is how
+    many documents they held, which is what positions count.
+    """
+
+    file: str
+    records: pa.RecordBatch
+    rejected: list[Rejected]
+    rows: int
+
+    def __len__(self) -> int:
+        return int(self.records.num_rows) + len(self.rejected)
+
+    def positions(self) -> npt.NDArray[np.int64]:
+        """The positions of the records, counted from the first document of the batch."""
+        rows: npt.NDArray[np.int64] = self.records.column("row").to_numpy()
+        lost = np.array([rejected.row for rejected in self.rejected], dtype=np.int64)
+        before = np.searchsorted(lost, rows).astype(np.int64, copy=False)
+        return np.arange(len(rows), dtype=np.int64) + before
+
+
+class Chunk(Protocol):
+    """A bounded piece of a source, not yet parsed. ``read`` is thread-safe."""
+
+    def read(self) -> DocumentBatch: ...
+
+
+class Source(Protocol):
+    """One file or one object in memory."""
+
+    @property
+    def file(self) -> str: ...
+
+    def chunks(self, columns: Columns) -> Iterator[Chunk]: ...
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]: ...
+
+    def kept(self, keep: Mask) -> tuple[Any, int]:
+        """The kept documents and how many documents the source has; ``keep`` may go on beyond."""
+        ...
+
+
+def generated_ids(file: str, rows: pa.Array) -> pa.Array:
+    import pyarrow.compute as pc
+
+    return pc.binary_join_element_wise(
+        pa.scalar(file, pa.large_string()),
+        rows.cast(pa.large_string()),
+        pa.scalar(":", pa.large_string()),
+    )
+
+
+def unknown_column(name: str, there: Sequence[str], file: str) -> ColumnError:
+    """Says which columns exist, with the nearest name as the hint."""
+    listed = ", ".join(map(repr, there[:20])) + (", …" if len(there) > 20 else "")
+    lower = {column.lower(): column for column in reversed(there)}
+    near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
+    hint = f"did you mean {lower[near[0]]!r}?" if near else "name one of the columns above."
+    if not there:
+        return ColumnError(f"Column {name!r} is not in {file}: it has no columns.")
+    return ColumnError(f"Column {name!r} is not in {file}; it has {listed}.", hint=hint)

@@ -1,0 +1,232 @@
+"""JSON Lines files: one object a line, read in chunks of whole lines, kept byte for byte.
+
+A line that is broken, or whose text or id cannot be used, is rejected with a sentence; reading
+goes on. A column that no line of a file's first chunk has is a mistake in the settings: a stop.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import itemgetter
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import schema
+from neardup.documents import lines
+from neardup.documents.columns import (
+    Columns,
+    DocumentBatch,
+    Mask,
+    Rejected,
+    generated_ids,
+    unknown_column,
+)
+from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable, whole_lines
+
+
+@dataclass(frozen=True)
+class JsonlChunk:
+    """Whole lines of a file, the first of them line ``first_row``."""
+
+    file: str
+    data: bytes
+    first_row: int
+    columns: Columns
+
+    def read(self) -> DocumentBatch:
+        return _Parsed(self).batch()
+
+
+class _Parsed:
+    def __init__(self, chunk: JsonlChunk) -> None:
+        self.chunk = chunk
+        self.columns = chunk.columns
+        names = dict.fromkeys((self.columns.text, self.columns.id_name, *self.columns.delivered))
+        self.scan = lines.scan(chunk.data, list(names), start_of_file=chunk.first_row == 1)
+        self.text = self.scan.fields[self.columns.text]
+        self.id = self.scan.fields[self.columns.id_name]
+
+    def batch(self) -> DocumentBatch:
+        self._check_columns()
+        used = (self.text.types == lines.STRING) & (self.id.types <= lines.NUMBER)
+        lost = ~used & (self.scan.status != lines.BLANK)
+        rejected = [self._rejected(int(i)) for i in np.flatnonzero(lost)]
+        return DocumentBatch(self.chunk.file, self._records(used), rejected, len(used))
+
+    @cached_property
+    def ids(self) -> pa.Array:
+        import pyarrow.compute as pc
+
+        ids = self.id.array()
+        if ids.null_count == 0:
+            return ids
+        return pc.coalesce(ids, generated_ids(self.chunk.file, self._rows()))
+
+    def _rows(self) -> pa.Array:
+        first = self.chunk.first_row
+        return pa.array(np.arange(first, first + len(self.scan.status), dtype=np.int64))
+
+    def _records(self, used: Mask) -> pa.RecordBatch:
+        extra = self.columns.delivered
+        arrays = [self._rows(), self.ids, self.text.array()]
+        arrays += [self.scan.fields[name].array() for name in extra]
+        types = dict.fromkeys(extra, pa.large_string())
+        if not used.all():
+            mask = pa.array(used)
+            arrays = [array.filter(mask) for array in arrays]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema.documents(types))
+
+    def _rejected(self, i: int) -> Rejected:
+        status = int(self.scan.status[i])
+        row = self.chunk.first_row + i
+        if status != lines.OK:
+            reason = lines.sentence(status, int(self.scan.position[i]))
+            return Rejected(self.chunk.file, row, reason, None)
+        if self.id.types[i] > lines.NUMBER:
+            kind = lines.KINDS[self.id.types[i]]
+            reason = f"{self.columns.id_name} is {kind}; expected a string or a number"
+            return Rejected(self.chunk.file, row, reason, None)
+        reason = text_reason(self.columns.text, lines.KINDS[self.text.types[i]])
+        return Rejected(self.chunk.file, row, reason, self.ids[i].as_py())
+
+    def _check_columns(self) -> None:
+        whole = np.flatnonzero(self.scan.status == lines.OK)
+        if self.chunk.first_row > 1 or len(whole) == 0:
+            return
+        for name in self.columns.required:
+            if not self.scan.fields[name].types.any():
+                line = self.chunk.data.split(b"\n", int(whole[0]) + 1)[int(whole[0])]
+                there = list(json.loads(line.decode("utf-8-sig")))
+                raise unknown_column(name, there, self.chunk.file)
+
+
+def text_reason(name: str, kind: str) -> str:
+    if kind == "absent":
+        return f"{name} is missing"
+    return f"{name} is null" if kind == "null" else f"{name} is {kind}; expected a string"
+
+
+@dataclass
+class JsonlSource:
+    """One file. Remembers where chunks began, so that a few texts can be fetched again."""
+
+    path: Path
+    file: str
+    codec: str | None = None
+    chunk_bytes: int = CHUNK_BYTES
+    _marks: list[tuple[int, int]] = field(default_factory=lambda: [(1, 0)])
+
+    def chunks(self, columns: Columns) -> Iterator[JsonlChunk]:
+        for row, data in self._blocks():
+            yield JsonlChunk(self.file, data, row, columns)
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
+        found: dict[int, str] = {}
+        for row in sorted(set(rows)):
+            if row not in found:
+                found |= self._texts_near(row, set(rows), columns.text)
+        return [found[row] for row in rows]
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        """Writes the kept lines; says how many documents there are."""
+        position, last_kept = 0, True
+        for row, data in self._blocks():
+            picked = lines.select(
+                data, keep[position:], start_of_file=row == 1, previous_kept=last_kept
+            )
+            position, last_kept = position + picked.documents, picked.last_kept
+            out.write(picked.data)
+        out.end_file()
+        return position
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        position, objects = 0, []
+        for row, data in self._blocks():
+            picked = lines.select(data, keep[position:], start_of_file=row == 1)
+            position += picked.documents
+            text = picked.data.decode("utf-8-sig", "replace")
+            objects += [json.loads(line) for line in text.split("\n") if line.strip()]
+        return table_of(objects), position
+
+    def _blocks(self, row: int = 1, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Chunks with the row each begins with, from a place where a line begins."""
+        try:
+            with open_binary(self.path, self.codec) as stream:
+                if offset:
+                    stream.seek(offset)
+                for data in whole_lines(stream, self.chunk_bytes):
+                    yield row, data
+                    row, offset = row + lines.count(data), offset + len(data)
+                    self._mark(row, offset)
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+
+    def _mark(self, row: int, offset: int) -> None:
+        if self.codec is None and row > self._marks[-1][0]:
+            self._marks.append((row, offset))
+
+    def _texts_near(self, wanted: int, rows: set[int], column: str) -> dict[int, str]:
+        """The asked rows of the chunk that holds row ``wanted``."""
+        mark = self._marks[bisect_right(self._marks, wanted, key=itemgetter(0)) - 1]
+        for first, data in self._blocks(*mark):
+            if wanted >= first + lines.count(data):
+                continue
+            text = lines.scan(data, [column], start_of_file=first == 1).fields[column].array()
+            near = [row for row in rows if first <= row < first + len(text)]
+            return {row: text[row - first].as_py() or "" for row in near}
+        raise IndexError(f"{self.file} has no row {wanted}")
+
+
+class LineWriter:
+    """Joins the lines of several files: a missing last newline is added only if a line follows,
+    and a byte order mark may stand only at the very start."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._started = False
+        self._open_line = False
+        self._new_file = True
+
+    def write(self, data: bytes) -> None:
+        if not data:
+            return
+        if self._started and self._new_file:
+            data = data.removeprefix(b"\xef\xbb\xbf")
+        if self._open_line:
+            self._stream.write(b"\n")
+        self._stream.write(data)
+        self._open_line = not data.endswith(b"\n")
+        self._started, self._new_file = True, False
+
+    def end_file(self) -> None:
+        self._new_file = True
+
+
+def table_of(objects: list[dict[str, Any]]) -> pa.Table:
+    """Columns in the order of appearance; one whose values have no common type is JSON text."""
+    names = dict.fromkeys(name for item in objects for name in item)
+    return pa.table({name: _column([item.get(name) for item in objects]) for name in names})
+
+
+def _column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except UnicodeEncodeError:
+        return _column([_without_lone_surrogates(value) for value in values])
+    except (pa.ArrowException, TypeError, OverflowError):
+        return pa.array([None if value is None else json.dumps(value) for value in values])
+
+
+def _without_lone_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return (
+        json.loads(json.dumps(value)) if not isinstance(value, list | dict) else json.dumps(value)
+    )

@@ -1,0 +1,91 @@
+"""Writing the kept documents in the form they came in, in order, without holding them.
+
+All outputs of a run are open at once, because sources of several formats may alternate; none gets
+its name before all are whole and the mask has been found to fit the documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from neardup.documents.columns import Mask, Source
+from neardup.documents.jsonl import JsonlSource, LineWriter
+from neardup.documents.parquet import ParquetSource, parquet_writer
+from neardup.documents.streams import CODECS, whole_file, writing
+from neardup.documents.tables import TableSource
+from neardup.errors import InputError
+
+_SUFFIXES = {codec: suffix for suffix, codec in CODECS.items()}
+# Writes the kept documents of a source; says how many documents the source has.
+Write = Callable[[Any, Mask], int]
+
+
+def kept_name(source: Source) -> str:
+    if isinstance(source, JsonlSource):
+        return "kept.jsonl" + _SUFFIXES.get(source.codec or "", "")
+    return "kept.parquet" if isinstance(source, ParquetSource | TableSource) else "kept.jsonl"
+
+
+def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
+    first = sources[0]
+    if isinstance(first, ParquetSource):
+        return parquet_writer(sources, path)
+    if isinstance(first, TableSource):
+        return _table_writer(path)
+    return _line_writer(path, getattr(first, "codec", None))
+
+
+@contextmanager
+def _line_writer(path: Path, codec: str | None) -> Iterator[Write]:
+    with writing(path, codec) as stream:
+        lines = LineWriter(stream)
+        yield lambda source, keep: int(source.copy(keep, lines))
+
+
+@contextmanager
+def _table_writer(path: Path) -> Iterator[Write]:
+    def write(source: TableSource, keep: Mask) -> int:
+        kept, rows = source.kept(keep)
+        pq.write_table(source.table(kept), part, compression="zstd")
+        return rows
+
+    with whole_file(path) as part:
+        yield write
+
+
+def write_all(sources: Sequence[Source], keep: Mask, writer_of: Callable[[Source], Write]) -> None:
+    position = 0
+    for source in sources:
+        position += writer_of(source)(source, keep[position:])
+    check_length(keep, position)
+
+
+def as_mask(keep: Any) -> Mask:
+    mask = np.asarray(keep)
+    if mask.dtype != np.bool_ or mask.ndim != 1:
+        raise TypeError(f"keep must be a one-dimensional array of bool, got {mask.dtype}")
+    return mask
+
+
+def check_length(keep: Mask, documents: int) -> None:
+    if len(keep) != documents:
+        raise InputError(
+            f"Decisions were made for {len(keep)} documents, but the input now has {documents}.",
+            hint="the input changed during the run; run again.",
+        )
+
+
+def joined(parts: list[pa.Table]) -> pa.Table:
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise InputError(
+            f"The files cannot be one table: {error}.", hint="read them apart, or write the kept."
+        ) from error

@@ -1,0 +1,107 @@
+"""Lists of texts and lists of dicts: the twin in memory of a JSON Lines file.
+
+Kept items are the very objects that came in. Written out, a text becomes ``{"text": …}``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.documents.columns import Chunk, Columns, DocumentBatch, Mask, Rejected, unknown_column
+from neardup.documents.jsonl import LineWriter
+from neardup.documents.tables import CHUNK_ROWS, TableChunk
+from neardup.documents.values import json_like, kind, text_column
+
+
+@dataclass(frozen=True)
+class ListSource:
+    items: Sequence[Any]
+    chunk_rows: int = CHUNK_ROWS
+    file: str = "input"
+
+    @property
+    def has_dicts(self) -> bool:
+        return any(isinstance(item, dict) for item in self.items)
+
+    def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        dicts = self.has_dicts
+        for start in range(0, len(self.items), self.chunk_rows):
+            part = self.items[start : start + self.chunk_rows]
+            chunk = DictChunk if dicts else TextChunk
+            yield chunk(self.file, part, start + 1, columns)
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
+        items = [self.items[row - 1] for row in rows]
+        values = [i.get(columns.text) if isinstance(i, dict) else i for i in items]
+        return [text or "" for text in text_column(values, "text", self.file).array.to_pylist()]
+
+    def kept(self, keep: Mask) -> tuple[list[Any], int]:
+        return [item for item, kept in zip(self.items, keep, strict=False) if kept], len(self.items)
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        for item in self.kept(keep)[0]:
+            out.write(json_line(item if isinstance(item, dict) else {"text": item}))
+        return len(self.items)
+
+
+@dataclass(frozen=True)
+class TextChunk:
+    file: str
+    items: Sequence[Any]
+    first_row: int
+    columns: Columns
+
+    def read(self) -> DocumentBatch:
+        if self.columns.required != ("text",):
+            name = next(name for name in self.columns.required if name != "text")
+            raise unknown_column(name, ["text"], "a list of texts")
+        return TableChunk(self.file, self.first_row, self.columns, self.items, None, {}).read()
+
+
+@dataclass(frozen=True)
+class DictChunk:
+    file: str
+    items: Sequence[Any]
+    first_row: int
+    columns: Columns
+
+    def read(self) -> DocumentBatch:
+        dicts = [item if isinstance(item, dict) else {} for item in self.items]
+        self._check(dicts)
+        columns = self.columns
+        ids = [item.get(columns.id_name) for item in dicts]
+        extra = {name: self._extra(dicts, name) for name in columns.delivered}
+        texts = [item.get(columns.text) for item in dicts]
+        batch = TableChunk(self.file, self.first_row, columns, texts, ids, extra).read()
+        return replace(batch, rejected=[self._explained(lost) for lost in batch.rejected])
+
+    def _extra(self, dicts: list[dict[str, Any]], name: str) -> pa.Array:
+        return pa.array([json_like(item.get(name)) for item in dicts], pa.large_string())
+
+    def _explained(self, lost: Rejected) -> Rejected:
+        item = self.items[lost.row - self.first_row]
+        if not isinstance(item, dict):
+            return replace(lost, reason=f"document is {kind(item)}; expected a dict", id=None)
+        if lost.id is not None and self.columns.text not in item:
+            return replace(lost, reason=f"{self.columns.text} is missing")
+        return lost
+
+    def _check(self, dicts: list[dict[str, Any]]) -> None:
+        first = next((item for item in dicts if item), None)
+        if self.first_row > 1 or first is None:
+            return
+        for name in self.columns.required:
+            if not any(name in item for item in dicts):
+                raise unknown_column(name, [str(key) for key in first], "the list of dicts")
+
+
+def json_line(item: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(item, ensure_ascii=False, default=str).encode() + b"\n"
+    except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
+        return json.dumps(item, default=str).encode() + b"\n"

@@ -1,0 +1,108 @@
+"""Which files are meant: paths and globs, their formats by name, standard input.
+
+Files come in the order given, those of one glob sorted; a file that is named twice is read once.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from neardup.documents.columns import Source
+from neardup.documents.jsonl import JsonlSource
+from neardup.documents.parquet import ParquetSource
+from neardup.documents.streams import CODECS, open_binary, unreadable
+from neardup.errors import InputError
+
+JSONL = (".jsonl", ".ndjson", ".json")
+PARQUET = (".parquet", ".pq")
+_KNOWN = "expected .jsonl, .ndjson or .json (also with .gz, .zst or .bz2), or .parquet"
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+
+
+def sources_of(paths: Sequence[Path]) -> list[Source]:
+    found: dict[str, Source] = {}
+    for given in paths:
+        for path in _expanded(given):
+            found.setdefault(os.path.realpath(path) if str(path) != "-" else "-", _source(path))
+    return list(found.values())
+
+
+def _expanded(path: Path) -> Iterator[Path]:
+    name = str(path)
+    if name == "-" or path.exists():
+        yield path
+        return
+    if not any(sign in name for sign in "*?["):
+        raise InputError(
+            f"{name} does not exist.", hint=f"check the path; the current folder is {os.getcwd()}."
+        )
+    matches = sorted(match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    if not matches:
+        raise InputError(
+            f"No file matches {name}.", hint="check the pattern; ** goes into sub-folders."
+        )
+    yield from map(Path, matches)
+
+
+def _source(path: Path) -> Source:
+    if str(path) == "-":
+        return _stdin_source(sys.stdin.buffer)
+    if path.is_dir():
+        raise InputError(
+            f"{path} is a folder; expected files.", hint=f"use a glob such as '{path}/**/*.jsonl'."
+        )
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    codec = CODECS.get(suffixes[-1]) if suffixes else None
+    format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
+    if format_ in PARQUET and codec is None:
+        return _checked(ParquetSource(path, path.as_posix()))
+    if format_ not in JSONL:
+        raise InputError(
+            f"{path} has an unknown format; {_KNOWN}.",
+            hint="rename the file if it is one of these, else convert it.",
+        )
+    source = JsonlSource(path, path.as_posix(), codec)
+    _check_jsonl(source)
+    return source
+
+
+def _checked(source: ParquetSource) -> ParquetSource:
+    source.schema()
+    return source
+
+
+def _check_jsonl(source: JsonlSource) -> None:
+    """Opens the file once, so that one that cannot be read stops the run before it begins."""
+    try:
+        with open_binary(source.path, source.codec) as stream:
+            start = stream.read(256)
+    except (OSError, EOFError) as error:
+        raise unreadable(source.path, error) from error
+    if source.path.name.endswith(".json") and start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+        raise InputError(
+            f"{source.file} is one JSON array; expected one object a line.",
+            hint=f"convert it: jq -c '.[]' {source.file} > documents.jsonl",
+        )
+
+
+def _stdin_source(stream: IO[bytes]) -> Source:
+    """Spools standard input to a file, because it is read a second time for the kept output."""
+    handle, name = tempfile.mkstemp(prefix="neardup-stdin-")
+    path = Path(name)
+    with os.fdopen(handle, "wb") as file:
+        shutil.copyfileobj(stream, file, 1 << 20)
+    with path.open("rb") as spooled:
+        start = spooled.read(4)
+    codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
+    parquet = start == b"PAR1"
+    source = ParquetSource(path, "stdin") if parquet else JsonlSource(path, "stdin", codec)
+    weakref.finalize(source, path.unlink, missing_ok=True)
+    return source

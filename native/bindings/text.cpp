@@ -91,17 +91,18 @@ auto unique_words(Bytes values, Offsets offsets, const TextOptions &options) {
 
 auto normal_forms(Bytes values, Offsets offsets, const TextOptions &options) {
     check_offsets(values, offsets);
-    std::vector<uint8_t> out;
+    std::vector<uint8_t> all, one;
     std::vector<int64_t> ends{0};
     {
         nb::gil_scoped_release release;
         Tokenizer tokenizer(options);
         each_text(values, offsets, [&](const uint8_t *text, size_t size) {
-            tokenizer.normal_form(text, size, out);
-            ends.push_back(static_cast<int64_t>(out.size()));
+            tokenizer.normal_form(text, size, one);
+            all.insert(all.end(), one.begin(), one.end());
+            ends.push_back(static_cast<int64_t>(all.size()));
         });
     }
-    return std::pair(give(std::move(out)), give(std::move(ends)));
+    return std::pair(give(std::move(all)), give(std::move(ends)));
 }
 
 auto hash_words(Bytes values, Offsets offsets) {

@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <cstring>
 
-#include "simd.hpp"
+#if defined(__GNUC__) || defined(__clang__)
+#define NEARDUP_INLINE inline __attribute__((always_inline))
+#else
+#define NEARDUP_INLINE inline
+#endif
 
 namespace neardup {
 
-NEARDUP_INLINE uint64_t load64(const uint8_t *p) {
+NEARDUP_INLINE uint64_t load64_le(const uint8_t *p) {
     uint64_t v;
     std::memcpy(&v, p, sizeof v);
     if constexpr (std::endian::native == std::endian::big) {

@@ -26,7 +26,7 @@ NEARDUP_CLONES void mark_words(const uint8_t *text, size_t blocks, uint64_t *bit
             flags[i] = letter | digit | (c >> 7);
         }
         uint64_t word = 0;
-        for (size_t i = 0; i < block; i += 8) word |= pack(load64(flags + i)) << i;
+        for (size_t i = 0; i < block; i += 8) word |= pack(load64_le(flags + i)) << i;
         bits[b] = word;
     }
 }

@@ -43,7 +43,7 @@ NEARDUP_CLONES size_t copy_ascii(const uint8_t *in, size_t blocks, uint8_t *out,
 // `text` is a whole block.
 size_t ascii_prefix(const uint8_t *text) {
     for (size_t i = 0; i < block; i += 8)
-        if (const uint64_t high = load64(text + i) & 0x8080808080808080ull)
+        if (const uint64_t high = load64_le(text + i) & 0x8080808080808080ull)
             return i + static_cast<size_t>(std::countr_zero(high)) / 8;
     return block;
 }

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "simd.hpp"
 #include "text/bytes.hpp"
 
 namespace neardup {
@@ -38,8 +37,8 @@ NEARDUP_INLINE uint64_t finish(uint64_t state, uint64_t lo, uint64_t hi, uint64_
 // More than 16 bytes: whole 16-byte steps, then the last 16, which may overlap them.
 inline uint64_t long_hash(const uint8_t *p, size_t size) {
     uint64_t state = k1;
-    for (size_t i = 0; i + 16 < size; i += 16) state = fold(load64(p + i) ^ k0, load64(p + i + 8) ^ state);
-    return finish(state, load64(p + size - 16), load64(p + size - 8), size);
+    for (size_t i = 0; i + 16 < size; i += 16) state = fold(load64_le(p + i) ^ k0, load64_le(p + i + 8) ^ state);
+    return finish(state, load64_le(p + size - 16), load64_le(p + size - 8), size);
 }
 
 // What the first and the second 8 bytes of a word of 0…16 bytes keep.
@@ -60,7 +59,7 @@ inline constexpr Masks masks;
 NEARDUP_INLINE uint64_t padded_word_hash(const uint8_t *p, size_t size) {
     using namespace word_hash_detail;
     if (size > 16) return long_hash(p, size);
-    return finish(k1, load64(p) & masks.lo[size], load64(p + 8) & masks.hi[size], size);
+    return finish(k1, load64_le(p) & masks.lo[size], load64_le(p + 8) & masks.hi[size], size);
 }
 
 inline uint64_t word_hash(const uint8_t *p, size_t size) {

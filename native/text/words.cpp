@@ -15,7 +15,7 @@ constexpr uint64_t high_bits = 0x8080808080808080ull;
 NEARDUP_INLINE bool is_ascii(const uint8_t *p, size_t size) {
     using word_hash_detail::masks;
     if (size > 16) return std::none_of(p, p + size, [](uint8_t c) { return c & 0x80; });
-    return !(((load64(p) & masks.lo[size]) | (load64(p + 8) & masks.hi[size])) & high_bits);
+    return !(((load64_le(p) & masks.lo[size]) | (load64_le(p + 8) & masks.hi[size])) & high_bits);
 }
 
 struct HashSink {
@@ -41,11 +41,10 @@ struct WordSink {
 
 struct JoinSink {
     std::vector<uint8_t> &out;
-    const size_t start;
 
     void reserve(size_t) {}
     void operator()(const uint8_t *p, size_t size) {
-        if (out.size() > start) out.push_back(' ');
+        if (!out.empty()) out.push_back(' ');
         out.insert(out.end(), p, p + size);
     }
 };
@@ -168,9 +167,9 @@ void Tokenizer::words(const uint8_t *text, size_t size, std::vector<uint8_t> &by
 
 void Tokenizer::normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out) {
     normaliser_.run(text, size);
-    JoinSink sink{out, out.size()};
-    each_word(sink);
-    if (out.size() > sink.start) return;
+    out.clear();
+    each_word(JoinSink{out});
+    if (!out.empty()) return;
     plain_.run(text, size);
     collapse(plain_.data(), plain_.data() + plain_.size(), out);
 }

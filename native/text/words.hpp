@@ -26,7 +26,7 @@ class Tokenizer {
     // Appends the words and where each ends in `bytes`. The map, which knows only hashes, is not applied.
     void words(const uint8_t *text, size_t size, std::vector<uint8_t> &bytes, std::vector<int64_t> &ends);
 
-    // Appends the words joined by one space. A text without any word gives itself, normalised with
+    // Clears `out`; the words joined by one space. A text without any word gives itself, normalised with
     // nothing dropped and its white space collapsed: "!!!" and "???" must not become equal.
     void normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out);
 

@@ -55,11 +55,11 @@ inline uint64_t bytes_digest(const uint8_t *p, size_t size, uint64_t seed) {
     size_t left = size;
     for (; left >= 64; left -= 64, p += 64)
         for (int k = 0; k < 4; ++k)
-            lane[k] = fold_multiply(load64(p + 16 * k) ^ kSecret[k], load64(p + 16 * k + 8) ^ lane[k]);
+            lane[k] = fold_multiply(load64_le(p + 16 * k) ^ kSecret[k], load64_le(p + 16 * k + 8) ^ lane[k]);
     uint8_t tail[64] = {};
     std::memcpy(tail, p, left);
     for (int k = 0; k < 4; ++k)
-        lane[k] = fold_multiply(load64(tail + 16 * k) ^ kSecret[k], load64(tail + 16 * k + 8) ^ lane[k]);
+        lane[k] = fold_multiply(load64_le(tail + 16 * k) ^ kSecret[k], load64_le(tail + 16 * k + 8) ^ lane[k]);
     const uint64_t a = fold_multiply(lane[0] ^ kSecret[1], lane[1] ^ size);
     const uint64_t b = fold_multiply(lane[2] ^ kSecret[3], lane[3] ^ seed);
     return fold_multiply(a ^ kSecret[2], b ^ kSecret[0]);

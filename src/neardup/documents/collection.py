@@ -41,6 +41,11 @@ class Collection:
     def files(self) -> list[str]:
         return [source.file for source in self.sources]
 
+    @property
+    def paths(self) -> list[Path | None]:
+        """Where each source can be read again; None for what is in memory or came by a pipe."""
+        return [getattr(source, "path", None) for source in self.sources]
+
     def chunks(self, columns: Columns | None = None) -> Iterator[Chunk]:
         """Pieces to be read in any thread; making them is cheap, bounded and in order."""
         self._columns = columns or Columns()

@@ -160,11 +160,9 @@ class _Gathered:
         return replace(batch, records=records, rejected=rejected), good
 
     def _positions(self, batch: DocumentBatch) -> tuple[Array, Array]:
-        rows = batch.records.column("row").to_numpy()
-        rejected = np.array([r.row for r in batch.rejected], np.int64)
-        positions = self.total + np.arange(len(rows)) + np.searchsorted(rejected, rows)
-        rejected_positions = self.total + np.arange(len(rejected)) + np.searchsorted(rows, rejected)
-        return positions, rejected_positions
+        positions = batch.positions()
+        others = np.setdiff1d(np.arange(len(batch)), positions)
+        return self.total + positions, self.total + others
 
     def finish(self) -> Intake:
         records = pa.Table.from_batches(self.records) if self.records else None

@@ -29,27 +29,41 @@ def decisions_table(outcome: Outcome, method: Method) -> pa.Table:
 
 def _accepted(outcome: Outcome, method: Method) -> pa.Table:
     intake, decided = outcome.intake, outcome.decided
-    kept = decided.kept
-    alone = outcome.cluster < 0
-    score = pa.array(decided.score.astype(np.float32), mask=kept)
     columns = {
         "id": intake.ids,
         "file": _dictionary(intake.file, intake.files),
         "row": pa.array(intake.row),
-        "decision": _decision(np.where(kept, 0, 1)),
-        "reason": _reasons(outcome, method),
-        "kept_id": intake.ids.take(pa.array(np.maximum(decided.kept_of, 0), mask=kept)),
-        "score": score,
         "kind": kinds_of(
-            np.arange(len(kept)),
+            np.arange(len(intake)),
             decided.kept_of,
             intake.prepared.text_digests,
             intake.prepared.normal_digests,
         ),
-        "cluster": pa.array(outcome.cluster, mask=alone),
-        "ref": pa.array(np.zeros(len(kept), np.bool_)),
+        "ref": pa.array(np.zeros(len(intake), np.bool_)),
     }
+    passed = f"{getattr(method, 'measure', method.name)} >= {method.threshold:g}"
+    columns |= decided_columns(
+        intake.ids, decided.kept_of, decided.score, outcome.cluster, intake.prepared.too_short, passed
+    )
     return pa.table(columns, schema=schema.DECISIONS)
+
+
+def decided_columns(
+    ids: pa.Array, kept_of: Array, score: Array, cluster: Array, short: Array, passed: str
+) -> dict[str, pa.Array]:
+    """The columns that say what was decided; ``passed`` is the reason of a near-duplicate."""
+    kept = kept_of < 0
+    has_copies = np.zeros(len(kept), bool)
+    has_copies[kept_of[~kept]] = True
+    words = pa.array(["unique", "representative", "too_short", passed, "equal"], pa.large_string())
+    why = np.select([kept & has_copies, kept & short, kept, short], [1, 2, 0, 4], default=3)
+    return {
+        "decision": decision_column(np.where(kept, 0, 1)),
+        "reason": words.take(pa.array(why)),
+        "kept_id": ids.take(pa.array(np.maximum(kept_of, 0), mask=kept)),
+        "score": pa.array(shown(score), mask=kept),
+        "cluster": pa.array(cluster, mask=cluster < 0),
+    }
 
 
 def _rejected(outcome: Outcome) -> pa.Table:
@@ -60,7 +74,7 @@ def _rejected(outcome: Outcome) -> pa.Table:
         "id": pa.array([r.id for r in rejected], pa.large_string()),
         "file": _dictionary(np.array([number[r.file] for r in rejected], np.int32), files),
         "row": pa.array([r.row for r in rejected], pa.int64()),
-        "decision": _decision(np.full(len(rejected), 2)),
+        "decision": decision_column(np.full(len(rejected), 2)),
         "reason": pa.array([r.reason for r in rejected], pa.large_string()),
         "ref": pa.array(np.zeros(len(rejected), np.bool_)),
     }
@@ -75,21 +89,10 @@ def _dictionary(codes: Array, values: list[str]) -> pa.DictionaryArray:
     )
 
 
-def _decision(code: Array) -> pa.DictionaryArray:
+def decision_column(code: Array) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(
         pa.array(code.astype(np.int8)), pa.array(DECISIONS, pa.string())
     )
-
-
-def _reasons(outcome: Outcome, method: Method) -> pa.Array:
-    """Why a document was kept or set aside, in a word or two."""
-    kept, short = outcome.decided.kept, outcome.intake.prepared.too_short
-    has_copies = np.zeros(len(kept), bool)
-    has_copies[outcome.decided.kept_of[~kept]] = True
-    measure = getattr(method, "measure", method.name)
-    words = ["unique", "representative", "too_short", f"{measure} >= {method.threshold:g}", "equal"]
-    code = np.select([kept & has_copies, kept & short, kept, short], [1, 2, 0, 4], default=3)
-    return pa.array(words, pa.large_string()).take(pa.array(code))
 
 
 def pairs_table(outcome: Outcome, pairs: Pairs) -> pa.Table:

@@ -1,0 +1,101 @@
+"""The functions users call: ``find`` and ``dedup``. Settings in, a Result out."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.documents import Collection, collect
+from neardup.errors import ConservationError
+from neardup.local.run import Outcome, run
+from neardup.outputs.result import Result
+from neardup.outputs.tables import all_pairs, decisions_table, pairs_table
+from neardup.plan import Plan, Settings, resolve
+from neardup.progress import Progress, Silent
+
+
+def dedup(documents: Any, **settings: Any) -> Result:
+    """Find near-duplicates and decide which documents to keep.
+
+    ``documents``: a list of texts or dicts, a pandas, polars or pyarrow table, anything with the
+    Arrow PyCapsule protocol, or paths. Settings are those of :class:`neardup.plan.Settings`:
+    ``method``, ``threshold``, ``keep``, ``within``, ``text``, ``id``, ``date``, ``clusters`` …
+    """
+    return execute(collect(documents), resolve(Settings(**settings)))
+
+
+def find(documents: Any, **settings: Any) -> Result:
+    """Find all near-duplicate pairs and their clusters; the same settings as :func:`dedup`."""
+    return execute(collect(documents), resolve(Settings(**settings)))
+
+
+def execute(
+    collection: Collection,
+    plan: Plan,
+    *,
+    progress: Progress | None = None,
+    folder: Path | None = None,
+) -> Result:
+    outcome = run(collection, plan, progress or Silent(), folder)
+    try:
+        return make_result(collection, plan, outcome)
+    finally:
+        outcome.intake.store.close()
+
+
+def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
+    decisions = decisions_table(outcome, plan.method)
+    pairs, complete = all_pairs(outcome, plan.max_pairs)
+    result = Result(
+        decisions,
+        pairs_table(outcome, pairs),
+        {},
+        rank=_rank_of_all(outcome),
+        collection=lambda: collection,
+    )
+    result.info.update(
+        neardup=version("neardup"),
+        settings=plan.describe(),
+        inputs=[str(path) if path else None for path in collection.paths],
+        pairs="complete" if complete else "partial",
+        candidates=outcome.candidates,
+        versions=_versions(),
+        timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
+    )
+    result.info["counts"] = vars(result.counts)
+    _check_conservation(result, outcome.intake.total)
+    return result
+
+
+def _rank_of_all(outcome: Outcome) -> Any:
+    """The order over all input documents; rejected ones come last, they never meet anyone."""
+    intake = outcome.intake
+    key = np.full(intake.total, np.iinfo(np.int64).max)
+    key[intake.position] = outcome.rank
+    rank = np.empty(intake.total, np.int64)
+    rank[np.argsort(key, kind="stable")] = np.arange(intake.total)
+    return rank
+
+
+def _check_conservation(result: Result, total: int) -> None:
+    counts = result.counts
+    if total != counts.documents or total != counts.kept + counts.duplicates + counts.rejected:
+        raise ConservationError(
+            f"{total} documents were read, but {counts.sentence()}.",
+            hint="this is a bug in neardup; nothing was written. Please report it.",
+        )
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pyarrow": pa.__version__,
+        "unicode": _native.UNICODE_VERSION,
+    }

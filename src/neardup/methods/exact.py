@@ -1,0 +1,74 @@
+"""Exact duplicates: equal bytes, or equal normal forms, confirmed on the text itself.
+
+The key is a digest; the evidence is the text (or its normal form), so a collision of digests never
+becomes a duplicate. Normal form: words folded and joined by single spaces (``text/words.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.errors import SettingsError
+from neardup.methods.method import Prepared, Scores
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+FORMS = ("normal", "bytes")
+
+
+@dataclass(frozen=True)
+class Exact:
+    """``form="normal"``: equal after normalisation; ``form="bytes"``: equal to the byte."""
+
+    form: str = "normal"
+    threshold: float = 1.0
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "exact"
+    columns: ClassVar[tuple[str, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
+    miss_rate: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise SettingsError(f"exact: form is {self.form!r}.", hint="expected normal or bytes.")
+        if self.threshold != 1:
+            raise SettingsError(
+                f"exact: threshold is {self.threshold}, but exact copies have score 1.",
+                hint="leave the threshold out, or take --method shingles.",
+            )
+
+    def resolved(self) -> dict[str, object]:
+        return {"miss_rate": 0.0}
+
+    def prepare(self, batch: pa.RecordBatch) -> Prepared:
+        texts = Ragged.of_strings(batch.column("text"))
+        options = self.text.native()
+        normal = Ragged(*_native.normal_forms(texts.values, texts.offsets, options))
+        evidence = normal if self.form == "normal" else texts
+        digests = np.stack([_digests(evidence, 1), _digests(evidence, 2)], axis=1)
+        count = len(texts)
+        return Prepared(
+            keys=Ragged(digests[:, 0].copy(), np.arange(count + 1, dtype=np.int64)),
+            probes=np.ones(count, np.int32),
+            evidence=evidence,
+            digests=digests,
+            text_digests=_digests(texts, 7),
+            normal_digests=_digests(normal, 8),
+            words=np.zeros(count, np.int32),
+            too_short=np.zeros(count, np.bool_),
+        )
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        equal = _native.equal_pairs(evidence.values, evidence.offsets, a, b).view(np.bool_)
+        return Scores(equal, equal.astype(np.float64))
+
+
+def _digests(ragged: Ragged, seed: int) -> Array:
+    digests: Array = _native.bytes_digests(ragged.values, ragged.offsets, seed)
+    return digests

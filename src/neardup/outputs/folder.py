@@ -1,0 +1,102 @@
+"""The folder of a run: written whole or not at all, read back as a Result.
+
+``kept.*`` in the input's own format, ``decisions.parquet``, ``duplicates.parquet``,
+``pairs.parquet``, ``rejected.jsonl`` and ``run.json``, which comes last: a folder without it is a
+run that did not finish.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from neardup import schema
+from neardup.documents import Collection, collect
+from neardup.errors import InputError
+from neardup.outputs.result import Result
+
+RUN, ORDER = "run.json", "order.parquet"
+FORMAT = 1
+
+
+def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
+    """``kept=False`` leaves the kept documents out (``find`` removes nothing)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / RUN).unlink(missing_ok=True)
+    info = {**result.info, "format": FORMAT}
+    if kept:
+        files = result.collection().write_kept(result.keep_mask(), folder)
+        info["kept_files"] = [path.name for path in files]
+    write_table(result.decisions, folder / "decisions.parquet")
+    write_table(result.duplicates, folder / "duplicates.parquet")
+    write_table(result.pairs, folder / "pairs.parquet")
+    _write_order(result, folder / ORDER)
+    _write_rejected(result.decisions, folder / "rejected.jsonl")
+    _write_atomic(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    return folder
+
+
+def load(folder: Path) -> Result:
+    try:
+        info = json.loads((folder / RUN).read_text("utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder} is not the folder of a finished run: it has no {RUN}.",
+            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder / RUN} cannot be read: {error}.") from error
+    if info.get("format") != FORMAT:
+        raise InputError(
+            f"{folder} has format {info.get('format')!r}; this version reads format {FORMAT}.",
+            hint="make the run again with this version.",
+        )
+    order = folder / ORDER
+    rank = pq.read_table(order)["rank"].to_numpy() if order.exists() else None
+    return Result(
+        pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS),
+        pq.read_table(folder / "pairs.parquet").cast(schema.PAIRS),
+        info,
+        rank=rank,
+        collection=_reopen(info),
+    )
+
+
+def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
+    paths = info.get("inputs") or []
+    if not paths or any(path is None for path in paths):
+        return None
+    return lambda: collect([Path(path) for path in paths])
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    part = path.with_name(path.name + ".part")
+    pq.write_table(table, part, compression="zstd")
+    part.replace(path)
+
+
+def _write_atomic(path: Path, text: str) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_text(text, "utf-8")
+    part.replace(path)
+
+
+def _write_order(result: Result, path: Path) -> None:
+    """Only where the policy's order is not the input's: it is what a new threshold needs."""
+    if np.array_equal(result.rank, np.arange(len(result.rank))):
+        path.unlink(missing_ok=True)
+        return
+    write_table(pa.table({"rank": result.rank}), path)
+
+
+def _write_rejected(decisions: pa.Table, path: Path) -> None:
+    rejected = decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
+    rows = rejected.select(["file", "row", "id", "reason"]).to_pylist()
+    _write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -1,0 +1,153 @@
+"""The Result: what was kept, what was set aside, for what and why; and the next questions.
+
+Tables are Arrow. A Result comes from a run in memory or from the folder of an earlier run, and
+answers the same either way, as far as the documents are still where they were.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.documents import Collection
+from neardup.errors import DataError, SettingsError
+from neardup.outputs.tables import clusters_table, duplicates_table
+from neardup.schema import Array
+
+if TYPE_CHECKING:
+    from neardup.outputs.explain import Explanation
+
+
+@dataclass(frozen=True)
+class Counts:
+    """``documents = kept + duplicates + rejected``, always."""
+
+    documents: int
+    kept: int
+    duplicates: int
+    rejected: int
+    too_short: int
+    clusters: int
+    pairs: int
+
+    def sentence(self) -> str:
+        return (
+            f"{self.documents:,} documents = {self.kept:,} kept + {self.duplicates:,} duplicates "
+            f"+ {self.rejected:,} rejected"
+        )
+
+
+class Result:
+    """``info`` is what ``run.json`` holds. ``rank`` orders all documents of ``decisions``."""
+
+    def __init__(
+        self,
+        decisions: pa.Table,
+        pairs: pa.Table,
+        info: dict[str, Any],
+        *,
+        rank: Array | None = None,
+        collection: Callable[[], Collection] | None = None,
+    ) -> None:
+        self.decisions = decisions
+        self.pairs = pairs
+        self.info = info
+        self.rank = np.arange(len(decisions)) if rank is None else rank
+        self._collection = collection
+
+    @functools.cached_property
+    def duplicates(self) -> pa.Table:
+        return duplicates_table(self.decisions, str(self.info["settings"]["method"]))
+
+    @functools.cached_property
+    def clusters(self) -> pa.Table:
+        return clusters_table(self.decisions)
+
+    @functools.cached_property
+    def kept(self) -> Any:
+        """The kept documents, whole, in the type that came in (files: an Arrow table)."""
+        return self.collection().kept(self.keep_mask())
+
+    def keep_mask(self) -> Array:
+        """One entry an input document, in input order."""
+        return np.asarray(pc.equal(self.decisions["decision"], schema.KEPT))
+
+    def collection(self) -> Collection:
+        if self._collection is None:
+            raise DataError(
+                "This result does not know its documents any more: they were in memory.",
+                hint="decisions, pairs, duplicates and clusters are still here.",
+            )
+        return self._collection()
+
+    @functools.cached_property
+    def counts(self) -> Counts:
+        decision = self.decisions["decision"].combine_chunks().cast(pa.string())
+
+        def how_many(value: str) -> int:
+            return int(pc.sum(pc.equal(decision, value)).as_py() or 0)
+
+        short = pc.sum(pc.equal(self.decisions["reason"], "too_short")).as_py() or 0
+        return Counts(
+            documents=len(decision),
+            kept=how_many(schema.KEPT),
+            duplicates=how_many(schema.DUPLICATE),
+            rejected=how_many(schema.REJECTED),
+            too_short=int(short),
+            clusters=len(self.clusters),
+            pairs=len(self.pairs),
+        )
+
+    @property
+    def threshold(self) -> float:
+        return float(self.info["settings"]["parameters"]["threshold"])
+
+    @property
+    def pairs_complete(self) -> bool:
+        return bool(self.info["pairs"] == "complete")
+
+    def weakest(self, n: int = 10) -> pa.Table:
+        """The set-aside documents whose match was weakest: where a threshold errs first."""
+        table = self.duplicates.select(["id", "kept_id", "score", "kind", "cluster"])
+        return table.take(pc.sort_indices(table, [("score", "ascending")])[:n])
+
+    def explain(self, id: str) -> Explanation:
+        """Why this document was kept, set aside or rejected."""
+        from neardup.outputs.explain import explain
+
+        return explain(self, id)
+
+    def rethreshold(self, threshold: float) -> Result:
+        """The decisions at a higher threshold, without matching again."""
+        from neardup.outputs.rethreshold import rethreshold
+
+        if not self.pairs_complete:
+            raise SettingsError(
+                "This run did not keep all its pairs, so a new threshold needs a new run.",
+                hint="run again with that threshold, or with a larger max_pairs.",
+            )
+        return rethreshold(self, threshold)
+
+    def save(self, folder: str | Path) -> Path:
+        """Writes the folder of a run: kept documents, tables, ``run.json``."""
+        from neardup.outputs.folder import save
+
+        return save(self, Path(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        from neardup.outputs.folder import load
+
+        return load(Path(folder))
+
+    def __repr__(self) -> str:
+        settings = self.info["settings"]
+        return f"<Result of {settings['method']} ≥ {self.threshold:g}: {self.counts.sentence()}>"

@@ -1,0 +1,93 @@
+"""Decisions at a higher threshold from the pairs of a run: no document is read again."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.rule import decide
+from neardup.errors import SettingsError
+from neardup.matching.candidates import Groups
+from neardup.matching.verify import Pairs
+from neardup.methods.fractions import threshold_fraction
+from neardup.outputs.result import Result
+from neardup.outputs.tables import decided_columns, decision_column
+from neardup.schema import Array, Ragged
+
+NO_GROUPS = Groups(Ragged(np.empty(0, np.int64), np.zeros(1, np.int64)), np.empty(0, np.uint8))
+
+
+def rethreshold(result: Result, threshold: float) -> Result:
+    threshold_fraction(threshold)
+    if threshold < result.threshold:
+        raise SettingsError(
+            f"The run was made at {result.threshold:g}; pairs below it were not kept, "
+            f"so {threshold:g} cannot be answered.",
+            hint="run again with the lower threshold.",
+        )
+    table = result.pairs.filter(pc.greater_equal(result.pairs["score"], np.float32(threshold)))
+    pairs = _by_rank(result, table)
+    verdict = decide(len(result.decisions), pairs, NO_GROUPS, lambda a, b: Pairs.none())
+    info = copy.deepcopy(result.info)
+    info["settings"]["parameters"]["threshold"] = threshold
+    kept_of, score = _by_document(result.rank, verdict.kept_of, verdict.score)
+    document = np.argsort(result.rank)
+    cluster = _clusters(result, kept_of, pairs.mapped(document))
+    kinds = _kinds(kept_of, pairs.mapped(document), table)
+    decisions = _decisions(result, info, kept_of, score, cluster, kinds)
+    return Result(decisions, table, info, rank=result.rank, collection=result._collection)
+
+
+def _by_rank(result: Result, table: pa.Table) -> Pairs:
+    ids = result.decisions["id"].combine_chunks()
+    a = np.asarray(pc.index_in(table["a"], ids)).astype(np.int64)
+    b = np.asarray(pc.index_in(table["b"], ids)).astype(np.int64)
+    score = table["score"].to_numpy().astype(np.float64)
+    return Pairs(result.rank[a], result.rank[b], score)
+
+
+def _by_document(rank: Array, kept_of: Array, score: Array) -> tuple[Array, Array]:
+    document = np.argsort(rank)
+    of = kept_of[rank]
+    return np.where(of < 0, -1, document[np.maximum(of, 0)]), score[rank]
+
+
+def _clusters(result: Result, kept_of: Array, pairs: Pairs) -> Array:
+    if result.info["settings"]["clusters"] == "rule":
+        return rule_clusters(kept_of)
+    return components(len(kept_of), pairs.a, pairs.b)
+
+
+def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> pa.Array:
+    """The kind of each set-aside document's pair with what it was set aside for."""
+    count = len(kept_of)
+    key = np.minimum(pairs.a, pairs.b) * count + np.maximum(pairs.a, pairs.b)
+    order = np.argsort(key, kind="stable")
+    aside = np.flatnonzero(kept_of >= 0)
+    wanted = np.minimum(aside, kept_of[aside]) * count + np.maximum(aside, kept_of[aside])
+    row = np.zeros(count, np.int64)
+    row[aside] = order[np.searchsorted(key[order], wanted)]
+    return table["kind"].combine_chunks().take(pa.array(row, mask=kept_of < 0))
+
+
+def _decisions(
+    result: Result, info: dict[str, Any], kept_of: Array, score: Array, cluster: Array, kinds: pa.Array
+) -> pa.Table:
+    old = result.decisions
+    settings = info["settings"]
+    short = np.asarray(pc.is_in(old["reason"], pa.array(["too_short", "equal"], pa.large_string())))
+    measure = settings["parameters"].get("measure", settings["method"])
+    passed = f"{measure} >= {settings['parameters']['threshold']:g}"
+    ids = old["id"].combine_chunks()
+    new = decided_columns(ids, kept_of, score, cluster, short, passed)
+    rejected = np.asarray(pc.equal(old["decision"], schema.REJECTED))
+    new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
+    new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])
+    same = {name: old[name] for name in ("id", "file", "row", "ref")}
+    return pa.table({**same, **new, "kind": kinds}, schema=schema.DECISIONS)

@@ -1,0 +1,1 @@
+"""Stage 2: what of a text is compared. Words, normal forms and the options that define them."""

@@ -1,0 +1,108 @@
+"""What counts as the same text: the options every method shares.
+
+The defaults fold case, put compatible characters into one form (NFKC), keep digits and accents, and
+let punctuation separate words. They are part of every signature: texts prepared in unlike ways are
+never compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from neardup.errors import MissingExtraError, SettingsError
+from neardup.text.stopwords import LANGUAGE_CODES, STOP_WORDS
+
+if TYPE_CHECKING:
+    from neardup import _native
+
+CHOICES = {
+    "case": ("fold", "keep"),
+    "digits": ("keep", "mask", "drop"),
+    "punctuation": ("split", "remove"),
+    "diacritics": ("keep", "strip"),
+}
+
+
+@dataclass(frozen=True)
+class Text:
+    """How a text becomes words.
+
+    ``digits``: "mask" writes every digit as 0, "drop" removes them from words.
+    ``punctuation``: "remove" joins what it stood between (don't → dont).
+    ``diacritics``: "strip" removes accents from Latin, Greek and Cyrillic letters; in other scripts
+    such marks are vowels and stay.
+    ``stop_words``: the name or code of a language, or the words themselves.
+    ``stem``: a Snowball language; needs the extra ``stem``.
+    """
+
+    case: str = "fold"
+    digits: str = "keep"
+    punctuation: str = "split"
+    diacritics: str = "keep"
+    stop_words: tuple[str, ...] | str = ()
+    stem: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            _check_choice(name, getattr(self, name), choices)
+        object.__setattr__(self, "stop_words", _stop_words(self.stop_words))
+        if self.stem is not None:
+            object.__setattr__(self, "stem", _stem(self.stem))
+
+    def native(self) -> _native.TextOptions:
+        """The options as the kernels take them; stop words and stems go into a word map."""
+        from neardup import _native
+
+        return _native.TextOptions(
+            fold_case=self.case == "fold",
+            digits=CHOICES["digits"].index(self.digits),
+            punctuation=CHOICES["punctuation"].index(self.punctuation),
+            strip_diacritics=self.diacritics == "strip",
+        )
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        listed = ", ".join(map(repr, choices))
+        raise SettingsError(f"Text has no {name} {value!r}.", hint=f"{name} is one of {listed}.")
+
+
+def _stop_words(value: object) -> tuple[str, ...] | str:
+    if isinstance(value, str):
+        name = language(value)
+        if name in STOP_WORDS:
+            return name
+        raise SettingsError(
+            f"There is no list of stop words for {value!r}.",
+            hint=f"The lists are {', '.join(sorted(STOP_WORDS))}; or give the words as a tuple.",
+        )
+    if isinstance(value, tuple | list | set | frozenset) and all(isinstance(w, str) for w in value):
+        return tuple(sorted(value) if isinstance(value, set | frozenset) else value)
+    raise SettingsError(
+        f"Stop words are a language or a tuple of words, not {value!r}.",
+        hint="For example stop_words='english' or stop_words=('the', 'of').",
+    )
+
+
+def _stem(value: object) -> str:
+    try:
+        import Stemmer
+    except ImportError:
+        raise MissingExtraError(
+            f"Stemming ({value!r}) needs PyStemmer, which is not installed.",
+            hint="pip install 'neardup[stem]'",
+        ) from None
+    known = Stemmer.algorithms()
+    name = language(value) if isinstance(value, str) else value
+    if name not in known:
+        raise SettingsError(
+            f"There is no stemmer for {value!r}.", hint=f"Stemmers: {', '.join(sorted(known))}."
+        )
+    return str(name)
+
+
+def language(name: str) -> str:
+    """ "de" and "German" are "german"."""
+    lower = name.strip().lower()
+    return LANGUAGE_CODES.get(lower, lower)

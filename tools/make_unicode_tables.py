@@ -21,9 +21,11 @@ from ucd import CODE_POINTS, Database
 
 # Written without spaces between words. Hangul is not: Korean has spaces.
 SPACELESS = frozenset(
-    "Ahom Anatolian_Hieroglyphs Balinese Bopomofo Cuneiform Egyptian_Hieroglyphs Han Hiragana "
-    "Javanese Katakana Khitan_Small_Script Khmer Lao Myanmar New_Tai_Lue Nushu Tai_Le Tai_Tham "
-    "Tai_Viet Tangut Thai Tibetan Yi".split()
+    """
+    Ahom Anatolian_Hieroglyphs Balinese Bopomofo Buginese Cuneiform Egyptian_Hieroglyphs Han
+    Hiragana Javanese Katakana Khitan_Small_Script Khmer Lao Myanmar New_Tai_Lue Nushu Tai_Le
+    Tai_Tham Tai_Viet Tangut Thai Tibetan Yi
+    """.split()
 )
 ALPHABETS = frozenset(("Latin", "Greek", "Cyrillic"))
 
@@ -39,6 +41,7 @@ FLAGS = (
     "white",
     "strips",
     "composes",
+    "any_mark",
 )
 BLOCK = 128
 
@@ -67,6 +70,7 @@ def record(ucd: Database, cp: int) -> tuple[int, int, int]:
         "white": cp in ucd.white_space,
         "strips": base != cp and is_alphabet(ucd, base),
         "composes": cp in ucd.nfc_maybe,
+        "any_mark": ucd.category[cp][0] == "M",
     }
     flags = sum(has[name] << bit for bit, name in enumerate(FLAGS))
     return ucd.combining[cp], kind(ucd, cp), flags
@@ -142,7 +146,9 @@ def tables(ucd: Database) -> Iterator[str]:
 
     compositions = sorted((a, b, c) for (a, b), c in ucd.compositions.items())
     order = sorted(range(len(compositions)), key=lambda i: compositions[i][2])
-    yield from array("Composition", "compositions", (f"{{{a},{b},{c}}}" for a, b, c in compositions))
+    yield from array(
+        "Composition", "compositions", (f"{{{a},{b},{c}}}" for a, b, c in compositions)
+    )
     yield from array("uint16_t", "compositions_by_result", order)
     yield f"extern const size_t composition_count = {len(compositions)};"
 

@@ -33,7 +33,9 @@ class Database:
         )
         derived = "DerivedNormalizationProps.txt"
         self.nfc_maybe = set(self._points(derived, "NFC_QC", "M"))
-        self.compositions = self._compositions(set(self._points(derived, "Full_Composition_Exclusion")))
+        self.compositions = self._compositions(
+            set(self._points(derived, "Full_Composition_Exclusion"))
+        )
         self._folded = self._read_folded(derived)
         self._check()
 
@@ -49,7 +51,7 @@ class Database:
         return self.compose(self.decompose(cp, compatible=True))
 
     def scripts_of(self, cp: int) -> frozenset[str]:
-        """The script; for letters of no single script (the prolonged sound mark) all that use it."""
+        """The script; for letters of no single script (the prolonged sound mark) all its users."""
         if self.script[cp] == "Common" and self.category[cp][0] == "L" and cp in self.extensions:
             return self.extensions[cp]
         return frozenset((self.script[cp],))

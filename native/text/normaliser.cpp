@@ -53,7 +53,8 @@ size_t ascii_prefix(const uint8_t *text) {
 Normaliser::Normaliser(const TextOptions &options)
     : options_(options),
       change_flag_(options.fold_case ? unicode::changes_folded : unicode::changes_kept),
-      slow_flags_(change_flag_ | unicode::unsafe | unicode::digit | unicode::punctuation | unicode::strips) {
+      slow_flags_(change_flag_ | unicode::unsafe | unicode::digit | unicode::punctuation) {
+    if (options.strip_diacritics) slow_flags_ |= unicode::strips | unicode::any_mark;
     fill_tables();
 }
 
@@ -77,7 +78,8 @@ void Normaliser::fill_tables() {
         }
         if (options_.strip_diacritics && (record(to).flags & unicode::strips)) to = unicode::base_of(to);
         const uint16_t flags = record(to).flags;
-        if (to >= 2048 || (flags & (unicode::unsafe | unicode::digit | unicode::punctuation))) continue;
+        const bool simple = !(flags & (unicode::unsafe | unicode::digit | unicode::punctuation));
+        if (to >= 2048 || !simple || unicode::is_mark(record(to))) continue;
         uint8_t bytes[4] = {};
         const bool one = encode(to, bytes) - bytes == 1;
         two_byte_[cp] = bytes[0] | uint32_t{bytes[1]} << 8 | (one ? has_one_byte : has_two_bytes) |
@@ -187,17 +189,24 @@ void Normaliser::mapped(uint32_t cp) {
     if ((r->flags & unicode::punctuation) && options_.punctuation == TextOptions::Punctuation::remove) return;
     if (options_.strip_diacritics) {
         // Only on these alphabets: elsewhere (Indic vowel signs, Thai, Hebrew points) Mn carries the word.
-        if ((r->flags & unicode::nonspacing) && on_alphabet_) return;
+        if (on_alphabet_ && unicode::is_mark(*r)) return spacing_marks(cp);
         if (r->flags & unicode::strips) r = &record(cp = unicode::base_of(cp));
     }
     place(cp, *r);
 }
 
+// What remains of a mark without its nonspacing parts.
+void Normaliser::spacing_marks(uint32_t cp) {
+    parts_.clear();
+    unicode::decompose(cp, parts_);
+    for (uint32_t part : parts_)
+        if (!(record(part).flags & unicode::nonspacing)) place(part, record(part));
+}
+
 // UAX #15, detecting normalisation forms: text in NFC stays so if a character that is NFC_QC = Yes is
 // added in the order of combining classes. Anything else starts a run that is composed as a whole.
 void Normaliser::place(uint32_t cp, const Record &r) {
-    const bool is_mark = r.kind == unicode::mark || r.kind == unicode::spaceless_mark;
-    if (!is_mark) on_alphabet_ = r.flags & unicode::alphabet;
+    if (!unicode::is_mark(r)) on_alphabet_ = r.flags & unicode::alphabet;
     if (!(r.flags & unicode::unsafe)) {
         flush();
     } else if (!run_.empty()) {

@@ -34,6 +34,7 @@ class Normaliser {
     const uint8_t *others(const uint8_t *p, const uint8_t *end);
     void character(uint32_t cp);
     void mapped(uint32_t cp);
+    void spacing_marks(uint32_t cp);
     void place(uint32_t cp, const unicode::Record &record);
     void write(uint32_t cp);
     void gather();
@@ -49,7 +50,8 @@ class Normaliser {
     size_t size_ = 0;
     uint8_t last_ccc_ = 0;      // of the last character written
     bool on_alphabet_ = false;  // the last character that is no mark is a Latin, Greek or Cyrillic letter
-    std::vector<uint32_t> run_, scratch_;  // characters taken back from the output to be composed
+    std::vector<uint32_t> run_;            // characters taken back from the output to be composed
+    std::vector<uint32_t> scratch_, parts_;
 };
 
 }  // namespace neardup

@@ -37,21 +37,6 @@ uint32_t join(uint32_t a, uint32_t b) {
     return found != end && found->first == a && found->second == b ? found->result : 0;
 }
 
-void decompose(uint32_t cp, std::vector<uint32_t> &out) {
-    if (cp - s_base < s_count) {
-        const uint32_t s = cp - s_base;
-        out.push_back(l_base + s / (v_count * t_count));
-        out.push_back(v_base + s % (v_count * t_count) / t_count);
-        if (s % t_count) out.push_back(t_base + s % t_count);
-    } else if (const Composition *parts = decomposition(cp)) {
-        decompose(parts->first, out);
-        out.push_back(parts->second);
-        // The second part of a composition never decomposes further: U+0344 and its like are excluded.
-    } else {
-        out.push_back(cp);
-    }
-}
-
 void order_marks(std::vector<uint32_t> &points) {
     const auto starts = [](uint32_t cp) { return record(cp).ccc == 0; };
     for (auto from = points.begin(); from != points.end();) {
@@ -66,6 +51,21 @@ void order_marks(std::vector<uint32_t> &points) {
 uint32_t base_of(uint32_t cp) {
     while (const Composition *parts = decomposition(cp)) cp = parts->first;
     return cp;
+}
+
+void decompose(uint32_t cp, std::vector<uint32_t> &out) {
+    if (cp - s_base < s_count) {
+        const uint32_t s = cp - s_base;
+        out.push_back(l_base + s / (v_count * t_count));
+        out.push_back(v_base + s % (v_count * t_count) / t_count);
+        if (s % t_count) out.push_back(t_base + s % t_count);
+    } else if (const Composition *parts = decomposition(cp)) {
+        decompose(parts->first, out);
+        out.push_back(parts->second);
+        // The second part of a composition never decomposes further: U+0344 and its like are excluded.
+    } else {
+        out.push_back(cp);
+    }
 }
 
 void compose(std::vector<uint32_t> &points, std::vector<uint32_t> &scratch) {

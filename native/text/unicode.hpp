@@ -20,6 +20,7 @@ enum Flag : uint16_t {
     white = 1 << 7,           // White_Space
     strips = 1 << 8,          // decomposes canonically into an `alphabet` letter and marks
     composes = 1 << 9,        // NFC_QC = Maybe
+    any_mark = 1 << 10,       // M
 };
 
 struct Record {
@@ -50,6 +51,8 @@ inline size_t cell(const uint16_t *blocks, uint32_t cp) {
 
 inline const Record &record(uint32_t cp) { return records[record_cells[cell(record_blocks, cp)]]; }
 
+inline bool is_mark(const Record &r) { return r.flags & any_mark; }
+
 // Only for characters with the flag changes_folded or changes_kept.
 inline const uint32_t *mapped(uint32_t cp, bool fold) {
     const Mapping &m = mappings[mapping_cells[cell(mapping_blocks, cp)]];
@@ -58,6 +61,9 @@ inline const uint32_t *mapped(uint32_t cp, bool fold) {
 
 // The first character of the full canonical decomposition.
 uint32_t base_of(uint32_t cp);
+
+// Appends the full canonical decomposition.
+void decompose(uint32_t cp, std::vector<uint32_t> &out);
 
 // NFC of a run in place; `scratch` is overwritten.
 void compose(std::vector<uint32_t> &points, std::vector<uint32_t> &scratch);

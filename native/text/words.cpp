@@ -109,9 +109,10 @@ void Tokenizer::mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink) {
     };
     while (p < end) {
         const Decoded c = decode_valid(p);
-        uint8_t kind = record(c.cp).kind;
-        const bool goes_on = kind >= mark && state != separator;
-        if (kind >= mark) kind = goes_on ? state : kind == mark ? ordinary : spaceless;
+        const Record &r = record(c.cp);
+        uint8_t kind = r.kind;
+        const bool goes_on = is_mark(r) && state != separator;
+        if (is_mark(r)) kind = goes_on ? state : kind == mark ? ordinary : spaceless;
         if (kind != state) {
             close(p);
             state = kind;

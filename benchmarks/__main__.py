@@ -1,0 +1,123 @@
+"""`python -m benchmarks`: run the rows, print the tables, keep the figures as JSON if asked."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks import corpus, launch, peers, quality, table
+from benchmarks.corpus import WORK, Corpus, MissingError
+
+ROWS = {
+    "signatures": "text in memory → 128 MinHash values of word 5-shingles, one core",
+    "dedup": "JSONL → decisions at Jaccard ≥ 0.8, one core",
+    "workers": "the same, two cores",
+    "quality": "pairs against the exact Jaccard",
+    "help": "`neardup --help`",
+}
+SIDES = ["daft", "gaoya", "neardup"]
+HELP_RUNS = 5
+
+
+class Bench:
+    """One corpus, one set of sides, and everything that was measured."""
+
+    def __init__(self, made: Corpus, *, sides: list[str], repeat: int) -> None:
+        self.corpus, self.sides, self.repeat = made, sides, repeat
+        self.results: dict[str, Any] = {}
+
+    def signatures(self) -> str:
+        runs = self._take_turns(lambda side: self._run(side, "signatures", self.corpus.parquet))
+        return self._speed("signatures", runs)
+
+    def dedup(self) -> str:
+        def once(side: str) -> Any:
+            extra = ["1"] if side == "neardup" else []
+            return self._run(side, "dedup", self.corpus.jsonl, self._out(side), *extra)
+
+        return self._speed("dedup", self._take_turns(once))
+
+    def workers(self) -> str:
+        out = self._out("neardup")
+        ask = ["dedup", self.corpus.jsonl, out, "2"]
+        runs = [self._run("neardup", *ask, cores=(0, 1)) for _ in range(self.repeat)]
+        return self._speed("workers", runs)
+
+    def quality(self) -> str:
+        truth = corpus.make_truth(self.corpus, peers.make)
+        found = {side: self._quality(side, truth) for side in self.sides}
+        self.results["quality"] = found
+        return table.quality(found)
+
+    def help(self) -> str:
+        self.results["help"] = [self._run("neardup", "help") for _ in range(HELP_RUNS)]
+        return table.help_time(self.results["help"])
+
+    def _quality(self, side: str, truth: Path) -> Any:
+        out = self._out(side)
+        if side != "neardup":
+            if not out.exists():
+                return {"error": "its dedup row has not been run"}
+            return quality.of_clusters(out, truth)
+        run = self._run(side, "find", self.corpus.jsonl, out, "1")
+        return run if "error" in run else {**run, **quality.of_run(out, truth)}
+
+    def _take_turns(self, once: Any) -> list[Any]:
+        return [once(side) for _ in range(self.repeat) for side in self.sides]
+
+    def _run(self, side: str, *arguments: object, cores: tuple[int, ...] = (0,)) -> Any:
+        python = Path(sys.executable) if side == "neardup" else peers.make()
+        line = launch.run(python, side, [str(a) for a in arguments], cores=cores)
+        print(json.dumps(line), file=sys.stderr, flush=True)
+        return line
+
+    def _out(self, side: str) -> Path:
+        name = f"{side}-{self.corpus.docs}"
+        return WORK / "out" / (name if side == "neardup" else f"{name}.npz")
+
+    def _speed(self, row: str, runs: list[Any]) -> str:
+        self.results[row] = runs
+        return table.speed(ROWS[row], runs)
+
+
+def machine() -> str:
+    """Processor, cores and how busy it is already: a figure without them says little."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    model = models[0] if models else platform.machine()
+    return f"{model}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--docs", type=int, choices=sorted(corpus.PREFIXES), default=corpus.FULL)
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW")
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=SIDES, metavar="SIDE")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each figure (best counts)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every run there")
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    options = parse()
+    try:
+        made = corpus.make(options.docs, peers.make)
+        made.warm()
+        bench = Bench(made, sides=options.sides, repeat=options.repeat)
+        bench.results["machine"] = machine()
+        print(f"## {options.docs:,} documents · {bench.results['machine']}\n")
+        for row in options.rows:
+            print(getattr(bench, row)(), flush=True)
+    except MissingError as missing:
+        sys.exit(str(missing))
+    if options.json:
+        options.json.write_text(json.dumps(bench.results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

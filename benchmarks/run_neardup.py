@@ -1,0 +1,108 @@
+"""neardup: signatures by its Python API, everything else by its command line, start-up included.
+
+usage: run_neardup signatures FILE.parquet
+       run_neardup dedup|find FILE.jsonl OUT WORKERS
+       run_neardup help
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmarks import side
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+COMMAND = Path(sys.executable).with_name("neardup")
+
+
+def signatures(texts: pa.LargeStringArray) -> np.ndarray:
+    """128 MinHash values of word 5-shingles a document, by the default method.
+
+    TO FILL IN: `Shingles().prepare(...)` of neardup.methods.shingles, as (documents, 128).
+    """
+    raise NotImplementedError("the signature call of neardup is not connected yet")
+
+
+def command(*arguments: str) -> tuple[float, float]:
+    """Wall seconds and peak MB of one `neardup …` process."""
+    if not COMMAND.exists():
+        sys.exit(f"neardup is not installed beside {Path(sys.executable).name}; run `make dev`")
+    with tempfile.TemporaryFile() as log:
+        start = time.perf_counter()
+        process = subprocess.Popen([COMMAND, *arguments], stdout=subprocess.DEVNULL, stderr=log)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        if code := os.waitstatus_to_exitcode(status):
+            log.seek(0)
+            words = log.read().decode(errors="replace").split("\n")
+            said = next((line for line in reversed(words) if line.strip()), "nothing")
+            sys.exit(f"neardup {arguments[0]} ended with exit code {code} and said: {said}")
+    return wall, usage.ru_maxrss / 1024
+
+
+def time_signatures(parquet: str) -> None:
+    texts = side.load_arrow(parquet)
+    mb = side.text_mb(texts)
+    signatures(texts[: side.WARM_UP])
+    start = time.perf_counter()
+    matrix = signatures(texts)
+    cost = side.cost_since(start)
+    assert matrix.shape == (len(texts), side.PERMUTATIONS), matrix.shape
+    report("signatures", docs=len(texts), mb=mb, **cost)
+
+
+def time_run(name: str, jsonl: str, out: str, workers: str) -> None:
+    shutil.rmtree(out, ignore_errors=True)
+    wall, peak = command(name, jsonl, "-o", out, "--workers", workers)
+    docs, duplicates = count_decisions(out) if name == "dedup" else (count_lines(jsonl), None)
+    report(
+        name,
+        wall=wall,
+        docs=docs,
+        mb=side.file_mb(jsonl),
+        peak_mb=peak,
+        duplicates=duplicates,
+        workers=int(workers),
+    )
+
+
+def time_help() -> None:
+    wall, peak = command("--help")
+    report("help", wall=wall, docs=0, mb=0, peak_mb=peak)
+
+
+def count_decisions(out: str) -> tuple[int, int]:
+    """Documents decided and documents set aside."""
+    import pyarrow.parquet as pq
+
+    decisions = pq.read_table(Path(out) / "decisions.parquet", columns=["decision"])
+    values = decisions["decision"].to_pylist()
+    return len(values), values.count("duplicate")
+
+
+def count_lines(path: str) -> int:
+    with open(path, "rb") as file:
+        return sum(1 for _ in file)
+
+
+def report(row: str, **figures: Any) -> None:
+    side.report("neardup", row, version=version("neardup"), **figures)
+
+
+if __name__ == "__main__":
+    row, *arguments = sys.argv[1:]
+    if row in ("dedup", "find"):
+        time_run(row, *arguments)
+    else:
+        {"signatures": time_signatures, "help": time_help}[row](*arguments)

@@ -1,0 +1,66 @@
+"""The results as Markdown, ready for docs/performance.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import Any
+
+Line = dict[str, Any]
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The first column to the left, the others to the right."""
+    rule = ["---"] + ["--:"] * (len(head) - 1)
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [head, rule, *rows])
+
+
+def speed(title: str, runs: list[Line]) -> str:
+    """One line a side; `ratio` is its best time over the best of neardup."""
+    sides = {line["side"]: [r for r in runs if r["side"] == line["side"]] for line in runs}
+    ours = [r["wall"] for r in sides.get("neardup", []) if "wall" in r]
+    head = ["side", "best s", "median s", "MB/s", "docs/s", "peak MB", "duplicates", "ratio"]
+    rows = [_speed_row(name, lines, min(ours, default=None)) for name, lines in sides.items()]
+    return f"### {title}\n\n{markdown(head, rows)}\n"
+
+
+def quality(found: dict[str, Line]) -> str:
+    head = ["side", "true pairs", "reported", "recall", "below the threshold", "precision"]
+    rows = [[side, *_quality_cells(line)] for side, line in found.items()]
+    return f"### pairs against the exact Jaccard\n\n{markdown(head, rows)}\n"
+
+
+def help_time(runs: list[Line]) -> str:
+    errors = [r["error"] for r in runs if "error" in r]
+    said = errors[0] if errors else f"{min(r['wall'] for r in runs) * 1000:.0f} ms"
+    return f"### `neardup --help`, best of {len(runs)}: {said}\n"
+
+
+def _speed_row(side: str, lines: list[Line], ours: float | None) -> list[str]:
+    good = [line for line in lines if "wall" in line]
+    if not good:
+        return [side, lines[0]["error"], *["–"] * 6]
+    best = min(good, key=lambda line: line["wall"])
+    duplicates = best.get("duplicates")
+    return [
+        f"{side} {best['version']}",
+        f"{best['wall']:.2f}",
+        f"{median(line['wall'] for line in good):.2f}",
+        f"{best['mb_s']:.1f}",
+        f"{best['docs_s']:,.0f}",
+        f"{best['peak_mb']:,.0f}",
+        "–" if duplicates is None else f"{duplicates:,}",
+        f"{best['wall'] / ours:.1f}" if ours else "–",
+    ]
+
+
+def _quality_cells(line: Line) -> list[str]:
+    if "error" in line:
+        return [line["error"], *["–"] * 4]
+    return [
+        f"{line['true_pairs']:,}",
+        f"{line['reported']:,}",
+        f"{line['recall']:.4f}",
+        f"{line['below']:,}",
+        f"{line['precision']:.4f}",
+    ]

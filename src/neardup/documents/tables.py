@@ -153,7 +153,7 @@ def arrow_source(table: pa.Table, pick: Callable[[Mask], Any] | None = None) -> 
         return {name: _combined(table.column(name).slice(start, count)) for name in names}
 
     def filtered(keep: Mask) -> pa.Table:
-        return table.filter(pa.array(keep))
+        return table.slice(0, len(keep)).filter(pa.array(keep))
 
     return TableSource(
         table.column_names, table.num_rows, part, pick or filtered, lambda kept: pa.table(kept)

@@ -32,7 +32,9 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     (folder / RUN).unlink(missing_ok=True)
     info = {**result.info, "format": FORMAT}
     if kept:
-        files = result.collection().write_kept(result.keep_mask(), folder)
+        files = result.collection().write_kept(
+            result.keep_mask(), folder, partial=result.limited
+        )
         info["kept_files"] = [path.name for path in files]
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")

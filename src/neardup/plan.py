@@ -40,7 +40,7 @@ class Settings:
     keep: str = "first"
     clusters: str = "rule"
     workers: int | None = None
-    memory: str | int = "512MB"
+    memory: str | int = "1GB"
     limit: int | None = None
     max_pairs: int = MAX_PAIRS
     strict: bool = False
@@ -64,8 +64,8 @@ class Plan:
 
     @property
     def evidence_limit(self) -> int:
-        """Evidence takes a quarter of the memory before it goes to disk; blocks take the rest."""
-        return self.memory // 4
+        """Evidence takes half of the memory before it goes to disk; batches and blocks the rest."""
+        return self.memory // 2
 
     def describe(self) -> dict[str, Any]:
         """For ``run.json``: only data."""

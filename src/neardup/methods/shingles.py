@@ -3,7 +3,8 @@
 Resemblance is ``r = |A∩B| / |A∪B|`` of the two sets of w-word shingles; containment is
 ``|A∩B| / min(|A|, |B|)``, the share of the shorter one found in the longer. Keys come from MinHash
 bands where they serve the threshold, else from the head of the sorted set (prefix filter), which
-misses nothing. Every pair that meets is scored on the full sets of 64-bit features.
+misses nothing. Every pair that meets is scored on the full sets of 32-bit features, whose error is
+stated in ``native/features/shingles.hpp``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Shingles:
 
     name: ClassVar[str] = "shingles"
     columns: ClassVar[tuple[str, ...]] = ()
-    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
 
     def __post_init__(self) -> None:
         _require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")

@@ -20,13 +20,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from ucd import CODE_POINTS, Database
 
 # Written without spaces between words. Hangul is not: Korean has spaces.
-SPACELESS = frozenset(
-    """
+SPACELESS_NAMES = """
     Ahom Anatolian_Hieroglyphs Balinese Bopomofo Buginese Cuneiform Egyptian_Hieroglyphs Han
     Hiragana Javanese Katakana Khitan_Small_Script Khmer Lao Myanmar New_Tai_Lue Nushu Tai_Le
     Tai_Tham Tai_Viet Tangut Thai Tibetan Yi
-    """.split()
-)
+"""
+SPACELESS = frozenset(SPACELESS_NAMES.split())
 ALPHABETS = frozenset(("Latin", "Greek", "Cyrillic"))
 
 SEPARATOR, ORDINARY, SPACELESS_LETTER, MARK, SPACELESS_MARK = range(5)

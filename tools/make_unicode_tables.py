@@ -41,6 +41,7 @@ FLAGS = (
     "strips",
     "composes",
     "any_mark",
+    "joins",
 )
 BLOCK = 128
 
@@ -70,6 +71,7 @@ def record(ucd: Database, cp: int) -> tuple[int, int, int]:
         "strips": base != cp and is_alphabet(ucd, base),
         "composes": cp in ucd.nfc_maybe,
         "any_mark": ucd.category[cp][0] == "M",
+        "joins": cp in ucd.joining,
     }
     flags = sum(has[name] << bit for bit, name in enumerate(FLAGS))
     return ucd.combining[cp], kind(ucd, cp), flags

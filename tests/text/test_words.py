@@ -74,7 +74,7 @@ def test_hashes_are_the_hashes_of_the_words(text: str, twin: reference.Options) 
 @pytest.mark.parametrize("diacritics", CHOICES["diacritics"])
 def test_every_character_equals_the_twin(case: str, diacritics: str) -> None:
     twin = reference.Options(case=case, diacritics=diacritics)
-    surrounded = [f"e{c}\u0323 中{c}a" for c in reference.KNOWN]
+    surrounded = [f"e{c}\u0323 中{c}a {c}\u0338" for c in reference.KNOWN]
     values, offsets = _native.normal_forms(*buffers(surrounded), option(twin).native())
     joined, ends = bytes(values), offsets.tolist()
     for i, text in enumerate(surrounded):

@@ -6,6 +6,8 @@ import bz2
 import gzip
 import io
 import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -176,15 +178,17 @@ def test_files_are_joined_in_order(tmp_path: Path) -> None:
     assert [p.name for p in path.parent.iterdir()] == ["kept.jsonl"]
 
 
-@pytest.mark.parametrize("suffix", ["gz", "bz2", "zst"])
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "zst": lambda data: pa.Codec("zstd").compress(data, asbytes=True),
+}
+
+
+@pytest.mark.parametrize("suffix", PACK)
 def test_compressed_files(tmp_path: Path, suffix: str) -> None:
     data = b"".join(b'{"text":"%d"}\n' % i for i in range(1000))
-    pack = {
-        "gz": gzip.compress,
-        "bz2": bz2.compress,
-        "zst": lambda d: pa.compress(d, "zstd", asbytes=True),
-    }
-    path = file_of(tmp_path, pack[suffix](data), f"a.jsonl.{suffix}")
+    path = file_of(tmp_path, PACK[suffix](data), f"a.jsonl.{suffix}")
     collection = collect(path)
     (batch,) = read(collection)
     assert batch.records.num_rows == 1000
@@ -194,11 +198,18 @@ def test_compressed_files(tmp_path: Path, suffix: str) -> None:
     assert pa.input_stream(str(kept)).read() == data
 
 
-def test_gzip_of_several_members(tmp_path: Path) -> None:
-    path = file_of(
-        tmp_path, gzip.compress(b'{"text":"a"}\n') + gzip.compress(b'{"text":"b"}\n'), "a.jsonl.gz"
-    )
+@pytest.mark.parametrize("suffix", PACK)
+def test_compressed_files_of_several_members(tmp_path: Path, suffix: str) -> None:
+    parts = [PACK[suffix](b'{"text":"a"}\n'), PACK[suffix](b'{"text":"b"}\n')]
+    path = file_of(tmp_path, b"".join(parts), f"a.jsonl.{suffix}")
     assert sum(len(batch) for batch in read(collect(path))) == 2
+
+
+def test_threads_give_the_same(tmp_path: Path) -> None:
+    path = file_of(tmp_path, b"".join(b'{"text":"%d"}\n' % i for i in range(5000)))
+    chunks = list(JsonlSource(path, "f", chunk_bytes=1000).chunks(Columns()))
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(JsonlChunk.read, chunks)) == [chunk.read() for chunk in chunks]
 
 
 def test_cut_off_compressed_file_is_an_error(tmp_path: Path) -> None:

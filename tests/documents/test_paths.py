@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -74,3 +75,15 @@ def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: s
     (kept,) = collection.write_kept(np.array([True]), tmp_path)
     names = {"jsonl": "kept.jsonl", "gzip": "kept.jsonl.gz", "parquet": "kept.parquet"}
     assert kept.name == names[form]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no named pipe ends here")
+def test_a_pipe_is_spooled(tmp_path: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, LINE)
+    os.close(write_end)
+    path = f"/dev/fd/{read_end}"
+    collection = collect(path)
+    os.close(read_end)
+    (kept,) = collection.write_kept(np.array([True]), tmp_path)
+    assert (collection.files, kept.read_bytes()) == ([path], LINE)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -15,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.documents import Columns, DocumentBatch, collect
+from neardup.documents import Collection, Columns, DocumentBatch, collect
+from neardup.documents.tables import pandas_source
 from neardup.errors import ColumnError, InputError
 
 ROWS = [{"id": f"d{i}", "text": f"text {i}", "n": i} for i in range(5)]
@@ -101,6 +105,29 @@ def test_pandas_objects_of_many_kinds() -> None:
         ("g", "text is an array; expected a string"),
         ("h", "text is null"),
     ]
+
+
+def test_extra_columns_have_one_type_over_all_chunks() -> None:
+    source = pandas_source(pd.DataFrame({"text": ["a"] * 4, "d": [1, 2, "x", None]}))
+    small = Collection([replace(source, chunk_rows=2)])
+    batches = [chunk.read().records for chunk in small.chunks(Columns(extra=("d",)))]
+    assert pa.Table.from_batches(batches).column("d").to_pylist() == ["1", "2", "x", None]
+    columns = Columns(id="text", extra=("text",))
+    assert next(small.chunks(columns)).read().records.column("id").to_pylist() == ["a", "a"]
+
+
+def test_ids_of_many_types() -> None:
+    uuid = "12345678-1234-5678-1234-567812345678"
+    ids = {
+        "1": pa.array([1.0]),
+        "2020-01-01": pa.array([date(2020, 1, 1)]),
+        "ab": pa.array([b"ab"], pa.binary(2)),
+        uuid: pa.array([UUID(uuid).bytes], pa.uuid()),
+        "input:1": pa.array([None]),
+    }
+    for expected, column in ids.items():
+        batch = read(pa.table({"text": ["a"], "id": column}))
+        assert batch.records.column("id").to_pylist() == [expected]
 
 
 def test_lists_of_texts(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def _check_jsonl(source: JsonlSource) -> None:
             start = stream.read(256)
     except (OSError, EOFError) as error:
         raise unreadable(source.path, error) from error
-    if source.path.name.endswith(".json") and start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+    if ".json" in source.path.suffixes and start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
         raise InputError(
             f"{source.file} is one JSON array; expected one object a line.",
             hint=f"convert it: jq -c '.[]' {source.file} > documents.jsonl",

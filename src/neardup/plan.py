@@ -60,6 +60,7 @@ class Plan:
     limit: int | None
     max_pairs: int
     strict: bool
+    every_pair: bool  # find lists all pairs; dedup needs only what decides
     written: Settings
 
     @property
@@ -87,7 +88,7 @@ class Plan:
         }
 
 
-def resolve(settings: Settings) -> Plan:
+def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     """All problems are reported in one error."""
     problems: list[NeardupError] = []
 
@@ -120,6 +121,7 @@ def resolve(settings: Settings) -> Plan:
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,
+        every_pair=every_pair,
         written=settings,
     )
 

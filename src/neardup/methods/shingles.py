@@ -129,6 +129,17 @@ class Shingles:
         passed = shared * self.fraction.denominator >= whole * self.fraction.numerator
         return Scores(passed, shared / np.maximum(whole, 1))
 
+    def prefix_sizes(self, sizes: Array) -> Array | None:
+        """Of so many features, in any fixed order, a partner has at least one: |A| − ⌈t·|A|⌉ + 1.
+
+        None for containment, where the larger set may be arbitrarily large.
+        """
+        if self.measure == "containment":
+            return None
+        needed = -(-sizes * self.fraction.numerator // self.fraction.denominator)
+        prefix: Array = sizes - np.maximum(needed, 1) + 1
+        return prefix
+
     def signatures(self, texts: pa.LargeStringArray) -> Array:
         """The MinHash values alone, one row a document: the sketch others call a signature."""
         ragged = Ragged.of_strings(texts)

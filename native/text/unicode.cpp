@@ -69,6 +69,11 @@ void decompose(uint32_t cp, std::vector<uint32_t> &out) {
 }
 
 void compose(std::vector<uint32_t> &points, std::vector<uint32_t> &scratch) {
+    if (points.size() == 2 && points[0] < 0x80) {  // an accent in decomposed text: nothing to reorder
+        const uint32_t joined = join(points[0], points[1]);
+        if (joined) points.assign(1, joined);
+        return;
+    }
     scratch.clear();
     for (uint32_t cp : points) decompose(cp, scratch);
     order_marks(scratch);

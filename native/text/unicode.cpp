@@ -61,8 +61,7 @@ void decompose(uint32_t cp, std::vector<uint32_t> &out) {
         if (s % t_count) out.push_back(t_base + s % t_count);
     } else if (const Composition *parts = decomposition(cp)) {
         decompose(parts->first, out);
-        out.push_back(parts->second);
-        // The second part of a composition never decomposes further: U+0344 and its like are excluded.
+        out.push_back(parts->second);  // never decomposes itself (the generator checks)
     } else {
         out.push_back(cp);
     }

@@ -94,14 +94,18 @@ class Collection:
             write_all(self.sources, keep, self.limit, lambda source: writers[kept_name(source)])
         return [folder / name for name in groups]
 
-    def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
-        """Writes the kept lines to a stream; tables cannot be written so."""
+    def check_stream(self) -> None:
+        """Raises now what would make ``write_kept_to`` impossible later."""
         for source in self.sources:
             if not isinstance(source, JsonlSource | ListSource):
                 raise UsageError(
                     f"{source.file} is a table; only JSON Lines can be written to a stream.",
                     hint="give a folder with -o.",
                 )
+
+    def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
+        """Writes the kept lines to a stream; tables cannot be written so."""
+        self.check_stream()
         lines = LineWriter(stream)
         write_all(
             self.sources,

@@ -20,13 +20,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 from ucd import CODE_POINTS, Database
 
 # Written without spaces between words. Hangul is not: Korean has spaces.
-SPACELESS = frozenset(
-    """
+SPACELESS_NAMES = """
     Ahom Anatolian_Hieroglyphs Balinese Bopomofo Buginese Cuneiform Egyptian_Hieroglyphs Han
     Hiragana Javanese Katakana Khitan_Small_Script Khmer Lao Myanmar New_Tai_Lue Nushu Tai_Le
     Tai_Tham Tai_Viet Tangut Thai Tibetan Yi
-    """.split()
-)
+"""
+SPACELESS = frozenset(SPACELESS_NAMES.split())
 ALPHABETS = frozenset(("Latin", "Greek", "Cyrillic"))
 
 SEPARATOR, ORDINARY, SPACELESS_LETTER, MARK, SPACELESS_MARK = range(5)
@@ -42,6 +41,7 @@ FLAGS = (
     "strips",
     "composes",
     "any_mark",
+    "joins",
 )
 BLOCK = 128
 
@@ -71,6 +71,7 @@ def record(ucd: Database, cp: int) -> tuple[int, int, int]:
         "strips": base != cp and is_alphabet(ucd, base),
         "composes": cp in ucd.nfc_maybe,
         "any_mark": ucd.category[cp][0] == "M",
+        "joins": cp in ucd.joining,
     }
     flags = sum(has[name] << bit for bit, name in enumerate(FLAGS))
     return ucd.combining[cp], kind(ucd, cp), flags

@@ -36,6 +36,7 @@ class Database:
         self.compositions = self._compositions(
             set(self._points(derived, "Full_Composition_Exclusion"))
         )
+        self.joining = {first for first, _ in self.compositions}
         self._folded = self._read_folded(derived)
         self._check()
 

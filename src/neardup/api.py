@@ -32,7 +32,7 @@ def dedup(documents: Any, **settings: Any) -> Result:
 
 def find(documents: Any, **settings: Any) -> Result:
     """Find all near-duplicate pairs and their clusters; the same settings as :func:`dedup`."""
-    return execute(collect(documents), resolve(Settings(**settings)))
+    return execute(collect(documents), resolve(Settings(**settings), every_pair=True))
 
 
 def execute(

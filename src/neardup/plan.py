@@ -40,7 +40,7 @@ class Settings:
     keep: str = "first"
     clusters: str = "rule"
     workers: int | None = None
-    memory: str | int = "512MB"
+    memory: str | int = "1GB"
     limit: int | None = None
     max_pairs: int = MAX_PAIRS
     strict: bool = False
@@ -60,12 +60,13 @@ class Plan:
     limit: int | None
     max_pairs: int
     strict: bool
+    every_pair: bool  # find lists all pairs; dedup needs only what decides
     written: Settings
 
     @property
     def evidence_limit(self) -> int:
-        """Evidence takes a quarter of the memory before it goes to disk; blocks take the rest."""
-        return self.memory // 4
+        """Evidence takes half of the memory before it goes to disk; batches and blocks the rest."""
+        return self.memory // 2
 
     def describe(self) -> dict[str, Any]:
         """For ``run.json``: only data."""
@@ -87,7 +88,7 @@ class Plan:
         }
 
 
-def resolve(settings: Settings) -> Plan:
+def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     """All problems are reported in one error."""
     problems: list[NeardupError] = []
 
@@ -120,6 +121,7 @@ def resolve(settings: Settings) -> Plan:
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,
+        every_pair=every_pair,
         written=settings,
     )
 

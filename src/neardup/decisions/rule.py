@@ -32,17 +32,45 @@ class Verdict:
     pairs: Pairs
 
 
-def decide(count: int, pairs: Pairs, hot: Groups, verify: Callable[[Array, Array], Pairs]) -> Verdict:
-    """``pairs`` and ``hot`` in ranks; ``verify`` scores pairs of ranks."""
+def decide(
+    count: int,
+    pairs: Pairs,
+    hot: Groups,
+    verify: Callable[[Array, Array], Pairs],
+    followed: Array | None = None,
+) -> Verdict:
+    """``pairs`` and ``hot`` in ranks; ``verify`` scores pairs of ranks.
+
+    ``followed`` marks ranks with copies further on: where such a one is set aside, its copies may
+    match what is kept after it (``decisions/copies.py``), so those pairs are verified too.
+    """
     kept = np.ones(count, np.uint8)
     if len(hot):
         pairs = _walk(kept, pairs, hot, verify)
+        if followed is not None and followed.any():
+            late = verify(*_late_pairs(hot, kept.view(np.bool_), followed))
+            pairs = Pairs.concat([pairs, late]).distinct()
     else:
         later, earlier = _directed(pairs)
         by_later = np.argsort(later, kind="stable")
         _native.greedy(later[by_later], earlier[by_later], kept)
     kept_of, score = _best(kept.view(np.bool_), pairs)
     return Verdict(kept.view(np.bool_), kept_of, score, pairs)
+
+
+def _late_pairs(hot: Groups, kept: Array, followed: Array) -> tuple[Array, Array]:
+    """Members that were set aside and have copies, with kept members that come after them."""
+    aside = followed & ~kept
+    later, earlier = [], []
+    for g in range(len(hot)):
+        part = slice(hot.members.offsets[g], hot.members.offsets[g + 1])
+        rank, looks = hot.members.values[part], hot.probes[part].astype(bool)
+        one, other = np.flatnonzero(kept[rank]), np.flatnonzero(aside[rank])
+        may = looks[one][:, None] | looks[other][None, :]
+        i, j = np.nonzero(may & (rank[one][:, None] > rank[other][None, :]))
+        later.append(rank[one[i]])
+        earlier.append(rank[other[j]])
+    return _unique_pairs(later, earlier)
 
 
 def _directed(pairs: Pairs) -> tuple[Array, Array]:

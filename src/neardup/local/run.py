@@ -20,12 +20,17 @@ from neardup.decisions.order import rank_documents
 from neardup.decisions.rule import Verdict, decide
 from neardup.documents import Collection
 from neardup.local.intake import Intake, take_in
-from neardup.matching.candidates import pairs_of, share_keys, split
+from neardup.matching.candidates import Groups, pairs_of, share_keys, split
 from neardup.matching.collapse import leaders
+from neardup.matching.hot import refine
 from neardup.matching.verify import Pairs, Verifier
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
+
+# Candidate pairs a document beyond which groups are looked at more closely before their pairs are
+# made; without every_pair also the most that are verified before the rule walks.
+USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,14 @@ def run(collection: Collection, plan: Plan, progress: Progress, folder: Path | N
     rank = rank_documents(plan.keep, intake.lengths, intake.extra.get(plan.keep.column or ""))
     within = _codes(intake, plan.within)
     leader = leaders(intake.prepared.digests, rank, within)
-    order = np.flatnonzero(leader == np.arange(len(leader)))
+    follower = leader != np.arange(len(leader))
+    followed = np.zeros(len(leader), bool)
+    followed[leader[follower]] = True
+    order = np.flatnonzero(~follower)
     order = order[np.argsort(rank[order], kind="stable")]
     progress.stage("matching", unit="pairs")
     verifier = Verifier(plan.method, intake.store, workers=plan.workers, progress=progress.advance)
-    verdict, complete = _match(intake, plan, order, within, verifier)
+    verdict, complete = _match(intake, plan, order, within, followed, verifier)
     clock.lap("matching")
     progress.stage("deciding")
     kept_of = np.full(len(leader), -1, np.int64)
@@ -84,16 +92,25 @@ def _codes(intake: Intake, column: str | None) -> Array | None:
 
 
 def _match(
-    intake: Intake, plan: Plan, order: Array, within: Array | None, verifier: Verifier
+    intake: Intake,
+    plan: Plan,
+    order: Array,
+    within: Array | None,
+    followed: Array,
+    verifier: Verifier,
 ) -> tuple[Verdict, bool]:
     """Works on places in ``order``: leaders, first to last."""
     keys = intake.prepared.keys.take(order)
     codes = None if within is None else within[order]
-    groups = share_keys(keys, intake.prepared.probes[order], codes)
-    small, hot = split(groups, plan.max_pairs)
     verify = _in_order(verifier, order)
+    groups = share_keys(keys, intake.prepared.probes[order], codes)
+    usual = max(USUAL_PAIRS * len(order), FEWEST_PAIRS)
+    small, large = split(groups, usual)
+    large = refine(large, order, codes, plan.method, intake.store, verify)
+    small, hot = split(Groups.concat([small, large]), plan.max_pairs if plan.every_pair else usual)
     cold = verify(*pairs_of(small))
-    return decide(len(order), cold, hot, verify), not len(hot)
+    verdict = decide(len(order), cold, hot, verify, followed[order])
+    return verdict, not len(hot)
 
 
 def _in_order(verifier: Verifier, order: Array) -> Callable[[Array, Array], Pairs]:

@@ -1,4 +1,4 @@
-"""The one rule as it is stated, over all pairs: the twin of decisions/ and of the whole pipeline."""
+"""The one rule as it is stated, over all pairs: the twin of decisions/ and of whole runs."""
 
 from __future__ import annotations
 

@@ -34,8 +34,14 @@ def windows(words: Sequence[int], width: int) -> list[Sequence[int]]:
     return [words[i : i + width] for i in range(len(words) - width + 1)]
 
 
+def shingle_hashes(words: Sequence[int], width: int) -> list[int]:
+    """64 bits a shingle, in text order, repeats included."""
+    return [scramble(cyclic(window)) for window in windows(words, width)]
+
+
 def shingle_set(words: Sequence[int], width: int) -> list[int]:
-    return sorted({scramble(cyclic(window)) for window in windows(words, width)})
+    """The evidence: upper halves of the hashes."""
+    return sorted({hash_ >> 32 for hash_ in shingle_hashes(words, width)})
 
 
 def resemblance(a: set[object], b: set[object]) -> Fraction:

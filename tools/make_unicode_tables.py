@@ -12,21 +12,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from ucd import CODE_POINTS, Database
 
 # Written without spaces between words. Hangul is not: Korean has spaces.
-SPACELESS = frozenset(
-    """
+SPACELESS_NAMES = """
     Ahom Anatolian_Hieroglyphs Balinese Bopomofo Buginese Cuneiform Egyptian_Hieroglyphs Han
     Hiragana Javanese Katakana Khitan_Small_Script Khmer Lao Myanmar New_Tai_Lue Nushu Tai_Le
     Tai_Tham Tai_Viet Tangut Thai Tibetan Yi
-    """.split()
-)
+"""
+SPACELESS = frozenset(SPACELESS_NAMES.split())
 ALPHABETS = frozenset(("Latin", "Greek", "Cyrillic"))
 
 SEPARATOR, ORDINARY, SPACELESS_LETTER, MARK, SPACELESS_MARK = range(5)
@@ -42,8 +42,11 @@ FLAGS = (
     "strips",
     "composes",
     "any_mark",
+    "joins",
 )
 BLOCK = 128
+
+Value = TypeVar("Value", bound=Hashable)
 
 
 def kind(ucd: Database, cp: int) -> int:
@@ -71,6 +74,7 @@ def record(ucd: Database, cp: int) -> tuple[int, int, int]:
         "strips": base != cp and is_alphabet(ucd, base),
         "composes": cp in ucd.nfc_maybe,
         "any_mark": ucd.category[cp][0] == "M",
+        "joins": cp in ucd.joining,
     }
     flags = sum(has[name] << bit for bit, name in enumerate(FLAGS))
     return ucd.combining[cp], kind(ucd, cp), flags
@@ -90,9 +94,9 @@ def trie(values: list[int]) -> tuple[list[int], list[int]]:
     return first, [value for block in numbers for value in block]
 
 
-def number(values: Iterable[object]) -> tuple[list[int], list[object]]:
+def number(values: Iterable[Value]) -> tuple[list[int], list[Value]]:
     """Each value replaced by the order of its first occurrence, and the distinct values."""
-    seen: dict[object, int] = {}
+    seen: dict[Value, int] = {}
     return [seen.setdefault(value, len(seen)) for value in values], list(seen)
 
 
@@ -107,10 +111,10 @@ def pool(sequences: list[tuple[int, ...]]) -> tuple[list[int], dict[tuple[int, .
 
 
 def array(type_: str, name: str, cells: Iterable[object]) -> Iterator[str]:
-    cells = [str(cell) for cell in cells]
-    yield f"extern const {type_} {name}[{len(cells)}] = {{"
+    written = [str(cell) for cell in cells]
+    yield f"extern const {type_} {name}[{len(written)}] = {{"
     line = ""
-    for cell in cells:
+    for cell in written:
         if len(line) + len(cell) >= 120:
             yield line
             line = ""
@@ -139,7 +143,7 @@ def tables(ucd: Database) -> Iterator[str]:
     cells, start = pool([sequence for pair in used for sequence in pair])
     yield from array("uint16_t", "mapping_blocks", first)
     yield from array("uint16_t", "mapping_cells", fits(second, 16))
-    ends = [f"{{{start[p[0]]},{start[p[1]]}}}" if p else "{0,0}" for p in distinct]  # type: ignore[index]
+    ends = [f"{{{start[p[0]]},{start[p[1]]}}}" if p else "{0,0}" for p in distinct]
     yield from array("Mapping", "mappings", ends)
     fits(list(start.values()), 16)
     yield from array("uint32_t", "mapping_pool", cells)

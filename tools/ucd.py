@@ -36,6 +36,7 @@ class Database:
         self.compositions = self._compositions(
             set(self._points(derived, "Full_Composition_Exclusion"))
         )
+        self.joining = {first for first, _ in self.compositions}
         self._folded = self._read_folded(derived)
         self._check()
 
@@ -173,6 +174,7 @@ class Database:
             whole = tuple(part for point in mapped for part in self._parts(point, False))
             assert self.compose(whole) == mapped, hex(cp)
         for pair in self.compositions:
+            assert pair[1] not in self.canonical, hex(pair[1])
             assert all(self.category[cp] != "Nd" and self.category[cp][0] != "P" for cp in pair)
 
 

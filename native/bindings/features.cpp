@@ -56,27 +56,36 @@ static Out<uint32_t> shingle_signatures(In<uint8_t> values, In<int64_t> offsets,
     return give(std::move(out));
 }
 
-static Out<uint64_t> shingle_set(In<uint64_t> words, uint32_t width) {
-    std::vector<uint64_t> out, scratch;
-    std::vector<uint32_t> counts;
+static Out<uint64_t> shingle_hashes(In<uint64_t> words, uint32_t width) {
+    std::vector<uint64_t> out;
     {
         nb::gil_scoped_release free;
         neardup::shingle_hashes(words.data(), words.size(), width, out);
-        neardup::sort_unique(out, scratch, counts);
     }
     return give(std::move(out));
 }
 
-static Out<uint32_t> minhash(In<uint64_t> features, In<uint32_t> multipliers) {
+static Out<uint32_t> shingle_set(In<uint64_t> words, uint32_t width) {
+    std::vector<uint64_t> hashes;
+    std::vector<uint32_t> out, counts;
+    {
+        nb::gil_scoped_release free;
+        neardup::shingle_hashes(words.data(), words.size(), width, hashes);
+        neardup::feature_set(hashes, out, counts);
+    }
+    return give(std::move(out));
+}
+
+static Out<uint32_t> minhash(In<uint64_t> hashes, In<uint32_t> multipliers) {
     std::vector<uint32_t> out(multipliers.size());
     {
         nb::gil_scoped_release free;
-        neardup::minhash(features.data(), features.size(), multipliers.data(), multipliers.size(), out.data());
+        neardup::minhash(hashes.data(), hashes.size(), multipliers.data(), multipliers.size(), out.data());
     }
     return give(std::move(out));
 }
 
-static Out<int64_t> overlaps(In<uint64_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b) {
+static Out<int64_t> overlaps(In<uint32_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b) {
     std::vector<int64_t> counts(a.size());
     {
         nb::gil_scoped_release free;
@@ -114,7 +123,8 @@ void bind_features(nb::module_ &m) {
           "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a);
     m.def("shingle_signatures", &shingle_signatures, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
           "multipliers"_a);
+    m.def("shingle_hashes", &shingle_hashes, "words"_a, "width"_a);
     m.def("shingle_set", &shingle_set, "words"_a, "width"_a);
-    m.def("minhash", &minhash, "features"_a, "multipliers"_a);
+    m.def("minhash", &minhash, "hashes"_a, "multipliers"_a);
     m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a);
 }

@@ -3,6 +3,7 @@
 #include "matching/gather.hpp"
 #include "matching/greedy.hpp"
 #include "matching/groups.hpp"
+#include "matching/rare.hpp"
 
 using namespace nb::literals;
 
@@ -44,6 +45,23 @@ static bool gather_file(int descriptor, In<int64_t> starts, In<int64_t> lengths,
     return neardup::gather_file(descriptor, starts.data(), lengths.data(), starts.size(), out.data());
 }
 
+static void count_features(In<uint32_t> features, InOut<uint32_t> counts) {
+    nb::gil_scoped_release free;
+    neardup::count_features(features.data(), features.size(), counts.data(), counts.size());
+}
+
+static nb::tuple rare_prefixes(In<uint32_t> features, In<int64_t> offsets, In<int64_t> sizes, In<uint32_t> counts,
+                               uint64_t part, uint64_t parts) {
+    std::vector<uint64_t> keys;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release free;
+        neardup::rare_prefixes(features.data(), offsets.data(), sizes.data(), sizes.size(), counts.data(),
+                               counts.size(), part, parts, keys, ends);
+    }
+    return nb::make_tuple(give(std::move(keys)), give(std::move(ends)));
+}
+
 static Out<int64_t> add_ids(neardup::IdSet &ids, In<uint64_t> digests) {
     std::vector<int64_t> first(digests.size());
     {
@@ -57,6 +75,8 @@ void bind_matching(nb::module_ &m) {
     nb::class_<neardup::IdSet>(m, "IdSet").def(nb::init<>()).def("add", &add_ids, "digests"_a);
     m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a);
+    m.def("count_features", &count_features, "features"_a, "counts"_a);
+    m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "part"_a, "parts"_a);
     m.def("greedy", &greedy, "later"_a, "earlier"_a, "kept"_a);
     m.def("gather_memory", &gather_memory, "source"_a, "starts"_a, "lengths"_a, "out"_a);
     m.def("gather_file", &gather_file, "descriptor"_a, "starts"_a, "lengths"_a, "out"_a);

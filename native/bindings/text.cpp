@@ -36,6 +36,7 @@ auto word_hashes(Bytes values, Offsets offsets, const TextOptions &options, cons
     check_offsets(values, offsets);
     std::vector<uint64_t> all, one;
     std::vector<int64_t> ends{0};
+    all.reserve(values.shape(0) / 5);
     {
         nb::gil_scoped_release release;
         Tokenizer tokenizer(options, map);

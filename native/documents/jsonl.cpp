@@ -3,7 +3,7 @@
 #include <array>
 
 #include "documents/lines.hpp"
-#include "documents/plain_run.hpp"
+#include "documents/string_run.hpp"
 #include "documents/utf8.hpp"
 
 namespace neardup::jsonl {
@@ -44,13 +44,11 @@ class Reader {
         escaped = false;
         const char *run = ++p;
         for (;;) {
-            p = plain_run(p, limit_);
-            if (p >= end_) return fail_here(Status::cut_off);
+            const Run found = string_run(run, limit_);
+            p = found.end < end_ ? found.end : end_;
+            if (found.multibyte && !utf8(run)) return false;
+            if (p == end_) return fail_here(Status::cut_off);
             const char c = *p;
-            if (static_cast<uint8_t>(c) >= 0x80) {
-                if (!multibyte()) return false;
-                continue;
-            }
             if (c != '"' && c != '\\') return fail_here(Status::control_character);
             if (out) out->append(run, static_cast<size_t>(p - run));
             ++p;
@@ -142,19 +140,11 @@ class Reader {
         return true;
     }
 
-    // Goes on over single plain bytes: in Cyrillic or Greek a space stands between two words, and
-    // starting the block scan for it would cost more than looking at it.
-    bool multibyte() {
-        while (!done()) {
-            if (static_cast<uint8_t>(*p) < 0x80) {
-                if (!is_plain(*p) || end_ - p < 2 || static_cast<uint8_t>(p[1]) < 0x80) return true;
-                ++p;
-            }
-            const size_t length = utf8_sequence(p, end_);
-            if (length == 0) return fail_here(Status::bad_utf8);
-            p += length;
-        }
-        return true;
+    bool utf8(const char *run) {
+        const char *bad = invalid_utf8(run, p);
+        if (bad == nullptr) return true;
+        p = bad;
+        return fail_here(Status::bad_utf8);
     }
 
     bool hex4(uint32_t &code) {

@@ -1,8 +1,8 @@
-// MinHash: the minimum of a feature set under each of m hash functions.
+// MinHash: the minimum of a set of shingle hashes under each of m hash functions.
 //
-// A feature's 64 bits are split into x (low half) and y (high half), and h_i = y + a_i·x mod 2^32.
+// A hash's 64 bits are split into x (low half) and y (high half), and h_i = y + a_i·x mod 2^32.
 // The multipliers a_i are fixed (methods/minhash.py) and distinct modulo the next power of two ≥ m.
-// What is proven, taking features as random 64-bit values (shingles.hpp scrambles them):
+// What is proven, taking hashes as random 64-bit values (shingles.hpp scrambles them):
 //  - each h_i is uniform, so a position agrees with probability r, the resemblance (Broder 1997);
 //  - for i ≠ j the map (x, y) → (h_i, h_j) is 2^v-to-one with 2^v the largest power of two dividing
 //    a_i − a_j, v ≤ log2 m: positions are pairwise independent but for v bits of 64, so the estimate has
@@ -16,7 +16,8 @@
 
 namespace neardup {
 
-// minima[i] for i < m; m must be a multiple of 16 (pad multipliers). No features: all 2^32 − 1.
-void minhash(const uint64_t *features, size_t count, const uint32_t *multipliers, size_t m, uint32_t *minima);
+// minima[i] for i < m; m must be a multiple of 16 (pad multipliers). Repeats do not matter. No hashes: all
+// 2^32 − 1.
+void minhash(const uint64_t *hashes, size_t count, const uint32_t *multipliers, size_t m, uint32_t *minima);
 
 }  // namespace neardup

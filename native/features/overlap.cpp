@@ -8,10 +8,10 @@ namespace {
 
 // Advances by comparison results instead of branches: hashes are random, so a branch would miss
 // every second time. Bound: the load-compare-add chain, about 5 cycles a step.
-int64_t merge_count(const uint64_t *a, const uint64_t *a_end, const uint64_t *b, const uint64_t *b_end) {
+int64_t merge_count(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end) {
     int64_t count = 0;
     while (a < a_end && b < b_end) {
-        const uint64_t x = *a, y = *b;
+        const uint32_t x = *a, y = *b;
         count += x == y;
         a += x <= y;
         b += y <= x;
@@ -20,7 +20,7 @@ int64_t merge_count(const uint64_t *a, const uint64_t *a_end, const uint64_t *b,
 }
 
 // For sets of very unlike size: look each feature of the small one up in the rest of the large one.
-int64_t lookup_count(const uint64_t *small, const uint64_t *small_end, const uint64_t *large, const uint64_t *large_end) {
+int64_t lookup_count(const uint32_t *small, const uint32_t *small_end, const uint32_t *large, const uint32_t *large_end) {
     int64_t count = 0;
     for (; small < small_end && large < large_end; ++small) {
         large = std::lower_bound(large, large_end, *small);
@@ -31,14 +31,14 @@ int64_t lookup_count(const uint64_t *small, const uint64_t *small_end, const uin
 
 }  // namespace
 
-void overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
               int64_t *counts) {
     for (size_t i = 0; i < pairs; ++i) {
         int64_t p = a[i], q = b[i];
         int64_t size_p = offsets[p + 1] - offsets[p], size_q = offsets[q + 1] - offsets[q];
         if (size_p > size_q) std::swap(p, q), std::swap(size_p, size_q);
-        const uint64_t *p0 = values + offsets[p], *p1 = values + offsets[p + 1];
-        const uint64_t *q0 = values + offsets[q], *q1 = values + offsets[q + 1];
+        const uint32_t *p0 = values + offsets[p], *p1 = values + offsets[p + 1];
+        const uint32_t *q0 = values + offsets[q], *q1 = values + offsets[q + 1];
         counts[i] = size_q > 32 * size_p ? lookup_count(p0, p1, q0, q1) : merge_count(p0, p1, q0, q1);
     }
 }

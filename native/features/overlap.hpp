@@ -1,4 +1,4 @@
-// |A ∩ B| of sorted sets of 64-bit features, for many pairs: what every set measure is made of.
+// |A ∩ B| of sorted sets of 32-bit features, for many pairs: what every set measure is made of.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,7 +6,7 @@
 namespace neardup {
 
 // Sets are values[offsets[d] .. offsets[d+1]), sorted, without repeats. counts[i] = |set a[i] ∩ set b[i]|.
-void overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
               int64_t *counts);
 
 // equal[i] = 1 where entries a[i] and b[i] hold the same bytes.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "hash.hpp"
 #include "simd.hpp"
@@ -27,36 +28,37 @@ void shingle_hashes(const uint64_t *words, size_t count, uint32_t width, std::ve
     cyclic_hashes(words, out.size(), used, out.data());
 }
 
-static void sort_bucket(uint64_t *first, uint64_t *last) {
-    if (last - first > 24) {  // repeats of one feature, or an attack: no quadratic insertion
-        std::sort(first, last);
-        return;
-    }
-    for (uint64_t *p = first + 1; p < last; ++p) {
-        const uint64_t value = *p;
-        uint64_t *q = p;
-        for (; q > first && q[-1] > value; --q) *q = q[-1];
-        *q = value;
+// Nearly sorted already: a value is at most a bucket away from its place.
+static void insertion_sort(std::vector<uint32_t> &values) {
+    for (size_t i = 1; i < values.size(); ++i) {
+        const uint32_t value = values[i];
+        size_t j = i;
+        for (; j > 0 && values[j - 1] > value; --j) values[j] = values[j - 1];
+        values[j] = value;
     }
 }
 
-void sort_unique(std::vector<uint64_t> &values, std::vector<uint64_t> &scratch, std::vector<uint32_t> &counts) {
-    const size_t n = values.size();
-    if (n < 2) return;
-    const int bits = std::clamp<int>(std::bit_width(n), 4, 16) - 1;
+// Hashes are uniform, so buckets hold about one each; a crowded one means repeats of one shingle, or
+// an attack, and insertion would be quadratic.
+constexpr uint32_t kCrowded = 24;
+
+void feature_set(const std::vector<uint64_t> &hashes, std::vector<uint32_t> &out, std::vector<uint32_t> &counts) {
+    const int bits = std::clamp<int>(std::bit_width(hashes.size()), 4, 16);
     const int shift = 64 - bits;
-    counts.assign((size_t{1} << bits) + 1, 0);
-    scratch.resize(n);
-    for (uint64_t value : values) ++counts[(value >> shift) + 1];
-    for (size_t b = 1; b < counts.size(); ++b) counts[b] += counts[b - 1];
-    for (uint64_t value : values) scratch[counts[value >> shift]++] = value;
-    uint32_t begin = 0;
-    for (size_t b = 0; b + 1 < counts.size(); ++b) {  // counts[b] is now the end of bucket b
-        sort_bucket(scratch.data() + begin, scratch.data() + counts[b]);
-        begin = counts[b];
+    counts.assign(size_t{1} << bits, 0);
+    out.resize(hashes.size());
+    for (uint64_t hash : hashes) ++counts[hash >> shift];
+    uint32_t begin = 0, most = 0;
+    for (uint32_t &count : counts) {
+        most = std::max(most, count);
+        begin += std::exchange(count, begin);
     }
-    scratch.erase(std::unique(scratch.begin(), scratch.end()), scratch.end());
-    values.swap(scratch);
+    for (uint64_t hash : hashes) out[counts[hash >> shift]++] = static_cast<uint32_t>(hash >> 32);
+    if (most <= kCrowded)
+        insertion_sort(out);
+    else
+        std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
 }  // namespace neardup

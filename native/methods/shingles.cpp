@@ -1,6 +1,7 @@
 #include "methods/shingles.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "features/minhash.hpp"
 #include "features/shingles.hpp"
@@ -35,9 +36,9 @@ class Worker {
         tokenizer_.hashes(text, size, words_);
         return words_;
     }
-    const std::vector<uint64_t> &features() {
-        shingle_hashes(words_.data(), words_.size(), width_, features_);
-        sort_unique(features_, scratch_, counts_);
+    void shingle() { shingle_hashes(words_.data(), words_.size(), width_, hashes_); }
+    const std::vector<uint32_t> &features() {
+        feature_set(hashes_, features_, counts_);
         return features_;
     }
     // The words in order; a text without words (punctuation, emoji) is its own normal form.
@@ -48,18 +49,18 @@ class Worker {
         return bytes_digest(normal_.data(), normal_.size(), ~seed);
     }
     void minima(std::span<const uint32_t> multipliers, uint32_t *out) {
-        minhash(features_.data(), features_.size(), multipliers.data(), multipliers.size(), out);
+        minhash(hashes_.data(), hashes_.size(), multipliers.data(), multipliers.size(), out);
     }
 
   private:
     Tokenizer tokenizer_;
     uint32_t width_;
-    std::vector<uint64_t> words_, features_, scratch_;
-    std::vector<uint32_t> counts_;
+    std::vector<uint64_t> words_, hashes_;
+    std::vector<uint32_t> features_, counts_;
     std::vector<uint8_t> normal_;
 };
 
-void append_keys(Worker &worker, const std::vector<uint64_t> &features, const ShingleSettings &s,
+void append_keys(Worker &worker, const std::vector<uint32_t> &features, const ShingleSettings &s,
                  std::vector<uint32_t> &minima, ShingleBatch &out) {
     if (s.scheme == KeyScheme::bands) {
         worker.minima(s.multipliers, minima.data());
@@ -75,7 +76,9 @@ void append_keys(Worker &worker, const std::vector<uint64_t> &features, const Sh
 
 void append_short(Worker &worker, const uint8_t *text, size_t size, ShingleBatch &out) {
     const uint64_t a = worker.normal_digest(text, size, 1), b = worker.normal_digest(text, size, 2);
-    out.features.insert(out.features.end(), {std::min(a, b), std::max(a, b)});
+    std::array<uint32_t, 4> digest = {uint32_t(a), uint32_t(a >> 32), uint32_t(b), uint32_t(b >> 32)};
+    std::sort(digest.begin(), digest.end());
+    out.features.insert(out.features.end(), digest.begin(), digest.end());
     out.keys.push_back(feature_key(a, kShortTable));
     out.probes.push_back(1);
 }
@@ -87,13 +90,14 @@ void append_document(Worker &worker, const uint8_t *text, size_t size, const Shi
     if (too_short) {
         append_short(worker, text, size, out);
     } else {
+        worker.shingle();
         const auto &features = worker.features();
         append_keys(worker, features, s, minima, out);
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
-    const uint64_t *set = out.features.data() + begin;
-    const size_t count = out.features.size() - begin;
-    for (uint64_t seed : {3, 4}) out.set_digests.push_back(sequence_digest(set, count, seed + (too_short ? 2 : 0)));
+    const auto *set = reinterpret_cast<const uint8_t *>(out.features.data() + begin);
+    const size_t bytes = (out.features.size() - begin) * sizeof(uint32_t);
+    for (uint64_t seed : {3, 4}) out.set_digests.push_back(bytes_digest(set, bytes, seed + (too_short ? 2 : 0)));
     out.text_digests.push_back(bytes_digest(text, size, 7));
     out.normal_digests.push_back(worker.normal_digest(text, size, 8));
     out.words.push_back(static_cast<int32_t>(std::min<size_t>(words, INT32_MAX)));
@@ -121,7 +125,7 @@ void shingle_signatures(const uint8_t *values, const int64_t *offsets, size_t do
     out.resize(documents * multipliers.size());
     for (size_t d = 0; d < documents; ++d) {
         worker.words(values + offsets[d], static_cast<size_t>(offsets[d + 1] - offsets[d]));
-        worker.features();
+        worker.shingle();
         worker.minima(multipliers, out.data() + d * multipliers.size());
     }
 }

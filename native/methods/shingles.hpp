@@ -27,7 +27,8 @@ struct ShingleSettings {
 
 // Column by column, one entry a document; ends[i] closes document i in the ragged columns.
 struct ShingleBatch {
-    std::vector<uint64_t> features, keys;
+    std::vector<uint32_t> features;  // the evidence
+    std::vector<uint64_t> keys;
     std::vector<int64_t> feature_ends, key_ends;
     std::vector<int32_t> probes;           // how many leading keys a document looks with
     std::vector<uint64_t> set_digests;     // two a document: equal sets, equal digests

@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t block = 64;
 constexpr uint8_t deleted = 0xFF;
-constexpr uint32_t has_two_bytes = 1u << 16, has_one_byte = 1u << 17, is_alphabet = 1u << 18;
+constexpr uint32_t has_two_bytes = 1u << 16, has_one_byte = 1u << 17, is_alphabet = 1u << 18, is_odd = 1u << 19;
 
 struct AsciiRule {
     uint8_t case_shift;  // added to A–Z
@@ -40,6 +40,8 @@ NEARDUP_CLONES size_t copy_ascii(const uint8_t *in, size_t blocks, uint8_t *out,
     return blocks;
 }
 
+bool is_ascii_letter(uint32_t c) { return (c | 0x20) - 'a' < 26; }
+
 // `text` is a whole block.
 size_t ascii_prefix(const uint8_t *text) {
     for (size_t i = 0; i < block; i += 8)
@@ -50,8 +52,9 @@ size_t ascii_prefix(const uint8_t *text) {
 
 }  // namespace
 
-Normaliser::Normaliser(const TextOptions &options)
+Normaliser::Normaliser(const TextOptions &options, bool blank)
     : options_(options),
+      blank_(blank),
       change_flag_(options.fold_case ? unicode::changes_folded : unicode::changes_kept),
       slow_flags_(change_flag_ | unicode::unsafe | unicode::digit | unicode::punctuation) {
     if (options.strip_diacritics) slow_flags_ |= unicode::strips | unicode::any_mark;
@@ -80,10 +83,12 @@ void Normaliser::fill_tables() {
         const uint16_t flags = record(to).flags;
         const bool simple = !(flags & (unicode::unsafe | unicode::digit | unicode::punctuation));
         if (to >= 2048 || !simple || unicode::is_mark(record(to))) continue;
+        if (becomes_blank(to, record(to))) to = ' ';
         uint8_t bytes[4] = {};
         const bool one = encode(to, bytes) - bytes == 1;
         two_byte_[cp] = bytes[0] | uint32_t{bytes[1]} << 8 | (one ? has_one_byte : has_two_bytes) |
-                        ((flags & unicode::alphabet) ? is_alphabet : 0);
+                        ((flags & unicode::alphabet) ? is_alphabet : 0) |
+                        (one || unicode::is_wordlike(record(to)) ? 0 : is_odd);
     }
 }
 
@@ -94,7 +99,7 @@ void Normaliser::reserve(size_t more) {
 void Normaliser::run(const uint8_t *text, size_t size) {
     size_ = 0;
     last_ccc_ = 0;
-    on_alphabet_ = false;
+    on_alphabet_ = mixed_ = false;
     reserve(size + size / 8 + padding + 2 * block);
     const uint8_t *p = text, *end = text + size;
     while (p < end) {
@@ -124,7 +129,7 @@ size_t Normaliser::ascii(const uint8_t *text, size_t size) {
     if (n == 0) return 0;
     size_ += n;
     last_ccc_ = 0;
-    on_alphabet_ = record(out[n - 1]).flags & unicode::alphabet;
+    on_alphabet_ = is_ascii_letter(out[n - 1]);
     return n;
 }
 
@@ -139,36 +144,65 @@ size_t Normaliser::ascii_deleting(const uint8_t *text, size_t size) {
     if (out == start) return n;
     size_ += static_cast<size_t>(out - start);
     last_ccc_ = 0;
-    on_alphabet_ = record(out[-1]).flags & unicode::alphabet;
+    on_alphabet_ = is_ascii_letter(out[-1]);
     return n;
 }
 
-// Up to the next ASCII character; a lone one between others (the space of Cyrillic) is taken along.
+// Up to the next run of ASCII characters.
 const uint8_t *Normaliser::others(const uint8_t *p, const uint8_t *end) {
     while (p < end) {
-        reserve(block);
-        if (p[0] < 0x80) {
-            if (options_.deletes() || end - p < 2 || p[1] < 0x80) break;
-            if (!run_.empty()) flush();
-            on_alphabet_ = record(p[0]).flags & unicode::alphabet;
-            last_ccc_ = 0;
-            buffer_[size_++] = ascii_to_[*p++];
-            continue;
-        }
+        if (run_.empty()) p = simple(p, end);
+        if (p == end || p[0] < 0x80) break;
         const Decoded c = decode(p, end);
         p += c.size;
-        const uint32_t fast = c.cp < 2048 && run_.empty() ? two_byte_[c.cp] : 0;
-        if (fast) {
-            buffer_[size_] = static_cast<uint8_t>(fast);
-            buffer_[size_ + 1] = static_cast<uint8_t>(fast >> 8);
-            size_ += fast & has_two_bytes ? 2 : 1;
-            on_alphabet_ = fast & is_alphabet;
-            last_ccc_ = 0;
-        } else {
-            character(c.cp);
-        }
+        character(c.cp);
     }
     flush();
+    return p;
+}
+
+// Characters that become one harmless character of no more bytes; a lone ASCII one among them (the
+// space of Cyrillic) is taken along. All state is local: a store of a byte may alias any member.
+const uint8_t *Normaliser::simple(const uint8_t *p, const uint8_t *end) {
+    reserve(static_cast<size_t>(end - p) + padding);
+    uint8_t *const start = buffer_.data() + size_, *out = start;
+    bool on_alphabet = on_alphabet_;
+    uint32_t seen = 0;
+    const bool alone = !options_.deletes();
+    const uint16_t slow = slow_flags_;
+    while (end - p >= 3) {
+        const uint32_t lead = p[0];
+        const bool second = (p[1] & 0xC0) == 0x80;
+        if (lead < 0x80) {
+            if (!alone || p[1] < 0x80) break;
+            *out++ = ascii_to_[lead];
+            on_alphabet = is_ascii_letter(lead);
+            p += 1;
+        } else if (lead < 0xE0) {
+            const uint32_t to = lead >= 0xC2 && second ? two_byte_[(lead & 0x1F) << 6 | (p[1] & 0x3Fu)] : 0;
+            if (!to) break;
+            out[0] = static_cast<uint8_t>(to);
+            out[1] = static_cast<uint8_t>(to >> 8);
+            out += to & has_two_bytes ? 2 : 1;
+            on_alphabet = to & is_alphabet;
+            seen |= to;
+            p += 2;
+        } else {
+            const Decoded c = decode(p, end);
+            const Record &r = record(c.cp);
+            if (c.size != 3 || (r.flags & slow) || r.kind == unicode::separator) break;
+            std::memcpy(out, p, 3);
+            out += 3;
+            if (!unicode::is_mark(r)) on_alphabet = r.flags & unicode::alphabet;
+            if (!unicode::is_wordlike(r)) seen |= is_odd;
+            p += 3;
+        }
+    }
+    if (out == start) return p;
+    size_ += static_cast<size_t>(out - start);
+    on_alphabet_ = on_alphabet;
+    mixed_ |= (seen & is_odd) != 0;
+    last_ccc_ = 0;
     return p;
 }
 
@@ -216,11 +250,17 @@ void Normaliser::place(uint32_t cp, const Record &r) {
         return run_.push_back(cp);
     }
     last_ccc_ = r.ccc;
-    write(cp);
+    write(becomes_blank(cp, r) ? ' ' : cp);
+}
+
+// One that composes (← with U+0338) must stay until it is known what follows.
+bool Normaliser::becomes_blank(uint32_t cp, const Record &r) const {
+    return blank_ && cp >= 0x80 && r.kind == unicode::separator && !(r.flags & unicode::joins);
 }
 
 void Normaliser::write(uint32_t cp) {
     reserve(block);
+    mixed_ |= cp >= 0x80 && !unicode::is_wordlike(record(cp));
     size_ = static_cast<size_t>(encode(cp, buffer_.data() + size_) - buffer_.data());
 }
 

@@ -20,34 +20,42 @@ class Normaliser {
     // So many bytes after the result are zero and may be read.
     static constexpr size_t padding = 64;
 
-    explicit Normaliser(const TextOptions &options);
+    // With `blank`, a separator that is not ASCII becomes a space: all that words need.
+    Normaliser(const TextOptions &options, bool blank);
 
     // The result stays valid until the next call.
     void run(const uint8_t *text, size_t size);
     const uint8_t *data() const { return buffer_.data(); }
     size_t size() const { return size_; }
 
+    // Every run of non-ASCII bytes and ASCII letters and digits in the result is one word.
+    bool runs_are_words() const { return !mixed_; }
+
   private:
     void fill_tables();
     size_t ascii(const uint8_t *text, size_t size);
     size_t ascii_deleting(const uint8_t *text, size_t size);
     const uint8_t *others(const uint8_t *p, const uint8_t *end);
+    const uint8_t *simple(const uint8_t *p, const uint8_t *end);
     void character(uint32_t cp);
     void mapped(uint32_t cp);
     void spacing_marks(uint32_t cp);
     void place(uint32_t cp, const unicode::Record &record);
+    bool becomes_blank(uint32_t cp, const unicode::Record &record) const;
     void write(uint32_t cp);
     void gather();
     void flush();
     void reserve(size_t more);
 
     TextOptions options_;
+    bool blank_;
     uint16_t change_flag_, slow_flags_;
     uint8_t ascii_to_[128];    // 0xFF: deleted
     uint32_t two_byte_[2048];  // the mapped bytes of a frequent, harmless character, or 0
 
     std::vector<uint8_t> buffer_;
     size_t size_ = 0;
+    bool mixed_ = false;
     uint8_t last_ccc_ = 0;      // of the last character written
     bool on_alphabet_ = false;  // the last character that is no mark is a Latin, Greek or Cyrillic letter
     std::vector<uint32_t> run_;            // characters taken back from the output to be composed

@@ -21,6 +21,7 @@ enum Flag : uint16_t {
     strips = 1 << 8,          // decomposes canonically into an `alphabet` letter and marks
     composes = 1 << 9,        // NFC_QC = Maybe
     any_mark = 1 << 10,       // M
+    joins = 1 << 11,          // composes with some mark that follows
 };
 
 struct Record {
@@ -51,6 +52,8 @@ inline size_t cell(const uint16_t *blocks, uint32_t cp) {
 
 inline const Record &record(uint32_t cp) { return records[record_cells[cell(record_blocks, cp)]]; }
 
+// Within a run of such characters there is no edge of a word.
+inline bool is_wordlike(const Record &r) { return r.kind == ordinary || r.kind == mark; }
 inline bool is_mark(const Record &r) { return r.flags & any_mark; }
 
 // Only for characters with the flag changes_folded or changes_kept.

@@ -1,6 +1,7 @@
 #include "text/words.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "text/edges.hpp"
 #include "text/utf8.hpp"
@@ -18,14 +19,35 @@ NEARDUP_INLINE bool is_ascii(const uint8_t *p, size_t size) {
     return !(((load64_le(p) & masks.lo[size]) | (load64_le(p + 8) & masks.hi[size])) & high_bits);
 }
 
+// Most runs are words of one alphabet. Only lead bytes are looked at: ASCII in a run is ordinary.
+bool is_ordinary(const uint8_t *p, size_t size) {
+    using word_hash_detail::masks;
+    for (size_t i = 0; i < size; i += 8) {
+        const uint64_t bytes = load64_le(p + i) & masks.lo[std::min<size_t>(size - i, 8)];
+        for (uint64_t leads = bytes & bytes << 1 & high_bits; leads; leads &= leads - 1) {
+            const Decoded c = decode_valid(p + i + std::countr_zero(leads) / 8);
+            const uint8_t kind = unicode::record(c.cp).kind;
+            if (kind != unicode::ordinary && kind != unicode::mark) return false;
+        }
+    }
+    return true;
+}
+
+// What a character of each kind is at the start of a run.
+constexpr uint8_t without_base[] = {unicode::separator, unicode::ordinary, unicode::spaceless, unicode::ordinary,
+                                    unicode::spaceless};
+
 struct HashSink {
     std::vector<uint64_t> &out;
-    size_t count = 0;
+    uint64_t *next = out.data();
 
+    size_t count() const { return static_cast<size_t>(next - out.data()); }
     void reserve(size_t more) {
-        if (out.size() < count + more) out.resize(std::max(out.size() * 2, count + more));
+        const size_t used = count();
+        if (out.size() < used + more) out.resize(std::max(out.size() * 2, used + more));
+        next = out.data() + used;
     }
-    NEARDUP_INLINE void operator()(const uint8_t *p, size_t size) { out[count++] = padded_word_hash(p, size); }
+    NEARDUP_INLINE void operator()(const uint8_t *p, size_t size) { *next++ = padded_word_hash(p, size); }
 };
 
 struct WordSink {
@@ -94,12 +116,13 @@ void collapse(const uint8_t *p, const uint8_t *end, std::vector<uint8_t> &out) {
 }  // namespace
 
 Tokenizer::Tokenizer(const TextOptions &options, const WordMap *map)
-    : normaliser_(options), plain_(dropping_nothing(options)), map_(map) {}
+    : normaliser_(options, true), plain_(dropping_nothing(options), false), map_(map) {}
 
 // A run between ASCII separators that holds other characters.
 template <typename Sink>
 void Tokenizer::mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink) {
     using namespace unicode;
+    if (const size_t size = static_cast<size_t>(end - p); is_ordinary(p, size)) return sink(p, size);
     uint8_t state = separator;
     const uint8_t *start = p;
     Units units;
@@ -110,9 +133,8 @@ void Tokenizer::mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink) {
     while (p < end) {
         const Decoded c = decode_valid(p);
         const Record &r = record(c.cp);
-        uint8_t kind = r.kind;
         const bool goes_on = is_mark(r) && state != separator;
-        if (is_mark(r)) kind = goes_on ? state : kind == mark ? ordinary : spaceless;
+        const uint8_t kind = goes_on ? state : without_base[r.kind];
         if (kind != state) {
             close(p);
             state = kind;
@@ -127,6 +149,7 @@ void Tokenizer::mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink) {
 template <typename Sink>
 void Tokenizer::each_word(Sink &&sink) {
     const uint8_t *text = normaliser_.data();
+    const bool runs_are_words = normaliser_.runs_are_words();
     Edges edges(text, normaliser_.size());
     while (edges.next()) {
         const size_t *edge = edges.begin(), n = edges.pairs();
@@ -134,7 +157,7 @@ void Tokenizer::each_word(Sink &&sink) {
         for (size_t i = 0; i < n; ++i, edge += 2) {
             const uint8_t *p = text + edge[0];
             const size_t size = edge[1] - edge[0];
-            if (is_ascii(p, size)) [[likely]] {
+            if (runs_are_words || is_ascii(p, size)) [[likely]] {
                 sink(p, size);
             } else {
                 sink.reserve(size + n);
@@ -148,7 +171,7 @@ void Tokenizer::hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &
     normaliser_.run(text, size);
     HashSink sink{out};
     each_word(sink);
-    out.resize(sink.count);
+    out.resize(sink.count());
     if (map_) apply_map(out);
 }
 

@@ -37,7 +37,7 @@ class Tokenizer {
     void mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink);
     void apply_map(std::vector<uint64_t> &hashes) const;
 
-    Normaliser normaliser_, plain_;  // plain_ drops nothing
+    Normaliser normaliser_, plain_;  // plain_ drops nothing, not even symbols
     const WordMap *map_;
 };
 

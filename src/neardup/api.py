@@ -32,7 +32,7 @@ def dedup(documents: Any, **settings: Any) -> Result:
 
 def find(documents: Any, **settings: Any) -> Result:
     """Find all near-duplicate pairs and their clusters; the same settings as :func:`dedup`."""
-    return execute(collect(documents), resolve(Settings(**settings)))
+    return execute(collect(documents), resolve(Settings(**settings), every_pair=True))
 
 
 def execute(
@@ -42,6 +42,7 @@ def execute(
     progress: Progress | None = None,
     folder: Path | None = None,
 ) -> Result:
+    collection = collection.limited(plan.limit)
     outcome = run(collection, plan, progress or Silent(), folder)
     try:
         return make_result(collection, plan, outcome)
@@ -51,7 +52,7 @@ def execute(
 
 def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
     decisions = decisions_table(outcome, plan.method)
-    pairs, complete = all_pairs(outcome, plan.max_pairs)
+    pairs, complete = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
     result = Result(
         decisions,
         pairs_table(outcome, pairs),

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
+
 Array = npt.NDArray[Any]
 
 KEPT, DUPLICATE, REJECTED = "kept", "duplicate", "rejected"
@@ -96,9 +98,13 @@ class Ragged:
     def take(self, chosen: Array) -> Ragged:
         """The entries named, in that order."""
         lengths = self.lengths[chosen]
-        starts = np.repeat(self.offsets[:-1][chosen], lengths)
-        inside = np.arange(len(starts)) - np.repeat(offsets_of(lengths)[:-1], lengths)
-        return Ragged(self.values[starts + inside], offsets_of(lengths))
+        out = np.empty(int(lengths.sum()), self.values.dtype)
+        size = self.values.dtype.itemsize
+        starts = self.offsets[:-1][chosen] * size
+        _native.gather_memory(
+            self.values.view(np.uint8), starts, lengths * size, out.view(np.uint8)
+        )
+        return Ragged(out, offsets_of(lengths))
 
     @classmethod
     def of_strings(cls, strings: pa.LargeStringArray) -> Ragged:

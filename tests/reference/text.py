@@ -1,6 +1,6 @@
 """The slow, obvious twin of native/text: Python's ``unicodedata`` and nothing of ours.
 
-It holds for characters that Python's Unicode version and ours both know (``KNOWN``).
+It holds for characters that Python's Unicode version and ours both know (``known``).
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ def strip(text: str) -> str:
 
 
 def is_alphabet(c: str) -> bool:
-    return unicodedata.name(c, "").split(" ")[0] in ("LATIN", "GREEK", "CYRILLIC")
+    named = unicodedata.name(c, "").split(" ")[0] in ("LATIN", "GREEK", "CYRILLIC")
+    return named or c in "ᴯᴻᵎℲⅎↃ𐞀"  # Latin letters whose names do not say so
 
 
 def runs(text: str) -> list[tuple[str, list[str]]]:
@@ -171,7 +172,12 @@ def decode(data: bytes) -> str:
     return text
 
 
-# Python may be newer or older than our tables: characters assigned in both, never changed between.
-KNOWN = "".join(
-    chr(cp) for cp in range(0x110000) if unicodedata.category(chr(cp)) not in ("Cn", "Cs", "Co")
-)
+def known() -> str:
+    """Characters assigned in Python's version and in ours; of a newer Python only the old ones."""
+    newer = tuple(map(int, unicodedata.unidata_version.split("."))) > (15, 0, 0)
+    database = unicodedata.ucd_3_2_0 if newer else unicodedata
+    return "".join(c for c in map(chr, range(0x110000)) if database.category(c) not in UNUSABLE)
+
+
+UNUSABLE = ("Cn", "Cs", "Co")
+KNOWN = known()

@@ -52,5 +52,5 @@ def dedup(inputs: tuple[Path, ...], out: Path, **options: Any) -> None:
 
 def _write_to_stdout(result: Result) -> None:
     stdout = sys.stdout.buffer
-    result.collection().write_kept_to(result.keep_mask(), stdout, partial=result.limited)
+    result.collection().write_kept_to(result.keep_mask(), stdout)
     stdout.flush()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -32,17 +33,45 @@ class Verdict:
     pairs: Pairs
 
 
-def decide(count: int, pairs: Pairs, hot: Groups, verify: Callable[[Array, Array], Pairs]) -> Verdict:
-    """``pairs`` and ``hot`` in ranks; ``verify`` scores pairs of ranks."""
+def decide(
+    count: int,
+    pairs: Pairs,
+    hot: Groups,
+    verify: Callable[[Array, Array], Pairs],
+    followed: Array | None = None,
+) -> Verdict:
+    """``pairs`` and ``hot`` in ranks; ``verify`` scores pairs of ranks.
+
+    ``followed`` marks ranks with copies further on: where such a one is set aside, its copies may
+    match what is kept after it (``decisions/copies.py``), so those pairs are verified too.
+    """
     kept = np.ones(count, np.uint8)
     if len(hot):
         pairs = _walk(kept, pairs, hot, verify)
+        if followed is not None and followed.any():
+            late = verify(*_late_pairs(hot, kept.view(np.bool_), followed))
+            pairs = Pairs.concat([pairs, late]).distinct()
     else:
         later, earlier = _directed(pairs)
         by_later = np.argsort(later, kind="stable")
         _native.greedy(later[by_later], earlier[by_later], kept)
     kept_of, score = _best(kept.view(np.bool_), pairs)
     return Verdict(kept.view(np.bool_), kept_of, score, pairs)
+
+
+def _late_pairs(hot: Groups, kept: Array, followed: Array) -> tuple[Array, Array]:
+    """Members that were set aside and have copies, with kept members that come after them."""
+    aside = followed & ~kept
+    later, earlier = [], []
+    for g in range(len(hot)):
+        part = slice(hot.members.offsets[g], hot.members.offsets[g + 1])
+        rank, looks = hot.members.values[part], hot.probes[part].astype(bool)
+        one, other = np.flatnonzero(kept[rank]), np.flatnonzero(aside[rank])
+        may = looks[one][:, None] | looks[other][None, :]
+        i, j = np.nonzero(may & (rank[one][:, None] > rank[other][None, :]))
+        later.append(rank[one[i]])
+        earlier.append(rank[other[j]])
+    return _unique_pairs(later, earlier)
 
 
 def _directed(pairs: Pairs) -> tuple[Array, Array]:
@@ -92,7 +121,7 @@ class _HotGroups:
         return _unique_pairs(later, earlier)
 
     def among(self, part: slice, chosen: Array, against: Array) -> tuple[Array, Array]:
-        """Pairs inside ``part``: a member marked in ``chosen`` with an earlier one in ``against``."""
+        """Pairs inside ``part``: a member in ``chosen`` with an earlier one in ``against``."""
         later, earlier = [], []
         for rank, looks, _ in _by_group(self, part):
             mine, theirs = np.flatnonzero(chosen[rank]), np.flatnonzero(against[rank])
@@ -115,7 +144,7 @@ def _by_group(hot: _HotGroups, part: slice) -> list[tuple[Array, Array, int]]:
     group = hot.group[part][order]
     rank, looks = hot.rank[part][order], hot.looks[part][order]
     edges = np.flatnonzero(np.diff(group, prepend=-1, append=-1))
-    return [(rank[i:j], looks[i:j], int(group[i])) for i, j in zip(edges, edges[1:], strict=False)]
+    return [(rank[i:j], looks[i:j], int(group[i])) for i, j in pairwise(edges)]
 
 
 def _unique_pairs(later: list[Array], earlier: list[Array]) -> tuple[Array, Array]:

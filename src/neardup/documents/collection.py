@@ -33,9 +33,14 @@ class Collection:
     """One or more sources in order. ``keep`` has one entry a document, by position: all rows of all
     sources in order, rejected ones included, blank lines of JSON Lines files not counted."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], limit: int | None = None) -> None:
         self.sources = list(sources)
+        self.limit = limit
         self._columns = Columns()
+
+    def limited(self, limit: int | None) -> Collection:
+        """The same, but documents after the first ``limit`` are not part of it."""
+        return Collection(self.sources, limit)
 
     @property
     def files(self) -> list[str]:
@@ -65,21 +70,18 @@ class Collection:
         if len(parquet) > 1:
             unified_schema(parquet)
 
-    def kept(self, keep: Mask, *, partial: bool = False) -> Any:
-        """The kept documents in the type that came in; of files, one Arrow table.
-
-        ``partial``: decisions were made for the first documents only; the others are not kept.
-        """
+    def kept(self, keep: Mask) -> Any:
+        """The kept documents in the type that came in; of files, one Arrow table."""
         keep = as_mask(keep)
         parts, position = [], 0
         for source in self.sources:
             part, count = source.kept(keep[position:])
             parts.append(part)
             position += count
-        check_length(keep, position, partial)
+        check_length(keep, position, self.limit)
         return parts[0] if len(parts) == 1 else joined(parts)
 
-    def write_kept(self, keep: Mask, folder: Path, *, partial: bool = False) -> list[Path]:
+    def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
         """Writes kept.jsonl or kept.parquet, one file for each format that came in; a file appears
         only when all of them are whole."""
         keep = as_mask(keep)
@@ -89,7 +91,7 @@ class Collection:
             groups.setdefault(kept_name(source), []).append(source)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
-            write_all(self.sources, keep, lambda source: writers[kept_name(source)], partial)
+            write_all(self.sources, keep, self.limit, lambda source: writers[kept_name(source)])
         return [folder / name for name in groups]
 
     def check_stream(self) -> None:
@@ -101,15 +103,16 @@ class Collection:
                     hint="give a folder with -o.",
                 )
 
-    def write_kept_to(self, keep: Mask, stream: IO[bytes], *, partial: bool = False) -> None:
+    def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
         """Writes the kept lines to a stream; tables cannot be written so."""
         self.check_stream()
         lines = LineWriter(stream)
-
-        def copy(source: Any, part: Mask) -> int:
-            return int(source.copy(part, lines))
-
-        write_all(self.sources, as_mask(keep), lambda _: copy, partial)
+        write_all(
+            self.sources,
+            as_mask(keep),
+            self.limit,
+            lambda _: lambda source, part: source.copy(part, lines),
+        )
 
 
 def collect(inputs: Any) -> Collection:
@@ -144,8 +147,7 @@ def _table_source(given: Any) -> TableSource:
         return polars_source(given)
     if isinstance(given, pa.RecordBatch):
         return arrow_source(
-            pa.Table.from_batches([given]),
-            lambda keep: given.slice(0, len(keep)).filter(pa.array(keep)),
+            pa.Table.from_batches([given]), lambda keep: given.filter(pa.array(keep))
         )
     if isinstance(given, pa.Table):
         return arrow_source(given)

@@ -165,7 +165,7 @@ class JsonlSource:
                     yield row, data
                     row, offset = row + lines.count(data), offset + len(data)
                     self._mark(row, offset)
-        except OSError as error:
+        except (OSError, pa.ArrowException) as error:
             raise unreadable(self.path, error) from error
 
     def _mark(self, row: int, offset: int) -> None:

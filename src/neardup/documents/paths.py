@@ -31,7 +31,9 @@ def sources_of(paths: Sequence[Path]) -> list[Source]:
     found: dict[str, Source] = {}
     for given in paths:
         for path in _expanded(given):
-            found.setdefault(os.path.realpath(path) if str(path) != "-" else "-", _source(path))
+            place = os.path.realpath(path) if str(path) != "-" else "-"
+            if place not in found:
+                found[place] = _source(path)
     return list(found.values())
 
 
@@ -54,7 +56,10 @@ def _expanded(path: Path) -> Iterator[Path]:
 
 def _source(path: Path) -> Source:
     if str(path) == "-":
-        return _stdin_source(sys.stdin.buffer)
+        return _spooled(sys.stdin.buffer, "stdin")
+    if path.is_fifo() or path.is_char_device():
+        with path.open("rb") as stream:
+            return _spooled(stream, path.as_posix())
     if path.is_dir():
         raise InputError(
             f"{path} is a folder; expected files.", hint=f"use a glob such as '{path}/**/*.jsonl'."
@@ -86,23 +91,23 @@ def _check_jsonl(source: JsonlSource) -> None:
             start = stream.read(256)
     except (OSError, EOFError) as error:
         raise unreadable(source.path, error) from error
-    if source.path.name.endswith(".json") and start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+    if ".json" in source.path.suffixes and start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
         raise InputError(
             f"{source.file} is one JSON array; expected one object a line.",
             hint=f"convert it: jq -c '.[]' {source.file} > documents.jsonl",
         )
 
 
-def _stdin_source(stream: IO[bytes]) -> Source:
-    """Spools standard input to a file, because it is read a second time for the kept output."""
-    handle, name = tempfile.mkstemp(prefix="neardup-stdin-")
+def _spooled(stream: IO[bytes], file: str) -> Source:
+    """Copies standard input or a pipe to a file, because it is read again for the kept output."""
+    handle, name = tempfile.mkstemp(prefix="neardup-input-")
     path = Path(name)
-    with os.fdopen(handle, "wb") as file:
-        shutil.copyfileobj(stream, file, 1 << 20)
+    with os.fdopen(handle, "wb") as out:
+        shutil.copyfileobj(stream, out, 1 << 20)
     with path.open("rb") as spooled:
         start = spooled.read(4)
     codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
     parquet = start == b"PAR1"
-    source = ParquetSource(path, "stdin") if parquet else JsonlSource(path, "stdin", codec)
+    source = ParquetSource(path, file) if parquet else JsonlSource(path, file, codec)
     weakref.finalize(source, path.unlink, missing_ok=True)
     return source

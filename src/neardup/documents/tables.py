@@ -22,9 +22,10 @@ from neardup.documents.columns import (
     Mask,
     Rejected,
     generated_ids,
+    mask_for,
     unknown_column,
 )
-from neardup.documents.values import id_column, text_column, valid_mask
+from neardup.documents.values import id_column, json_like, text_column, valid_mask
 
 CHUNK_ROWS = 10_000
 Values: TypeAlias = "pa.Array | Sequence[Any]"
@@ -118,12 +119,17 @@ class TableSource:
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         check_columns(columns, self.names, self.file)
-        names = wanted(columns, self.names)
+        names = [n for n in wanted(columns, self.names) if n not in columns.delivered]
+        # At once, because the type of an object column must not change from chunk to chunk.
+        extra = {name: _array(self._whole(name)) for name in columns.delivered}
         for start in range(0, self.rows, self.chunk_rows):
             part = self.slice(names, start, self.chunk_rows)
-            extra = {name: _array(part[name]) for name in columns.delivered}
+            more = {name: column.slice(start, self.chunk_rows) for name, column in extra.items()}
             ids = part.get(columns.id_name)
-            yield TableChunk(self.file, start + 1, columns, part[columns.text], ids, extra)
+            yield TableChunk(self.file, start + 1, columns, part[columns.text], ids, more)
+
+    def _whole(self, name: str) -> Values:
+        return self.slice([name], 0, self.rows)[name]
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         found = []
@@ -133,11 +139,14 @@ class TableSource:
         return found
 
     def kept(self, keep: Mask) -> tuple[Any, int]:
-        return self.pick(keep[: self.rows]), self.rows
+        return self.pick(mask_for(keep, self.rows)), self.rows
 
 
 def _array(values: Values) -> pa.Array:
-    return values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
+    """Objects without a common type become strings, as from JSON."""
+    if isinstance(values, pa.Array):
+        return values
+    return pa.array([json_like(value) for value in values], pa.large_string())
 
 
 def _combined(column: pa.ChunkedArray) -> pa.Array:
@@ -153,7 +162,7 @@ def arrow_source(table: pa.Table, pick: Callable[[Mask], Any] | None = None) -> 
         return {name: _combined(table.column(name).slice(start, count)) for name in names}
 
     def filtered(keep: Mask) -> pa.Table:
-        return table.slice(0, len(keep)).filter(pa.array(keep))
+        return table.filter(pa.array(keep))
 
     return TableSource(
         table.column_names, table.num_rows, part, pick or filtered, lambda kept: pa.table(kept)

@@ -44,16 +44,20 @@ def text_column(values: pa.Array | Sequence[Any], name: str, file: str) -> Colum
 def id_column(values: pa.Array | Sequence[Any], name: str, file: str) -> Column:
     if not isinstance(values, pa.Array):
         return _from_objects(values, name, _id)
+    if str(values.type) == "extension<arrow.uuid>":
+        return _from_objects([uuid and str(uuid) for uuid in values.to_pylist()], name, _id)
     plain = _plain(values)
     if _is_textual(plain.type):
         return _from_binary(plain, name)
-    if pt.is_boolean(plain.type) or pt.is_nested(plain.type):
-        raise ColumnError(
-            f"Column {name!r} of {file} has the type {values.type}; expected strings or numbers "
-            "as ids.",
-            hint="name the column that holds the id.",
-        )
-    return Column(plain.cast(pa.large_string()), {})
+    try:
+        if not pt.is_boolean(plain.type):
+            return Column(plain.cast(pa.large_string()), {})
+    except pa.ArrowNotImplementedError:
+        pass
+    raise ColumnError(
+        f"Column {name!r} of {file} has the type {values.type}; expected strings or numbers.",
+        hint="name the column that holds the id.",
+    )
 
 
 def kind(value: Any) -> str:
@@ -81,7 +85,8 @@ def _plain(values: pa.Array) -> pa.Array:
 def _is_textual(type_: pa.DataType) -> bool:
     views = (pa.string_view(), pa.binary_view())
     strings = pt.is_string(type_) or pt.is_large_string(type_) or type_ in views
-    return strings or pt.is_binary(type_) or pt.is_large_binary(type_)
+    binary = pt.is_binary(type_) or pt.is_large_binary(type_) or pt.is_fixed_size_binary(type_)
+    return strings or binary
 
 
 def _from_binary(values: pa.Array, name: str) -> Column:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +20,9 @@ from neardup.decisions.order import rank_documents
 from neardup.decisions.rule import Verdict, decide
 from neardup.documents import Collection
 from neardup.local.intake import Intake, take_in
-from neardup.matching.candidates import pairs_of, share_keys, split
+from neardup.matching.candidates import Groups, pairs_of, share_keys, split
 from neardup.matching.collapse import leaders
+from neardup.matching.hot import refine
 from neardup.matching.verify import Pairs, Verifier
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -43,18 +44,23 @@ class Outcome:
     timings: dict[str, float]
 
 
-def run(collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None) -> Outcome:
+def run(
+    collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None
+) -> Outcome:
     clock = _Clock()
     intake = take_in(collection, plan, progress, folder)
     clock.lap("reading")
     rank = rank_documents(plan.keep, intake.lengths, intake.extra.get(plan.keep.column or ""))
     within = _codes(intake, plan.within)
     leader = leaders(intake.prepared.digests, rank, within)
-    order = np.flatnonzero(leader == np.arange(len(leader)))
+    follower = leader != np.arange(len(leader))
+    followed = np.zeros(len(leader), bool)
+    followed[leader[follower]] = True
+    order = np.flatnonzero(~follower)
     order = order[np.argsort(rank[order], kind="stable")]
     progress.stage("matching", unit="pairs")
     verifier = Verifier(plan.method, intake.store, workers=plan.workers, progress=progress.advance)
-    verdict, complete = _match(intake, plan, order, within, verifier)
+    verdict, complete = _match(intake, plan, order, within, followed, verifier)
     clock.lap("matching")
     progress.stage("deciding")
     kept_of = np.full(len(leader), -1, np.int64)
@@ -84,16 +90,26 @@ def _codes(intake: Intake, column: str | None) -> Array | None:
 
 
 def _match(
-    intake: Intake, plan: Plan, order: Array, within: Array | None, verifier: Verifier
+    intake: Intake,
+    plan: Plan,
+    order: Array,
+    within: Array | None,
+    followed: Array,
+    verifier: Verifier,
 ) -> tuple[Verdict, bool]:
     """Works on places in ``order``: leaders, first to last."""
     keys = intake.prepared.keys.take(order)
     codes = None if within is None else within[order]
-    groups = share_keys(keys, intake.prepared.probes[order], codes)
-    small, hot = split(groups, plan.max_pairs)
     verify = _in_order(verifier, order)
+    groups = share_keys(keys, intake.prepared.probes[order], codes)
+    # Groups beyond the usual number of pairs are looked at more closely, also when all pairs are
+    # asked for: most of a template's pairs would fail.
+    small, large = split(groups, replace(plan, every_pair=False).pair_budget(len(order)))
+    large = refine(large, order, codes, plan.method, intake.store, verify)
+    small, hot = split(Groups.concat([small, large]), plan.pair_budget(len(order)))
     cold = verify(*pairs_of(small))
-    return decide(len(order), cold, hot, verify), not len(hot)
+    verdict = decide(len(order), cold, hot, verify, followed[order])
+    return verdict, not len(hot)
 
 
 def _in_order(verifier: Verifier, order: Array) -> Callable[[Array, Array], Pairs]:
@@ -125,4 +141,3 @@ class _Clock:
         now = time.perf_counter()
         self.laps[name] = now - self._last
         self._last = now
-

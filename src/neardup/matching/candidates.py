@@ -31,6 +31,18 @@ class Groups:
         values = self.members.values[inside]
         return Groups(Ragged(values, offsets_of(self.members.lengths[mask])), self.probes[inside])
 
+    @classmethod
+    def concat(cls, parts: list[Groups]) -> Groups:
+        members = Ragged.concat([part.members for part in parts], np.int64)
+        probes = [part.probes for part in parts]
+        return cls(members, np.concatenate([np.empty(0, np.uint8), *probes]))
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs all groups have together, repeats included."""
+        sizes = self.members.lengths
+        return int((sizes * (sizes - 1) // 2).sum())
+
 
 def share_keys(keys: Ragged, probes: Array, within: Array | None = None) -> Groups:
     """``within`` holds a code a document: only documents of one code may meet."""

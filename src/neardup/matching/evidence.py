@@ -30,13 +30,15 @@ class EvidenceStore:
         self._part_bytes = 0
         self._lengths: list[Array] = []
         self._starts: Array | None = None
+        self._part_counts: list[int] = []
         self._file: IO[bytes] | None = None
 
     def append(self, evidence: Ragged) -> None:
         values = evidence.values[evidence.offsets[0] : evidence.offsets[-1]]
         self._lengths.append(evidence.lengths)
         self._starts = None
-        self._parts.append(values)
+        self._parts.append(values.copy())  # to its size: a kernel's buffer has room to spare
+        self._part_counts.append(len(evidence))
         self._part_bytes += values.nbytes
         if self._file is not None or self._part_bytes > self._limit:
             self._spill()
@@ -45,7 +47,7 @@ class EvidenceStore:
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder, prefix="neardup-evidence-")  # noqa: SIM115
         for part in self._parts:
-            self._file.write(memoryview(part).cast("B"))
+            self._file.write(part.view(np.uint8).data)
         self._file.flush()
         self._parts, self._part_bytes = [], 0
 
@@ -55,29 +57,41 @@ class EvidenceStore:
         return self._lengths[0]
 
     def _settle(self) -> Array:
-        """Byte offsets of all documents; parts in memory become one."""
+        """Byte offsets of all documents."""
         if self._starts is None:
             self._lengths = [np.concatenate([np.empty(0, np.int64), *self._lengths])]
             self._starts = offsets_of(self._lengths[0] * self.dtype.itemsize)
-            if self._file is None:
-                self._parts = [np.concatenate([np.empty(0, self.dtype), *self._parts])]
         return self._starts
 
     def take(self, documents: Array) -> Ragged:
-        """The evidence of these documents, in the order they are named."""
+        """The evidence of these documents, which must be in ascending order."""
         starts = self._settle()[documents]
         lengths = self._lengths[0][documents]
         out = np.empty(int(lengths.sum()), self.dtype)
         sizes = lengths * self.dtype.itemsize
         if self._file is None:
-            source = self._parts[0].view(np.uint8)
-            _native.gather_memory(source, starts, sizes, out.view(np.uint8))
+            self._take_memory(documents, starts, sizes, out.view(np.uint8))
         elif not _native.gather_file(self._file.fileno(), starts, sizes, out.view(np.uint8)):
             raise DataError(
                 "The spool file of the evidence could not be read back.",
                 hint=f"is the disk of {self._folder or tempfile.gettempdir()} full or failing?",
             )
         return Ragged(out, offsets_of(lengths))
+
+    def _take_memory(self, documents: Array, starts: Array, sizes: Array, out: Array) -> None:
+        """Part by part: one large array would need its size twice while it is made."""
+        cuts = np.searchsorted(documents, np.cumsum(self._part_counts))
+        base, begin, done = 0, 0, 0
+        for part, end in zip(self._parts, cuts.tolist(), strict=True):
+            if end > begin:
+                size = int(sizes[begin:end].sum())
+                source = part.view(np.uint8)
+                _native.gather_memory(
+                    source, starts[begin:end] - base, sizes[begin:end], out[done : done + size]
+                )
+                done += size
+            base += part.nbytes
+            begin = end
 
     @property
     def spooled(self) -> int:

@@ -3,7 +3,8 @@
 Resemblance is ``r = |A∩B| / |A∪B|`` of the two sets of w-word shingles; containment is
 ``|A∩B| / min(|A|, |B|)``, the share of the shorter one found in the longer. Keys come from MinHash
 bands where they serve the threshold, else from the head of the sorted set (prefix filter), which
-misses nothing. Every pair that meets is scored on the full sets of 64-bit features.
+misses nothing. Every pair that meets is scored on the full sets of 32-bit features, whose error is
+stated in ``native/features/shingles.hpp``.
 """
 
 from __future__ import annotations
@@ -54,13 +55,11 @@ class Shingles:
 
     name: ClassVar[str] = "shingles"
     columns: ClassVar[tuple[str, ...]] = ()
-    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
 
     def __post_init__(self) -> None:
         _require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
-        _require(
-            self.measure in MEASURES, self, "measure", " or ".join(map(repr, MEASURES))
-        )
+        _require(self.measure in MEASURES, self, "measure", " or ".join(map(repr, MEASURES)))
         _require(self.keys in KEYS, self, "keys", ", ".join(map(repr, KEYS)))
         _require(
             8 <= self.permutations <= minhash.MOST_VALUES, self, "permutations", "from 8 to 4096"
@@ -137,6 +136,17 @@ class Shingles:
             whole = sizes[a] + sizes[b] - shared
         passed = shared * self.fraction.denominator >= whole * self.fraction.numerator
         return Scores(passed, shared / np.maximum(whole, 1))
+
+    def prefix_sizes(self, sizes: Array) -> Array | None:
+        """Of so many features, in any fixed order, a partner has at least one: |A| − ⌈t·|A|⌉ + 1.
+
+        None for containment, where the larger set may be arbitrarily large.
+        """
+        if self.measure == "containment":
+            return None
+        needed = -(-sizes * self.fraction.numerator // self.fraction.denominator)
+        prefix: Array = sizes - np.maximum(needed, 1) + 1
+        return prefix
 
     def signatures(self, texts: pa.LargeStringArray) -> Array:
         """The MinHash values alone, one row a document: the sketch others call a signature."""

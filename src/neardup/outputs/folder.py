@@ -32,9 +32,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     (folder / RUN).unlink(missing_ok=True)
     info = {**result.info, "format": FORMAT}
     if kept:
-        files = result.collection().write_kept(
-            result.keep_mask(), folder, partial=result.limited
-        )
+        files = result.collection().write_kept(result.keep_mask(), folder)
         info["kept_files"] = [path.name for path in files]
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")

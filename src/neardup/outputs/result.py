@@ -74,7 +74,7 @@ class Result:
     @functools.cached_property
     def kept(self) -> Any:
         """The kept documents, whole, in the type that came in (files: an Arrow table)."""
-        return self.collection().kept(self.keep_mask(), partial=self.limited)
+        return self.collection().kept(self.keep_mask())
 
     def keep_mask(self) -> Array:
         """One entry an input document, in input order."""
@@ -109,11 +109,6 @@ class Result:
     @property
     def threshold(self) -> float:
         return float(self.info["settings"]["parameters"]["threshold"])
-
-    @property
-    def limited(self) -> bool:
-        """Decisions were made for the first documents only."""
-        return self.info["settings"]["limit"] is not None
 
     @property
     def pairs_complete(self) -> bool:

@@ -1,0 +1,19 @@
+// Rarest-first prefixes of feature sets: the keys that tell apart documents of one template.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace neardup {
+
+// counts[f mod slots] += 1 for every feature; slots must be a power of two. Slots may be shared by
+// several features: the order below only has to be the same for all documents, not exact.
+void count_features(const uint32_t *features, size_t size, uint32_t *counts, size_t slots);
+
+// For each set the sizes[d] features of smallest (count, value), as keys; of these only the keys of
+// one of `parts` equal shares of the key space, so that all of them need never be held at once.
+void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64_t *sizes, size_t documents,
+                   const uint32_t *counts, size_t slots, uint64_t part, uint64_t parts, std::vector<uint64_t> &keys,
+                   std::vector<int64_t> &ends);
+
+}  // namespace neardup

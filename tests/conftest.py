@@ -1,0 +1,34 @@
+"""What all tests share: how Hypothesis runs, and where the real data is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
+DATA = Path(os.environ.get("NEARDUP_DATA") or ROOT.parent / "shared" / "data")
+
+# The same examples on every run: a failure here fails everywhere.
+settings.register_profile(
+    "neardup",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("neardup")
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of real data; where CI is set it must be there."""
+    if not DATA.is_dir():
+        message = f"{DATA} is not there; NEARDUP_DATA names the folder of real data"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return DATA

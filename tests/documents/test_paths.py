@@ -1,0 +1,89 @@
+"""Paths, globs and standard input."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.documents import collect
+from neardup.errors import InputError
+
+LINE = b'{"text":"a"}\n'
+
+
+def test_globs_are_sorted_and_files_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.jsonl", "a.jsonl", "deep/c.NDJSON", "[x].jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(LINE)
+    assert collect("*.jsonl").files == ["[x].jsonl", "a.jsonl", "b.jsonl"]
+    assert collect([Path("b.jsonl"), Path("**/*[lN]")]).files == [
+        "b.jsonl",
+        "[x].jsonl",
+        "a.jsonl",
+        "deep/c.NDJSON",
+    ]
+    assert collect("[x].jsonl").files == ["[x].jsonl"]
+    (chunk,) = collect("a.jsonl").chunks()
+    assert chunk.read().records.column("id").to_pylist() == ["a.jsonl:1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message", "hint"),
+    [
+        ("none.jsonl", "none.jsonl does not exist", "check the path"),
+        ("*.none", "No file matches", "sub-folders"),
+        ("folder", "is a folder; expected files", "use a glob such as"),
+        ("a.docx", "unknown format; expected .jsonl", "rename"),
+        ("plain", "unknown format", "rename"),
+        ("a.gz", "unknown format", "rename"),
+        ("a.json", "one JSON array; expected one object a line", "jq -c"),
+        ("bad.jsonl.gz", "Cannot read", "whole and readable"),
+    ],
+)
+def test_what_cannot_be_opened(tmp_path: Path, name: str, message: str, hint: str) -> None:
+    (tmp_path / "folder").mkdir()
+    for file in ("a.docx", "plain", "a.gz", "bad.jsonl.gz"):
+        (tmp_path / file).write_bytes(LINE)
+    (tmp_path / "a.json").write_bytes(b'[{"text":"a"}]')
+    with pytest.raises(InputError, match=message) as error:
+        collect(tmp_path / name)
+    assert hint in (error.value.hint or "")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "gzip", "parquet"])
+def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    parquet = io.BytesIO()
+    pq.write_table(pa.table({"text": ["a"]}), parquet)
+    data = {"jsonl": LINE, "gzip": gzip.compress(LINE), "parquet": parquet.getvalue()}[form]
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    collection = collect("-")
+    for _ in range(2):
+        (chunk,) = collection.chunks()
+        assert chunk.read().records.to_pylist() == [{"row": 1, "id": "stdin:1", "text": "a"}]
+    (kept,) = collection.write_kept(np.array([True]), tmp_path)
+    names = {"jsonl": "kept.jsonl", "gzip": "kept.jsonl.gz", "parquet": "kept.parquet"}
+    assert kept.name == names[form]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="no named pipe ends here")
+def test_a_pipe_is_spooled(tmp_path: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, LINE)
+    os.close(write_end)
+    path = f"/dev/fd/{read_end}"
+    collection = collect(path)
+    os.close(read_end)
+    (kept,) = collection.write_kept(np.array([True]), tmp_path)
+    assert (collection.files, kept.read_bytes()) == ([path], LINE)

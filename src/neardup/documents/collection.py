@@ -64,6 +64,13 @@ class Collection:
                 return source.texts(rows, columns or self._columns)
         raise KeyError(f"{file} is not among the inputs")
 
+    def plain_size(self) -> int | None:
+        """Bytes that the batches will have together; None where something is not plain lines."""
+        plain = [s for s in self.sources if isinstance(s, JsonlSource) and s.codec is None]
+        if len(plain) < len(self.sources) or self.limit is not None:
+            return None
+        return sum(source.path.stat().st_size for source in plain)
+
     def check_kept(self) -> None:
         """Raises now what would make writing the kept documents impossible later."""
         parquet = [s for s in self.sources if isinstance(s, ParquetSource)]

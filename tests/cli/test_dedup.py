@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from cli.sample import DOCUMENTS, Run, jsonl
+from cli.sample import DOCUMENTS, TEXT, Run, jsonl
 
 
 def test_writes_a_run_folder(run: Run, docs: Path, tmp_path: Path) -> None:
@@ -29,7 +30,7 @@ def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -
     assert "1 of the kept are too short" in said
     assert "1 clusters, 3 pairs (complete); shingles ≥ 0.8." in said
     assert f"Written to {tmp_path / 'out'}: kept.jsonl, duplicates.parquet" in said
-    assert f"neardup compare fox edited --in {docs}" in said
+    assert f"neardup compare --in {docs} fox edited" in said
 
 
 def test_the_command_that_the_summary_names_works(run: Run, docs: Path, tmp_path: Path) -> None:
@@ -70,6 +71,20 @@ def test_kept_lines_to_stdout_and_nothing_else(run: Run, docs: Path) -> None:
 def test_standard_input(run: Run) -> None:
     done = run("dedup", "-", "-o", "-", "--limit", "4", input=jsonl(DOCUMENTS))
     assert done.stdout == jsonl([DOCUMENTS[i] for i in (0, 3)])
+
+
+def test_a_run_on_standard_input_names_no_file(run: Run, tmp_path: Path) -> None:
+    done = run("dedup", "-", "-o", tmp_path / "out", input=jsonl(DOCUMENTS))
+    assert "neardup compare" not in done.stderr
+    assert nd.Result.load(tmp_path / "out").info["inputs"] == [None]
+
+
+def test_ids_that_look_like_options(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "docs.jsonl"
+    path.write_text(jsonl([{"id": "-a", "text": TEXT}, {"id": "b c", "text": TEXT}]))
+    said = run("dedup", path, "-o", tmp_path / "out").stderr
+    command = shlex.split(said.partition("Look at the weakest pair: neardup ")[2])
+    assert run(*command).stdout.startswith("kind        identical")
 
 
 def test_stdout_takes_no_tables(run: Run, tmp_path: Path) -> None:

@@ -69,6 +69,20 @@ def test_interrupted(
     assert not (tmp_path / "new").exists()
 
 
+def test_a_failed_run_leaves_an_empty_folder_empty(
+    run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object, folder: Path, **__: object) -> None:
+        (folder / "kept.jsonl").write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("neardup.outputs.folder.save", fail)
+    out = tmp_path / "out"
+    out.mkdir()
+    assert run("dedup", docs, "-o", out).exit_code == 1
+    assert list(out.iterdir()) == []
+
+
 def test_interrupted_while_writing_over(
     run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

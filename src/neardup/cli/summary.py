@@ -87,5 +87,6 @@ def _example(result: Result) -> str | None:
     if len(paths) != 1 or len(paths) != len(result.info["inputs"]):
         return None
     weakest = result.weakest(1).to_pylist()[0]
-    ids = [shlex.quote(weakest[name]) for name in ("kept_id", "id")]
-    return f"neardup compare {' '.join(ids)} --in {shlex.quote(paths[0])}"
+    ids = [weakest["kept_id"], weakest["id"]]
+    ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
+    return shlex.join(["neardup", "compare", "--in", paths[0], *ends_options, *ids])

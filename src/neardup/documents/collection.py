@@ -49,7 +49,11 @@ class Collection:
     @property
     def paths(self) -> list[Path | None]:
         """Where each source can be read again; None for what is in memory or came by a pipe."""
-        return [getattr(source, "path", None) for source in self.sources]
+        paths = [getattr(source, "path", None) for source in self.sources]
+        # A pipe was copied to a file of another name, which goes away with the process.
+        return [
+            p if p and p.as_posix() == f else None for p, f in zip(paths, self.files, strict=True)
+        ]
 
     def chunks(self, columns: Columns | None = None) -> Iterator[Chunk]:
         """Pieces to be read in any thread; making them is cheap, bounded and in order."""

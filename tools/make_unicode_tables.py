@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -44,6 +45,8 @@ FLAGS = (
     "joins",
 )
 BLOCK = 128
+
+Value = TypeVar("Value", bound=Hashable)
 
 
 def kind(ucd: Database, cp: int) -> int:
@@ -91,9 +94,9 @@ def trie(values: list[int]) -> tuple[list[int], list[int]]:
     return first, [value for block in numbers for value in block]
 
 
-def number(values: Iterable[object]) -> tuple[list[int], list[object]]:
+def number(values: Iterable[Value]) -> tuple[list[int], list[Value]]:
     """Each value replaced by the order of its first occurrence, and the distinct values."""
-    seen: dict[object, int] = {}
+    seen: dict[Value, int] = {}
     return [seen.setdefault(value, len(seen)) for value in values], list(seen)
 
 
@@ -108,10 +111,10 @@ def pool(sequences: list[tuple[int, ...]]) -> tuple[list[int], dict[tuple[int, .
 
 
 def array(type_: str, name: str, cells: Iterable[object]) -> Iterator[str]:
-    cells = [str(cell) for cell in cells]
-    yield f"extern const {type_} {name}[{len(cells)}] = {{"
+    written = [str(cell) for cell in cells]
+    yield f"extern const {type_} {name}[{len(written)}] = {{"
     line = ""
-    for cell in cells:
+    for cell in written:
         if len(line) + len(cell) >= 120:
             yield line
             line = ""
@@ -140,7 +143,7 @@ def tables(ucd: Database) -> Iterator[str]:
     cells, start = pool([sequence for pair in used for sequence in pair])
     yield from array("uint16_t", "mapping_blocks", first)
     yield from array("uint16_t", "mapping_cells", fits(second, 16))
-    ends = [f"{{{start[p[0]]},{start[p[1]]}}}" if p else "{0,0}" for p in distinct]  # type: ignore[index]
+    ends = [f"{{{start[p[0]]},{start[p[1]]}}}" if p else "{0,0}" for p in distinct]
     yield from array("Mapping", "mappings", ends)
     fits(list(start.values()), 16)
     yield from array("uint32_t", "mapping_pool", cells)

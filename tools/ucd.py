@@ -174,6 +174,7 @@ class Database:
             whole = tuple(part for point in mapped for part in self._parts(point, False))
             assert self.compose(whole) == mapped, hex(cp)
         for pair in self.compositions:
+            assert pair[1] not in self.canonical, hex(pair[1])
             assert all(self.category[cp] != "Nd" and self.category[cp][0] != "P" for cp in pair)
 
 

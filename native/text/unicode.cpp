@@ -61,14 +61,18 @@ void decompose(uint32_t cp, std::vector<uint32_t> &out) {
         if (s % t_count) out.push_back(t_base + s % t_count);
     } else if (const Composition *parts = decomposition(cp)) {
         decompose(parts->first, out);
-        out.push_back(parts->second);
-        // The second part of a composition never decomposes further: U+0344 and its like are excluded.
+        out.push_back(parts->second);  // never decomposes itself (the generator checks)
     } else {
         out.push_back(cp);
     }
 }
 
 void compose(std::vector<uint32_t> &points, std::vector<uint32_t> &scratch) {
+    if (points.size() == 2 && points[0] < 0x80) {  // an accent in decomposed text: nothing to reorder
+        const uint32_t joined = join(points[0], points[1]);
+        if (joined) points.assign(1, joined);
+        return;
+    }
     scratch.clear();
     for (uint32_t cp : points) decompose(cp, scratch);
     order_marks(scratch);

@@ -1,1 +1,64 @@
-"""neardup."""
+"""Find near-duplicate documents, say why, and never lose one.
+
+    import neardup as nd
+    result = nd.dedup(documents, threshold=0.8, keep="longest")
+    result.kept, result.duplicates, result.explain("doc-17")
+
+Names are imported on first use: ``import neardup`` loads neither numpy nor pyarrow.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neardup.api import dedup, find
+    from neardup.compare import Comparison, compare
+    from neardup.errors import NeardupError
+    from neardup.methods.exact import Exact
+    from neardup.methods.shingles import Shingles
+    from neardup.outputs.result import Result
+    from neardup.text.options import Text
+
+    __version__: str
+
+_HOMES = {
+    "Comparison": "compare",
+    "Exact": "methods.exact",
+    "NeardupError": "errors",
+    "Result": "outputs.result",
+    "Shingles": "methods.shingles",
+    "Text": "text.options",
+    "compare": "compare",
+    "dedup": "api",
+    "find": "api",
+}
+
+__all__ = [
+    "Comparison",
+    "Exact",
+    "NeardupError",
+    "Result",
+    "Shingles",
+    "Text",
+    "__version__",
+    "compare",
+    "dedup",
+    "find",
+]
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("neardup")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

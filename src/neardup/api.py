@@ -42,6 +42,7 @@ def execute(
     progress: Progress | None = None,
     folder: Path | None = None,
 ) -> Result:
+    collection = collection.limited(plan.limit)
     outcome = run(collection, plan, progress or Silent(), folder)
     try:
         return make_result(collection, plan, outcome)
@@ -51,7 +52,7 @@ def execute(
 
 def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
     decisions = decisions_table(outcome, plan.method)
-    pairs, complete = all_pairs(outcome, plan.max_pairs)
+    pairs, complete = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
     result = Result(
         decisions,
         pairs_table(outcome, pairs),

@@ -24,6 +24,8 @@ from neardup.methods.method import Method
 
 CLUSTERS = ("rule", "components")
 MAX_PAIRS = 10_000_000
+# Pairs a document that are worth making when only decisions are asked for.
+USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,11 @@ class Plan:
     def evidence_limit(self) -> int:
         """Evidence takes half of the memory before it goes to disk; batches and blocks the rest."""
         return self.memory // 2
+
+    def pair_budget(self, documents: int) -> int:
+        """How many pairs may be made and listed."""
+        usual = max(USUAL_PAIRS * documents, FEWEST_PAIRS)
+        return self.max_pairs if self.every_pair else min(usual, self.max_pairs)
 
     def describe(self) -> dict[str, Any]:
         """For ``run.json``: only data."""
@@ -150,7 +157,8 @@ def _method(settings: Settings) -> Method:
 
 def _workers(workers: int | None) -> int:
     if workers is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        usable = getattr(os, "sched_getaffinity", None)  # Linux: what taskset and cgroups leave
+        return len(usable(0)) if usable else os.cpu_count() or 1
     _positive("workers", workers)
     return workers
 
@@ -165,8 +173,8 @@ def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise SettingsError(f"{name} is {value!r}.", hint=f"expected {' or '.join(choices)}.")
 
 
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?B?)\s*", re.IGNORECASE)
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE)
 
 
 def parse_size(size: str | int) -> int:
@@ -174,11 +182,10 @@ def parse_size(size: str | int) -> int:
     match = _SIZE.fullmatch(str(size))
     if not match:
         raise SettingsError(f"memory is {size!r}.", hint="expected a size such as 512MB or 4GB.")
-    unit = match[2].upper()
-    bytes_ = int(Fraction(match[1]) * _UNITS[unit if unit.endswith("B") or not unit else unit + "B"])
-    if bytes_ < 1_000_000:
-        raise SettingsError(f"memory is {size!r}, which is {bytes_} bytes.", hint="give at least 1MB.")
-    return bytes_
+    count = int(Fraction(match[1]) * _UNITS[match[2].upper()])
+    if count < 1_000_000:
+        raise SettingsError(f"memory is {size!r}: {count} bytes.", hint="give at least 1MB.")
+    return count
 
 
 def read_recipe(path: Path) -> dict[str, Any]:

@@ -101,7 +101,9 @@ class Ragged:
         out = np.empty(int(lengths.sum()), self.values.dtype)
         size = self.values.dtype.itemsize
         starts = self.offsets[:-1][chosen] * size
-        _native.gather_memory(self.values.view(np.uint8), starts, lengths * size, out.view(np.uint8))
+        _native.gather_memory(
+            self.values.view(np.uint8), starts, lengths * size, out.view(np.uint8)
+        )
         return Ragged(out, offsets_of(lengths))
 
     @classmethod

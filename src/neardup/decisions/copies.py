@@ -28,7 +28,7 @@ class Decided:
 
 
 def decide_all(leader: Array, rank: Array, kept_of: Array, score: Array, pairs: Pairs) -> Decided:
-    """``kept_of`` and ``score`` hold the verdict of leaders (by document); ``pairs`` are leaders'."""
+    """``kept_of`` and ``score`` hold the verdict of leaders by document; ``pairs`` are theirs."""
     everyone = np.arange(len(leader))
     follower = leader != everyone
     kept_of, score = kept_of.copy(), score.copy()
@@ -61,4 +61,3 @@ def _best_of(
     best = np.lexsort((rank[other[edge]], -score[edge], place))
     first = best[np.flatnonzero(np.diff(place[best], prepend=-1))]
     return other[edge[first]], score[edge[first]]
-

@@ -52,8 +52,10 @@ class Keep:
         raise SettingsError(f"keep is {written!r}.", hint=f"expected {CHOICES}.")
 
 
-def rank_documents(keep: Keep, lengths: Array, column: pa.ChunkedArray | None) -> npt.NDArray[np.int64]:
-    """``lengths`` in characters; ``column`` is the one that ``keep`` reads, one value a document."""
+def rank_documents(
+    keep: Keep, lengths: Array, column: pa.ChunkedArray | None
+) -> npt.NDArray[np.int64]:
+    """``lengths`` in characters; ``column`` is the one that ``keep`` reads, a value a document."""
     count = len(lengths)
     if keep.criterion == "position":
         order = np.arange(count)[:: -1 if keep.descending else 1]
@@ -81,8 +83,8 @@ def _by_values(values: pa.Array, descending: bool) -> Array:
 def _values(keep: Keep, column: pa.ChunkedArray) -> pa.Array:
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     if keep.criterion == "source":
-        place = pc.index_in(column.cast(pa.large_string()), pa.array(keep.sources, pa.large_string()))
-        return place
+        sources = pa.array(keep.sources, pa.large_string())
+        return pc.index_in(column.cast(pa.large_string()), sources)
     if keep.criterion == "date":
         return as_dates(column, keep.column or "date")
     if pa.types.is_large_string(column.type) or pa.types.is_string(column.type):
@@ -104,7 +106,7 @@ _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
 
 
 def as_dates(column: pa.Array, name: str) -> pa.Array:
-    """Dates and times as microseconds since 1970, UTC; what is not a date is null and comes last."""
+    """Microseconds since 1970, UTC; what is not a date is null and comes last."""
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
         return column.cast(pa.timestamp("us")).cast(pa.int64())
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -120,7 +121,7 @@ class _HotGroups:
         return _unique_pairs(later, earlier)
 
     def among(self, part: slice, chosen: Array, against: Array) -> tuple[Array, Array]:
-        """Pairs inside ``part``: a member marked in ``chosen`` with an earlier one in ``against``."""
+        """Pairs inside ``part``: a member in ``chosen`` with an earlier one in ``against``."""
         later, earlier = [], []
         for rank, looks, _ in _by_group(self, part):
             mine, theirs = np.flatnonzero(chosen[rank]), np.flatnonzero(against[rank])
@@ -143,7 +144,7 @@ def _by_group(hot: _HotGroups, part: slice) -> list[tuple[Array, Array, int]]:
     group = hot.group[part][order]
     rank, looks = hot.rank[part][order], hot.looks[part][order]
     edges = np.flatnonzero(np.diff(group, prepend=-1, append=-1))
-    return [(rank[i:j], looks[i:j], int(group[i])) for i, j in zip(edges, edges[1:], strict=False)]
+    return [(rank[i:j], looks[i:j], int(group[i])) for i, j in pairwise(edges)]
 
 
 def _unique_pairs(later: list[Array], earlier: list[Array]) -> tuple[Array, Array]:

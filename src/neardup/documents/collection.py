@@ -33,9 +33,14 @@ class Collection:
     """One or more sources in order. ``keep`` has one entry a document, by position: all rows of all
     sources in order, rejected ones included, blank lines of JSON Lines files not counted."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], limit: int | None = None) -> None:
         self.sources = list(sources)
+        self.limit = limit
         self._columns = Columns()
+
+    def limited(self, limit: int | None) -> Collection:
+        """The same, but documents after the first ``limit`` are not part of it."""
+        return Collection(self.sources, limit)
 
     @property
     def files(self) -> list[str]:
@@ -73,7 +78,7 @@ class Collection:
             part, count = source.kept(keep[position:])
             parts.append(part)
             position += count
-        check_length(keep, position)
+        check_length(keep, position, self.limit)
         return parts[0] if len(parts) == 1 else joined(parts)
 
     def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
@@ -86,20 +91,27 @@ class Collection:
             groups.setdefault(kept_name(source), []).append(source)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
-            write_all(self.sources, keep, lambda source: writers[kept_name(source)])
+            write_all(self.sources, keep, self.limit, lambda source: writers[kept_name(source)])
         return [folder / name for name in groups]
 
-    def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
-        """Writes the kept lines to a stream; tables cannot be written so."""
+    def check_stream(self) -> None:
+        """Raises now what would make ``write_kept_to`` impossible later."""
         for source in self.sources:
             if not isinstance(source, JsonlSource | ListSource):
                 raise UsageError(
                     f"{source.file} is a table; only JSON Lines can be written to a stream.",
                     hint="give a folder with -o.",
                 )
+
+    def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
+        """Writes the kept lines to a stream; tables cannot be written so."""
+        self.check_stream()
         lines = LineWriter(stream)
         write_all(
-            self.sources, as_mask(keep), lambda _: lambda source, part: source.copy(part, lines)
+            self.sources,
+            as_mask(keep),
+            self.limit,
+            lambda _: lambda source, part: source.copy(part, lines),
         )
 
 

@@ -62,6 +62,12 @@ class Columns:
         return tuple(dict.fromkeys((self.text, *explicit, *self.delivered)))
 
 
+def mask_for(keep: Mask, rows: int) -> Mask:
+    """The next ``rows`` entries; documents beyond the mask (``limit``) are not kept."""
+    part = keep[:rows]
+    return part if len(part) == rows else np.pad(part, (0, rows - len(part)))
+
+
 @dataclass(frozen=True)
 class Rejected:
     """A document that cannot be used: where it stands and a sentence that says why."""

@@ -60,11 +60,13 @@ def _table_writer(path: Path) -> Iterator[Write]:
         yield write
 
 
-def write_all(sources: Sequence[Source], keep: Mask, writer_of: Callable[[Source], Write]) -> None:
+def write_all(
+    sources: Sequence[Source], keep: Mask, limit: int | None, writer_of: Callable[[Source], Write]
+) -> None:
     position = 0
     for source in sources:
         position += writer_of(source)(source, keep[position:])
-    check_length(keep, position)
+    check_length(keep, position, limit)
 
 
 def as_mask(keep: Any) -> Mask:
@@ -74,8 +76,8 @@ def as_mask(keep: Any) -> Mask:
     return mask
 
 
-def check_length(keep: Mask, documents: int) -> None:
-    if len(keep) != documents:
+def check_length(keep: Mask, documents: int, limit: int | None) -> None:
+    if len(keep) != (documents if limit is None else min(documents, limit)):
         raise InputError(
             f"Decisions were made for {len(keep)} documents, but the input now has {documents}.",
             hint="the input changed during the run; run again.",

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.documents.columns import Chunk, Columns, Mask
+from neardup.documents.columns import Chunk, Columns, Mask, mask_for
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.values import text_column
@@ -70,7 +70,7 @@ class ParquetSource:
         with self._open() as parquet:
             position = 0
             for batch in self._batches(parquet, None):
-                part = keep[position : position + batch.num_rows]
+                part = mask_for(keep[position:], batch.num_rows)
                 position += batch.num_rows
                 # A mask that is too short is reported by the caller, who counts the rows.
                 yield batch.slice(0, len(part)).filter(pa.array(part)), batch.num_rows

@@ -22,6 +22,7 @@ from neardup.documents.columns import (
     Mask,
     Rejected,
     generated_ids,
+    mask_for,
     unknown_column,
 )
 from neardup.documents.values import id_column, json_like, text_column, valid_mask
@@ -138,7 +139,7 @@ class TableSource:
         return found
 
     def kept(self, keep: Mask) -> tuple[Any, int]:
-        return self.pick(keep[: self.rows]), self.rows
+        return self.pick(mask_for(keep, self.rows)), self.rows
 
 
 def _array(values: Values) -> pa.Array:

@@ -21,7 +21,7 @@ from neardup import _native
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
 from neardup.errors import RejectedError
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.method import Method, Prepared
+from neardup.methods.method import Prepared
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +28,6 @@ from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
 
-# Candidate pairs a document beyond which groups are looked at more closely before their pairs are
-# made; without every_pair also the most that are verified before the rule walks.
-USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -48,7 +44,9 @@ class Outcome:
     timings: dict[str, float]
 
 
-def run(collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None) -> Outcome:
+def run(
+    collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None
+) -> Outcome:
     clock = _Clock()
     intake = take_in(collection, plan, progress, folder)
     clock.lap("reading")
@@ -104,10 +102,11 @@ def _match(
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order)
     groups = share_keys(keys, intake.prepared.probes[order], codes)
-    usual = max(USUAL_PAIRS * len(order), FEWEST_PAIRS)
-    small, large = split(groups, usual)
+    # Groups beyond the usual number of pairs are looked at more closely, also when all pairs are
+    # asked for: most of a template's pairs would fail.
+    small, large = split(groups, replace(plan, every_pair=False).pair_budget(len(order)))
     large = refine(large, order, codes, plan.method, intake.store, verify)
-    small, hot = split(Groups.concat([small, large]), plan.max_pairs if plan.every_pair else usual)
+    small, hot = split(Groups.concat([small, large]), plan.pair_budget(len(order)))
     cold = verify(*pairs_of(small))
     verdict = decide(len(order), cold, hot, verify, followed[order])
     return verdict, not len(hot)
@@ -142,4 +141,3 @@ class _Clock:
         now = time.perf_counter()
         self.laps[name] = now - self._last
         self._last = now
-

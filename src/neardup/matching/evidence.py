@@ -47,7 +47,7 @@ class EvidenceStore:
         if self._file is None:
             self._file = tempfile.TemporaryFile(dir=self._folder, prefix="neardup-evidence-")  # noqa: SIM115
         for part in self._parts:
-            self._file.write(memoryview(part).cast("B"))
+            self._file.write(part.view(np.uint8).data)
         self._file.flush()
         self._parts, self._part_bytes = [], 0
 

@@ -29,7 +29,14 @@ PART_KEYS = 32 << 20
 Verify = Callable[[Array, Array], Pairs]
 
 
-def refine(hot: Groups, order: Array, within: Array | None, method: Method, store: EvidenceStore, verify: Verify) -> Groups:
+def refine(
+    hot: Groups,
+    order: Array,
+    within: Array | None,
+    method: Method,
+    store: EvidenceStore,
+    verify: Verify,
+) -> Groups:
     """``hot`` with the groups of unlike members re-keyed; members are places in ``order``."""
     prefix_sizes = getattr(method, "prefix_sizes", None)
     if prefix_sizes is None or not len(hot):

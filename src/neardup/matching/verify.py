@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -91,10 +92,9 @@ class Verifier:
             return []
         sizes = self._store.lengths
         volume = np.cumsum((sizes[a] + sizes[b]) * self._store.dtype.itemsize)
-        limit = max(BLOCK_BYTES, 1)
-        cuts = np.flatnonzero(np.diff(volume // limit)) + 1
+        cuts = np.flatnonzero(np.diff(volume // BLOCK_BYTES)) + 1
         edges = [0, *cuts.tolist(), len(a)]
-        return [slice(i, j) for i, j in zip(edges, edges[1:], strict=False)]
+        return [slice(i, j) for i, j in pairwise(edges)]
 
     def _score(self, a: Array, b: Array) -> Scores:
         documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)

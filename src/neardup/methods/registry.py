@@ -55,6 +55,6 @@ def _construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
             raise SettingsError(f"{where} has no parameter {key!r}.", hint=hint)
         default = fields[key].default_factory
         if isinstance(value, dict) and dataclasses.is_dataclass(default):
-            value = _construct(default, value, f"{where}.{key}")  # type: ignore[arg-type]
+            value = _construct(default, value, f"{where}.{key}")
         values[key] = value
     return cls(**values)

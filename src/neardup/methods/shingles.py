@@ -49,9 +49,7 @@ class Shingles:
 
     def __post_init__(self) -> None:
         _require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
-        _require(
-            self.measure in MEASURES, self, "measure", " or ".join(map(repr, MEASURES))
-        )
+        _require(self.measure in MEASURES, self, "measure", " or ".join(map(repr, MEASURES)))
         _require(self.keys in KEYS, self, "keys", ", ".join(map(repr, KEYS)))
         _require(
             8 <= self.permutations <= minhash.MOST_VALUES, self, "permutations", "from 8 to 4096"

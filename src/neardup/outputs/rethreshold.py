@@ -33,7 +33,7 @@ def rethreshold(result: Result, threshold: float) -> Result:
         )
     table = result.pairs.filter(pc.greater_equal(result.pairs["score"], np.float32(threshold)))
     pairs = _by_rank(result, table)
-    verdict = decide(len(result.decisions), pairs, NO_GROUPS, lambda a, b: Pairs.none())
+    verdict = decide(len(result.decisions), pairs, NO_GROUPS, _nothing_more)
     info = copy.deepcopy(result.info)
     info["settings"]["parameters"]["threshold"] = threshold
     kept_of, score = _by_document(result.rank, verdict.kept_of, verdict.score)
@@ -42,6 +42,10 @@ def rethreshold(result: Result, threshold: float) -> Result:
     kinds = _kinds(kept_of, pairs.mapped(document), table)
     decisions = _decisions(result, info, kept_of, score, cluster, kinds)
     return Result(decisions, table, info, rank=result.rank, collection=result._collection)
+
+
+def _nothing_more(_a: Array, _b: Array) -> Pairs:
+    return Pairs.none()
 
 
 def _by_rank(result: Result, table: pa.Table) -> Pairs:
@@ -77,7 +81,12 @@ def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> pa.Array:
 
 
 def _decisions(
-    result: Result, info: dict[str, Any], kept_of: Array, score: Array, cluster: Array, kinds: pa.Array
+    result: Result,
+    info: dict[str, Any],
+    kept_of: Array,
+    score: Array,
+    cluster: Array,
+    kinds: pa.Array,
 ) -> pa.Table:
     old = result.decisions
     settings = info["settings"]

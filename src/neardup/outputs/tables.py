@@ -43,7 +43,12 @@ def _accepted(outcome: Outcome, method: Method) -> pa.Table:
     }
     passed = f"{getattr(method, 'measure', method.name)} >= {method.threshold:g}"
     columns |= decided_columns(
-        intake.ids, decided.kept_of, decided.score, outcome.cluster, intake.prepared.too_short, passed
+        intake.ids,
+        decided.kept_of,
+        decided.score,
+        outcome.cluster,
+        intake.prepared.too_short,
+        passed,
     )
     return pa.table(columns, schema=schema.DECISIONS)
 

@@ -1,0 +1,46 @@
+"""``neardup dedup``: decide which documents to keep, and write them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neardup.cli.options import run_options
+from neardup.cli.target import STDOUT, Target
+
+
+@click.command(short_help="Decide which documents to keep, and write them.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="The folder to write; - writes the kept lines to stdout and nothing else.",
+)
+@run_options
+def dedup(inputs: tuple[Path, ...], out: Path, **options: Any) -> None:
+    """Find near-duplicates in INPUT, keep one document of each, write the kept ones.
+
+    INPUT: JSON Lines (also .gz, .zst, .bz2) or Parquet files, globs in quotes, or - for stdin.
+
+    The folder OUT holds the kept documents as they came, decisions.parquet (every document once),
+    duplicates.parquet (each with the document it was set aside for, and why), pairs.parquet,
+    rejected.jsonl and run.json.
+    """
+    from neardup.cli.running import Job
+
+    if out == STDOUT and options["as_json"]:
+        raise click.UsageError("-o - and --json both want the standard output; give one of them.")
+    job = Job.of(inputs, options)
+    if out == STDOUT:
+        job.collection.check_stream()
+        job.into(lambda result: job.collection.write_kept_to(
+            result.keep_mask(), click.get_binary_stream("stdout")
+        ))
+    else:
+        job.collection.check_kept()
+        job.into_folder(Target(out, overwrite=options["overwrite"]), kept=True)

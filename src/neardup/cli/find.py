@@ -1,0 +1,41 @@
+"""``neardup find``: list near-duplicate pairs and clusters; nothing is removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neardup.cli.options import run_options
+from neardup.cli.target import STDOUT, Target
+
+
+@click.command(short_help="List near-duplicate pairs and clusters.")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--out",
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="The folder to write; without it the first clusters are shown.",
+)
+@run_options
+def find(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
+    """Find near-duplicates in INPUT and list them; nothing is removed.
+
+    INPUT: JSON Lines (also .gz, .zst, .bz2) or Parquet files, globs in quotes, or - for stdin.
+
+    The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
+    would do with each document), duplicates.parquet, rejected.jsonl and run.json.
+    """
+    from neardup.cli.listing import show_clusters
+    from neardup.cli.running import Job
+
+    if out == STDOUT:
+        raise click.UsageError("find writes a folder. Hint: leave -o out to see the clusters.")
+    job = Job.of(inputs, options)
+    if out:
+        job.into_folder(Target(out, overwrite=options["overwrite"]), kept=False)
+    else:
+        job.into(lambda result: None if job.as_json else show_clusters(result))

@@ -1,0 +1,168 @@
+"""The options that ``find`` and ``dedup`` share, and how they become settings.
+
+What is written on the command line wins over the recipe, the recipe over the defaults. An option
+that was not given is None and changes nothing; so no default stands here a second time.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from neardup.cli.failures import DEBUG
+from neardup.errors import SettingsError
+
+if TYPE_CHECKING:
+    from neardup.plan import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    ctx.meta[DEBUG] = value
+
+
+debug_option = click.option(
+    "--debug",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_debug,
+    help="Show the traceback of an error.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else there."
+)
+
+KEEP = (
+    "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
+    "COLUMN:asc, COLUMN:desc or source:a,b,c.  [default: first]"
+)
+_OPTIONS = (
+    click.option("--method", metavar="NAME", help="How to compare.  [default: shingles]"),
+    click.option(
+        "--threshold",
+        metavar="T",
+        type=float,
+        help="The score from which two documents are duplicates.  [default: the method's]",
+    ),
+    click.option(
+        "--set",
+        "assignments",
+        metavar="KEY=VALUE",
+        multiple=True,
+        help="A parameter of the method, such as words=3 or text.digits=mask; may be repeated.",
+    ),
+    click.option(
+        "--recipe",
+        metavar="FILE.toml",
+        type=click.Path(path_type=Path),
+        help="Settings from a file; options win over it. `neardup methods NAME --toml` writes one.",
+    ),
+    click.option("--text", metavar="COL", help="The column of the text.  [default: text]"),
+    click.option(
+        "--id", metavar="COL", help="The column of the id.  [default: id if there, else file:row]"
+    ),
+    click.option("--date", metavar="COL", help="The column of the date, for newest and oldest."),
+    click.option(
+        "--within", metavar="COL", help="Compare only documents with the same value in COL."
+    ),
+    click.option("--keep", metavar="ORDER", help=KEEP),
+    click.option(
+        "--clusters",
+        metavar="rule|components",
+        help="Group by kept document, or by chains of pairs.  [default: rule]",
+    ),
+    click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
+    click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 512MB]"),
+    click.option("--limit", metavar="N", type=int, help="Read only the first N documents."),
+    click.option(
+        "--max-pairs",
+        metavar="N",
+        type=int,
+        help="Beyond it, list only pairs with a kept document.  [default: 10000000]",
+    ),
+    click.option(
+        "--strict",
+        is_flag=True,
+        default=None,
+        help="Stop at the first document that cannot be used.",
+    ),
+    click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
+    json_option,
+    click.option("--quiet", is_flag=True, help="No progress and no summary; errors are shown."),
+    debug_option,
+)
+
+
+def run_options(command: F) -> F:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def settings_from(options: dict[str, Any]) -> Settings:
+    """Takes the options of ``run_options`` out of ``options`` that are settings."""
+    from neardup.plan import Settings, read_recipe
+
+    recipe = options.pop("recipe")
+    base = read_recipe(recipe) if recipe else {}
+    parameters = parse_assignments(options.pop("assignments"))
+    names = Settings.__dataclass_fields__.keys() & options.keys()
+    given = {name: options.pop(name) for name in sorted(names)}
+    return Settings(**merged(base, {k: v for k, v in given.items() if v is not None}, parameters))
+
+
+def merged(
+    recipe: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]
+) -> dict[str, Any]:
+    """Another method than the recipe's leaves the recipe's parameters behind: they are not its."""
+    settings = {**recipe, **given}
+    other = "method" in given and given["method"] != recipe.get("method", given["method"])
+    before = {} if other else recipe.get("set", {})
+    if other and "threshold" not in given:
+        settings.pop("threshold", None)
+    if "threshold" in parameters:
+        settings.setdefault("threshold", None)
+        if "threshold" not in given:
+            settings["threshold"] = parameters["threshold"]
+        parameters = {k: v for k, v in parameters.items() if k != "threshold"}
+    return {**settings, "set": deep_merged(before, parameters)}
+
+
+def deep_merged(low: dict[str, Any], high: dict[str, Any]) -> dict[str, Any]:
+    both = dict(low)
+    for key, value in high.items():
+        nested = isinstance(value, dict) and isinstance(low.get(key), dict)
+        both[key] = deep_merged(low[key], value) if nested else value
+    return both
+
+
+def parse_assignments(assignments: tuple[str, ...]) -> dict[str, Any]:
+    """``text.digits=mask`` → ``{"text": {"digits": "mask"}}``."""
+    parsed: dict[str, Any] = {}
+    for written in assignments:
+        key, equals, value = written.partition("=")
+        parts = key.strip().split(".")
+        if not equals or not all(parts):
+            raise SettingsError(
+                f"--set got {written!r}; expected KEY=VALUE.", hint="for example --set words=3."
+            )
+        nested: Any = toml_value(value.strip())
+        for part in reversed(parts):
+            nested = {part: nested}
+        parsed = deep_merged(parsed, nested)
+    return parsed
+
+
+def toml_value(written: str) -> Any:
+    """A TOML value where it is one (3, 0.5, true, "x", ["a", "b"]), else the string itself."""
+    try:
+        read = tomllib.loads(f"value = {written}")
+    except tomllib.TOMLDecodeError:
+        return written
+    return read["value"] if list(read) == ["value"] else written

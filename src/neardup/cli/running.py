@@ -1,0 +1,89 @@
+"""What ``find`` and ``dedup`` have in common: read, run, report. The work is the library's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli import summary
+from neardup.cli.failures import INTERRUPTED
+from neardup.cli.options import settings_from
+from neardup.cli.target import Target
+
+if TYPE_CHECKING:
+    from neardup.documents import Collection
+    from neardup.outputs.result import Result
+    from neardup.plan import Plan
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run as the command line asked for it."""
+
+    collection: Collection
+    plan: Plan
+    as_json: bool
+    quiet: bool
+
+    @classmethod
+    def of(cls, inputs: Sequence[Path], options: dict[str, Any]) -> Job:
+        """Settings are checked before standard input is waited for."""
+        from neardup.documents import collect
+        from neardup.plan import resolve
+
+        plan = resolve(settings_from(options))
+        return cls(collect(list(inputs)), plan, options["as_json"], options["quiet"])
+
+    def into_folder(self, target: Target, *, kept: bool) -> None:
+        """The run folder is written whole, or what was made of it goes away again."""
+        target.check(self.collection.paths)
+        click.get_current_context().meta[INTERRUPTED] = target.after_interruption
+        began = time.perf_counter()
+        try:
+            target.make()
+            result = self.run(target.folder)
+            target.save(result, kept=kept)
+        except BaseException:
+            target.abandon()
+            raise
+        self.report(result, target.folder, began)
+
+    def into(self, write: Callable[[Result], None]) -> None:
+        began = time.perf_counter()
+        result = self.run(None)
+        write(result)
+        self.report(result, None, began)
+
+    def run(self, folder: Path | None) -> Result:
+        from neardup.api import execute
+        from neardup.cli.progress import progress_for
+
+        progress = progress_for(quiet=self.quiet)
+        try:
+            return execute(self.collection, self.plan, progress=progress, folder=folder)
+        finally:
+            progress.finish()
+
+    def report(self, result: Result, out: Path | None, began: float) -> None:
+        seconds = time.perf_counter() - began
+        if self.as_json:
+            import json
+
+            found = summary.data(result, out, seconds)
+            click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        if not self.quiet:
+            size = input_size(self.collection)
+            click.echo("\n".join(summary.lines(result, out, seconds, size)), err=True)
+
+
+def input_size(collection: Collection) -> int | None:
+    """Bytes on disk; None when something is in memory."""
+    paths = collection.paths
+    if any(path is None for path in paths):
+        return None
+    return sum(path.stat().st_size for path in paths if path)

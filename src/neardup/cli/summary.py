@@ -1,0 +1,88 @@
+"""What a run came to, for people (stderr) and as data (stdout)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neardup.outputs.result import Result
+
+SHOWN_REJECTED = 3
+
+
+def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
+    """``--json``: counts, where the files are, whether the pairs are all there, timings."""
+    settings = result.info["settings"]
+    return {
+        "counts": vars(result.counts),
+        "out": str(out) if out else None,
+        "pairs": result.info["pairs"],
+        "method": settings["method"],
+        "parameters": settings["parameters"],
+        "timings": {**result.info["timings"], "total": round(seconds, 3)},
+        "rejected": rejected(result, SHOWN_REJECTED),
+    }
+
+
+def lines(result: Result, out: Path | None, seconds: float, size: int | None) -> list[str]:
+    counts = result.counts
+    told = [f"{counts.sentence()}."]
+    if counts.too_short:
+        told.append(f"{counts.too_short:,} of the kept are too short to be compared.")
+    told += _rejected_lines(result)
+    told.append(
+        f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
+        f"{result.info['settings']['method']} ≥ {result.threshold:g}."
+    )
+    told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
+    return told + _next_step(result, out)
+
+
+def rejected(result: Result, most: int) -> list[dict[str, Any]]:
+    """The first rejected documents: file, row, id, reason."""
+    import pyarrow.compute as pc
+
+    table = result.decisions
+    if not result.counts.rejected:
+        return []
+    lost = table.filter(pc.equal(table["decision"], "rejected")).slice(0, most)
+    rows: list[dict[str, Any]] = lost.select(["file", "row", "id", "reason"]).to_pylist()
+    return rows
+
+
+def _rejected_lines(result: Result) -> list[str]:
+    count = result.counts.rejected
+    shown = rejected(result, SHOWN_REJECTED)
+    told = [f"  rejected: {row['file']}, row {row['row']}: {row['reason']}" for row in shown]
+    if count > len(shown):
+        told.append(f"  … and {count - len(shown):,} more, in rejected.jsonl")
+    return told
+
+
+def _rate(documents: int, size: int | None, seconds: float) -> str:
+    seconds = max(seconds, 1e-9)
+    rate = f"{documents / seconds:,.0f} documents/s"
+    return f"{rate}, {size / seconds / 1e6:,.1f} MB/s" if size else rate
+
+
+def _next_step(result: Result, out: Path | None) -> list[str]:
+    told = []
+    if out:
+        files = result.info.get("kept_files", [])
+        told.append(f"Written to {out}: {', '.join([*files, 'duplicates.parquet', 'pairs.parquet'])}.")
+    if len(result.duplicates) and (example := _example(result)):
+        told.append(f"Look at the weakest pair: {example}")
+    return told
+
+
+def _example(result: Result) -> str | None:
+    """The command that shows the pair where the threshold would err first."""
+    import shlex
+
+    paths = [path for path in result.info["inputs"] if path]
+    if len(paths) != 1 or len(paths) != len(result.info["inputs"]):
+        return None
+    weakest = result.weakest(1).to_pylist()[0]
+    ids = [shlex.quote(weakest[name]) for name in ("kept_id", "id")]
+    return f"neardup compare {' '.join(ids)} --in {shlex.quote(paths[0])}"

@@ -141,15 +141,16 @@ class Shingles:
     def signatures(self, texts: pa.LargeStringArray) -> Array:
         """The MinHash values alone, one row a document: the sketch others call a signature."""
         ragged = Ragged.of_strings(texts)
+        family = minhash.multipliers(self.permutations)
         values = _native.shingle_signatures(
             ragged.values,
             ragged.offsets,
             self.text.native(),
             word_map(ragged.values, ragged.offsets, self.text),
             self.words,
-            minhash.multipliers(self.permutations),
+            family,
         )
-        rows: Array = values.reshape(len(ragged), -1)[:, : self.permutations]
+        rows: Array = values.reshape(len(ragged), len(family))[:, : self.permutations]
         return rows
 
 

@@ -126,21 +126,28 @@ def test_a_hot_group_costs_its_size_times_its_kept_members() -> None:
     assert asked <= count * stars + rule.FIRST_BLOCK**2
 
 
-@given(
-    st.data(),
-    st.integers(1, 9),
-    st.integers(1, 30),
-    st.sampled_from([0, 3, 10**9]),
-    st.integers(1, 4),
-)
-@settings(max_examples=300)
-def test_copies_are_decided_as_if_never_collapsed(
-    data: st.DataObject, kinds: int, count: int, budget: int, first: int
-) -> None:
-    classes = data.draw(st.lists(st.integers(0, kinds - 1), min_size=count, max_size=count))
-    rank = data.draw(st.permutations(range(count)))
-    by_class = data.draw(worlds(kinds))
-    _check_copies(classes, list(rank), by_class, budget, first)
+@pytest.mark.parametrize("budget", [0, 3, 10**9])
+@pytest.mark.parametrize("seed", range(12))
+def test_copies_are_decided_as_if_never_collapsed(seed: int, budget: int) -> None:
+    """Random graphs of 3 to 12 distinct texts, up to 40 copies of them in random order."""
+    rng = np.random.default_rng(seed)
+    choices = [Fraction(1, 2), Fraction(2, 3), Fraction(3, 4)]
+    for _ in range(40):
+        kinds, count = int(rng.integers(3, 12)), int(rng.integers(1, 40))
+        density = rng.choice([0.2, 0.4, 0.7])
+        scores = {
+            (i, j): choices[rng.integers(3)]
+            for i in range(kinds)
+            for j in range(i + 1, kinds)
+            if rng.random() < density
+        }
+        groups = [
+            {c: bool(rng.random() < 0.7) for c in range(kinds) if rng.random() < share}
+            for share in rng.choice([0.3, 0.6, 1.0], 3)
+        ]
+        classes = rng.integers(0, kinds, count).tolist()
+        rank = rng.permutation(count).tolist()
+        _check_copies(classes, rank, World(groups, scores), budget, int(rng.integers(1, 4)))
 
 
 def _check_copies(

@@ -61,8 +61,9 @@ def rank_documents(
         order = np.arange(count)[:: -1 if keep.descending else 1]
     elif keep.criterion == "length":
         order = np.argsort(-lengths if keep.descending else lengths, kind="stable")
+    elif column is None:  # there was not one document to read it from
+        order = np.arange(count)
     else:
-        assert column is not None
         order = _by_values(_values(keep, column), keep.descending)
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
@@ -105,7 +106,7 @@ _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
 def as_dates(column: pa.Array, name: str) -> pa.Array:
     """Microseconds since 1970, UTC; what is not a date is null and comes last."""
     if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-        return column.cast(pa.timestamp("us")).cast(pa.int64())
+        return column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return column.cast(pa.float64())
     from datetime import UTC, datetime
@@ -121,8 +122,8 @@ def as_dates(column: pa.Array, name: str) -> pa.Array:
         return int(moment.timestamp() * 1_000_000)
 
     dates = pa.array([parse(text) for text in column.to_pylist()], pa.int64())
-    if len(column) and dates.null_count == len(column):
-        example = next((text for text in column.to_pylist() if text), None)
+    example = next((text for text in column.to_pylist() if text), None)
+    if example is not None and dates.null_count == len(column):
         raise SettingsError(
             f"No value of the date column {name!r} is a date; the first is {example!r}.",
             hint="expected ISO 8601, for example 2003-11-03 or 2003-11-03T12:30:00+01:00.",

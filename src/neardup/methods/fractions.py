@@ -11,7 +11,10 @@ MOST_DECIMALS = 6  # keeps inter · denominator inside 64 bits for sets of 10¹�
 
 def threshold_fraction(threshold: float) -> Fraction:
     """The decimal number that was written, not its binary neighbour: 0.8 is 4/5."""
-    fraction = Fraction(str(threshold))
+    try:
+        fraction = Fraction(str(threshold))
+    except ValueError:  # nan, inf, not a number at all
+        fraction = Fraction(0)
     if not 0 < fraction <= 1 or 10**MOST_DECIMALS % fraction.denominator:
         raise SettingsError(
             f"threshold is {threshold}; expected a number above 0 and up to 1 "

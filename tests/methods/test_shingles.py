@@ -1,0 +1,188 @@
+"""The method ``shingles``: its kernel against the twins, its keys, its format."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import api as nd
+from neardup.errors import SettingsError
+from neardup.methods.method import Prepared
+from neardup.methods.minhash import multipliers
+from neardup.methods.shingles import Shingles
+from neardup.text.words import buffers, words
+from reference import minhash as minhash_twin
+from reference import shingles as twin
+
+TEXT = st.lists(
+    st.sampled_from(["a", "b", "c", "d", "e", "f", "東京", "1", "2", "été"]), max_size=40
+).map(" ".join)
+
+
+def hashes_of(text: str, width: int) -> list[int]:
+    from neardup import _native
+
+    found = _native.hash_words(*buffers(words(text))).tolist()
+    return twin.shingle_hashes(found, width)
+
+
+def prepare(method: Shingles, texts: list[str]) -> Prepared:
+    count = len(texts)
+    return method.prepare(
+        pa.record_batch(
+            {
+                "row": pa.array(range(count), pa.int64()),
+                "id": pa.array(map(str, range(count)), pa.large_string()),
+                "text": pa.array(texts, pa.large_string()),
+            }
+        )
+    )
+
+
+@given(st.lists(TEXT, max_size=6), st.integers(1, 8), st.sampled_from([0, 1, 3, 15]))
+def test_evidence_equals_twin(texts: list[str], width: int, min_words: int) -> None:
+    prepared = prepare(Shingles(words=width, min_words=min_words), texts)
+    for i, text in enumerate(texts):
+        count = len(words(text))
+        assert prepared.words[i] == count
+        assert prepared.too_short[i] == (count < max(min_words, 1))
+        if not prepared.too_short[i]:
+            expected = sorted({hash_ >> 32 for hash_ in hashes_of(text, width)})
+            assert prepared.evidence[i].tolist() == expected
+
+
+@given(st.lists(TEXT, max_size=5), st.integers(1, 6), st.sampled_from([16, 84, 128]))
+def test_signatures_equal_twin(texts: list[str], width: int, count: int) -> None:
+    made = Shingles(words=width, permutations=count).signatures(pa.array(texts, pa.large_string()))
+    assert made.shape == (len(texts), count)
+    family = multipliers(count).tolist()[:count]
+    for row, text in zip(made, texts, strict=True):
+        assert row.tolist() == minhash_twin.minima(hashes_of(text, width), family)
+
+
+@given(st.lists(TEXT, min_size=2, max_size=8), st.sampled_from([0.4, 0.7, 0.8, 0.9]))
+def test_band_keys_say_no_more_and_no_less_than_the_minima(
+    texts: list[str], threshold: float
+) -> None:
+    method = Shingles(words=2, threshold=threshold, min_words=1)
+    assert method.bands is not None
+    prepared = prepare(method, texts)
+    family = multipliers(method.bands.values).tolist()
+    names: dict[int, tuple[int, ...]] = {}
+    for i, text in enumerate(texts):
+        if prepared.too_short[i]:
+            continue
+        minima = minhash_twin.minima(hashes_of(text, 2), family)
+        bands = minhash_twin.bands(minima, *method.bands)
+        assert len(prepared.keys[i]) == method.bands.bands == prepared.probes[i]
+        for key, band in zip(prepared.keys[i].tolist(), bands, strict=True):
+            assert names.setdefault(key, band) == band  # one key, one band of values
+    assert len(set(names.values())) == len(names)  # and one band of values, one key
+
+
+@given(st.lists(TEXT, max_size=6), st.sampled_from([0.3, 0.5, 0.8, 1.0]), st.booleans())
+def test_prefixes_are_the_head_of_the_set(texts: list[str], t: float, contain: bool) -> None:
+    measure = "containment" if contain else "resemblance"
+    method = Shingles(words=2, threshold=t, keys="prefix", measure=measure, min_words=1)
+    prepared = prepare(method, texts)
+    for i in np.flatnonzero(~prepared.too_short):
+        size = len(prepared.evidence[i])
+        needed = -(-size * method.fraction // 1)
+        assert prepared.probes[i] == size - needed + 1
+        assert len(prepared.keys[i]) == (size if contain else prepared.probes[i])
+
+
+def test_short_documents_meet_only_their_equals() -> None:
+    texts = ["One two three.", "one, TWO three", "one two three four", "!!", "!!", "??"]
+    result = nd.dedup(texts)
+    assert result.decisions["kept_id"].to_pylist() == [None, "input:1", None, None, "input:4", None]
+    reasons = ["representative", "equal", "too_short", "representative", "equal", "too_short"]
+    assert result.decisions["reason"].to_pylist() == reasons
+
+
+def test_the_last_of_twenty_one_words_changed() -> None:
+    one, other = (f"{' '.join('abcdefghijklmnopqrst')} {w}" for w in ("x", "y"))
+    assert nd.find([one, other], threshold=0.8, set={"words": 2}).pairs["score"].to_pylist() == [
+        pytest.approx(19 / 21)
+    ]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"words": 0},
+        {"words": 33},
+        {"measure": "jaccard"},
+        {"keys": "lsh"},
+        {"permutations": 4},
+        {"permutations": 5000},
+        {"miss_rate_limit": 0},
+        {"min_words": -1},
+        {"threshold": 0},
+        {"threshold": 1.5},
+        {"keys": "bands", "threshold": 0.1},
+        {"keys": "bands", "measure": "containment"},
+    ],
+)
+def test_wrong_parameters_are_explained(wrong: dict[str, object]) -> None:
+    with pytest.raises(SettingsError, match=r"Hint: |expected"):
+        Shingles(**wrong)  # type: ignore[arg-type]
+
+
+# A change of any number below is a change of the format: signatures, keys and digests stored
+# before cannot be compared with new ones. It needs a step of the format version and a line in the
+# changelog.
+GOLDEN_TEXT = (
+    "Größe & café: the ﬁrst naïve Ⅷ test, 2024! 東京都は日本の首都である。 "
+    "Москва — столица России, القاهرة هي عاصمة مصر 😀 ประเทศไทย"
+)
+GOLDEN = {
+    "words": [34],
+    "features": [295742215, 459313283, 535032874],
+    "minima": [234400740, 261392729, 193937194, 21397594],
+    "band keys": [14351419144987693294, 434823514639871858, 7249385042678651535],
+    "prefix keys": [18246246767494609647, 5909624935515179276, 15050593590144313116],
+    "digests": [18245352057158021828, 15674110587907211037],
+    "text digest": [11605222203704041139],
+    "normal digest": [14437387667755990632],
+    "short features": [1284719697, 2666684688, 2903935244, 3127141210],
+    "short key": [12763995307738235741],
+    "short digests": [865382062416452873, 8897376274295297333],
+}
+
+
+def golden() -> dict[str, list[int]]:
+    method = Shingles(threshold=0.8)
+    bands = prepare(method, [GOLDEN_TEXT])
+    prefix = prepare(Shingles(threshold=0.8, keys="prefix"), [GOLDEN_TEXT])
+    short = prepare(method, ["Größe"])
+    return {
+        "words": bands.words.tolist(),
+        "features": bands.evidence[0][:3].tolist(),
+        "minima": method.signatures(pa.array([GOLDEN_TEXT], pa.large_string()))[0][:4].tolist(),
+        "band keys": bands.keys[0][:3].tolist(),
+        "prefix keys": prefix.keys[0][:3].tolist(),
+        "digests": bands.digests[0].tolist(),
+        "text digest": bands.text_digests.tolist(),
+        "normal digest": bands.normal_digests.tolist(),
+        "short features": short.evidence[0].tolist(),
+        "short key": short.keys[0].tolist(),
+        "short digests": short.digests[0].tolist(),
+    }
+
+
+def test_golden_vectors() -> None:
+    assert golden() == GOLDEN
+
+
+def test_the_needed_share_is_counted_in_integers() -> None:
+    assert Shingles(threshold=0.7).fraction == Fraction(7, 10)
+    sizes = np.array([1, 2, 9, 10, 11, 1000])
+    prefix = Shingles(threshold=0.7).prefix_sizes(sizes)
+    assert prefix is not None
+    assert prefix.tolist() == [1, 1, 3, 4, 4, 301]

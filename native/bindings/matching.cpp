@@ -3,6 +3,7 @@
 #include "matching/gather.hpp"
 #include "matching/greedy.hpp"
 #include "matching/groups.hpp"
+#include "matching/hot_walk.hpp"
 #include "matching/rare.hpp"
 
 using namespace nb::literals;
@@ -21,13 +22,71 @@ static nb::tuple shared_groups(In<uint64_t> keys, In<int64_t> offsets, In<int32_
                           give(std::move(groups.ends)));
 }
 
-static nb::tuple group_pairs(In<int64_t> members, In<uint8_t> probes, In<int64_t> offsets) {
-    std::vector<int64_t> a, b;
+static Out<uint8_t> distinct_groups(In<int64_t> members, In<uint8_t> probes, In<int64_t> offsets) {
+    std::vector<uint8_t> distinct(offsets.size() - 1);
     {
         nb::gil_scoped_release free;
-        neardup::group_pairs(members.data(), probes.data(), offsets.data(), offsets.size() - 1, a, b);
+        neardup::distinct_groups(members.data(), probes.data(), offsets.data(), distinct.size(), distinct.data());
     }
-    return nb::make_tuple(give(std::move(a)), give(std::move(b)));
+    return give(std::move(distinct));
+}
+
+static nb::tuple group_pairs(In<int64_t> members, In<uint8_t> probes, In<int64_t> offsets, int64_t budget) {
+    neardup::CandidatePairs pairs;
+    {
+        nb::gil_scoped_release free;
+        neardup::group_pairs(members.data(), probes.data(), offsets.data(), offsets.size() - 1, budget, pairs);
+    }
+    return nb::make_tuple(give(std::move(pairs.a)), give(std::move(pairs.b)), pairs.largest);
+}
+
+static nb::tuple give_pairs(neardup::RankPairs &&pairs) {
+    return nb::make_tuple(give(std::move(pairs.later)), give(std::move(pairs.earlier)));
+}
+
+static nb::tuple with_kept(neardup::HotWalk &walk, size_t begin, size_t end) {
+    neardup::RankPairs pairs;
+    {
+        nb::gil_scoped_release free;
+        walk.with_kept(begin, end, pairs);
+    }
+    return give_pairs(std::move(pairs));
+}
+
+static nb::tuple among(neardup::HotWalk &walk, size_t begin, size_t end, In<uint8_t> chosen, In<uint8_t> against) {
+    neardup::RankPairs pairs;
+    {
+        nb::gil_scoped_release free;
+        walk.among(begin, end, chosen.data(), against.data(), pairs);
+    }
+    return give_pairs(std::move(pairs));
+}
+
+static nb::tuple after(neardup::HotWalk &walk, In<uint8_t> wanted) {
+    neardup::RankPairs pairs;
+    {
+        nb::gil_scoped_release free;
+        walk.after(wanted.data(), pairs);
+    }
+    return give_pairs(std::move(pairs));
+}
+
+static void bind_hot_walk(nb::module_ &m) {
+    nb::class_<neardup::HotWalk>(m, "HotWalk")
+        .def("__init__",
+             [](neardup::HotWalk *self, In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, size_t count) {
+                 new (self) neardup::HotWalk(members.data(), looks.data(), offsets.data(), offsets.size() - 1, count);
+             },
+             "members"_a, "looks"_a, "offsets"_a, "count"_a)
+        .def("ranks", [](const neardup::HotWalk &walk) { return give(std::vector<int64_t>(walk.ranks())); })
+        .def("with_kept", &with_kept, "begin"_a, "end"_a)
+        .def("among", &among, "begin"_a, "end"_a, "chosen"_a, "against"_a)
+        .def("remember",
+             [](neardup::HotWalk &walk, size_t begin, size_t end, In<uint8_t> kept) {
+                 walk.remember(begin, end, kept.data());
+             },
+             "begin"_a, "end"_a, "kept"_a)
+        .def("after", &after, "wanted"_a);
 }
 
 static void greedy(In<int64_t> later, In<int64_t> earlier, InOut<uint8_t> kept) {
@@ -74,7 +133,9 @@ static Out<int64_t> add_ids(neardup::IdSet &ids, In<uint64_t> digests) {
 void bind_matching(nb::module_ &m) {
     nb::class_<neardup::IdSet>(m, "IdSet").def(nb::init<>()).def("add", &add_ids, "digests"_a);
     m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a);
-    m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a);
+    m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a, "budget"_a);
+    m.def("distinct_groups", &distinct_groups, "members"_a, "probes"_a, "offsets"_a);
+    bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
     m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("greedy", &greedy, "later"_a, "earlier"_a, "kept"_a);

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
+#include <unordered_set>
+
+#include "hash.hpp"
 
 namespace neardup {
 namespace {
@@ -79,18 +83,81 @@ void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *
     }
 }
 
-void group_pairs(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
-                 std::vector<int64_t> &a, std::vector<int64_t> &b) {
-    std::vector<std::pair<int64_t, int64_t>> pairs;
-    for (size_t g = 0; g < groups; ++g)
+void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
+                     uint8_t *distinct) {
+    std::unordered_set<uint64_t> seen;
+    std::vector<uint64_t> entries;
+    for (size_t g = 0; g < groups; ++g) {
+        entries.clear();
         for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
-            for (int64_t j = i + 1; j < offsets[g + 1]; ++j)
-                if (probes[i] | probes[j]) pairs.emplace_back(members[i], members[j]);
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-    a.reserve(pairs.size());
-    b.reserve(pairs.size());
-    for (const auto &[x, y] : pairs) a.push_back(x), b.push_back(y);
+            entries.push_back(static_cast<uint64_t>(members[i]) * 2 + (probes[i] != 0));
+        distinct[g] = seen.insert(sequence_digest(entries.data(), entries.size(), 1)).second;
+    }
+}
+
+namespace {
+
+// Pairs as one number each, repeats dropped whenever as many have come in as there were before.
+class PairSet {
+  public:
+    void add(uint64_t a, uint64_t b) {
+        pairs_.push_back(a << 32 | b);
+        if (pairs_.size() >= limit_) compact();
+    }
+    int64_t size() {
+        compact();
+        return static_cast<int64_t>(pairs_.size());
+    }
+    const std::vector<uint64_t> &sorted() {
+        compact();
+        return pairs_;
+    }
+
+  private:
+    void compact() {
+        std::sort(pairs_.begin() + static_cast<ptrdiff_t>(done_), pairs_.end());
+        std::inplace_merge(pairs_.begin(), pairs_.begin() + static_cast<ptrdiff_t>(done_), pairs_.end());
+        pairs_.erase(std::unique(pairs_.begin(), pairs_.end()), pairs_.end());
+        done_ = pairs_.size();
+        limit_ = 2 * done_ + (size_t{1} << 20);
+    }
+
+    std::vector<uint64_t> pairs_;
+    size_t done_ = 0, limit_ = size_t{1} << 20;
+};
+
+void add_group(const int64_t *members, const uint8_t *probes, int64_t begin, int64_t end, PairSet &pairs) {
+    for (int64_t i = begin; i < end; ++i)
+        for (int64_t j = i + 1; j < end; ++j)
+            if (probes[i] | probes[j]) pairs.add(static_cast<uint64_t>(members[i]), static_cast<uint64_t>(members[j]));
+}
+
+// Repeats of one pair are cheap, but not free.
+constexpr int64_t kMostRepeats = 64;
+
+}  // namespace
+
+void group_pairs(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
+                 int64_t budget, CandidatePairs &out) {
+    const auto size = [&](size_t g) { return offsets[g + 1] - offsets[g]; };
+    std::vector<size_t> order(groups);
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) { return size(x) < size(y); });
+    PairSet pairs;
+    int64_t made = 0;
+    for (size_t i = 0, j; i < groups; i = j) {
+        const int64_t s = size(order[i]), each = s * (s - 1) / 2;
+        for (j = i; j < groups && size(order[j]) == s;) ++j;
+        made += each * static_cast<int64_t>(j - i);
+        if (each > budget || made > kMostRepeats * budget) break;
+        for (size_t k = i; k < j; ++k) add_group(members, probes, offsets[order[k]], offsets[order[k] + 1], pairs);
+        out.largest = s;
+        if (pairs.size() > budget) break;
+    }
+    for (uint64_t pair : pairs.sorted()) {
+        out.a.push_back(static_cast<int64_t>(pair >> 32));
+        out.b.push_back(static_cast<int64_t>(pair & 0xffffffffu));
+    }
 }
 
 }  // namespace neardup

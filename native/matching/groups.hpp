@@ -17,8 +17,19 @@ struct Groups {
 // Works through the key space in parts, so that memory beyond the input stays bounded.
 void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, Groups &out);
 
-// Every pair (a < b) of entries of a group of which one looks; each pair once, sorted by (a, b).
+// distinct[g] = 1 for the first of all groups with the same entries: alike documents share many keys.
+void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
+                     uint8_t *distinct);
+
+struct CandidatePairs {
+    std::vector<int64_t> a, b;
+    int64_t largest = 0;  // groups up to this size are in; larger ones were left out
+};
+
+// Every pair (a < b) of entries of a group of which one looks, each once, sorted by (a, b). Groups are
+// taken by size, smallest first, as long as there are at most `budget` pairs; groups of one size
+// stand or fall together, so the answer does not depend on their order.
 void group_pairs(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
-                 std::vector<int64_t> &a, std::vector<int64_t> &b);
+                 int64_t budget, CandidatePairs &out);
 
 }  // namespace neardup

@@ -76,10 +76,12 @@ class Plan:
         """The method's keys are features; the engine may choose rarer ones when it has seen all."""
         return bool(getattr(self.method, "keys_from_evidence", False))
 
+    def usual_pairs(self, documents: int) -> int:
+        return min(max(USUAL_PAIRS * documents, FEWEST_PAIRS), self.max_pairs)
+
     def pair_budget(self, documents: int) -> int:
         """How many pairs may be made and listed."""
-        usual = max(USUAL_PAIRS * documents, FEWEST_PAIRS)
-        return self.max_pairs if self.every_pair else min(usual, self.max_pairs)
+        return self.max_pairs if self.every_pair else self.usual_pairs(documents)
 
     def describe(self) -> dict[str, Any]:
         """For ``run.json``: only data."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -47,35 +46,22 @@ def decide(
     """
     kept = np.ones(count, np.uint8)
     if len(hot):
-        pairs = _walk(kept, pairs, hot, verify)
-        if followed is not None and followed.any():
-            late = verify(*_late_pairs(hot, kept.view(np.bool_), followed))
-            pairs = Pairs.concat([pairs, late]).distinct()
+        pairs = _walk(kept, pairs, hot, verify, followed)
     else:
-        later, earlier = _directed(pairs)
-        by_later = np.argsort(later, kind="stable")
-        _native.greedy(later[by_later], earlier[by_later], kept)
+        _native.greedy(*_by_later(pairs), kept)
     kept_of, score = _best(kept.view(np.bool_), pairs)
     return Verdict(kept.view(np.bool_), kept_of, score, pairs)
 
 
-def _late_pairs(hot: Groups, kept: Array, followed: Array) -> tuple[Array, Array]:
-    """Members that were set aside and have copies, with kept members that come after them."""
-    aside = followed & ~kept
-    later, earlier = [], []
-    for g in range(len(hot)):
-        part = slice(hot.members.offsets[g], hot.members.offsets[g + 1])
-        rank, looks = hot.members.values[part], hot.probes[part].astype(bool)
-        one, other = np.flatnonzero(kept[rank]), np.flatnonzero(aside[rank])
-        may = looks[one][:, None] | looks[other][None, :]
-        i, j = np.nonzero(may & (rank[one][:, None] > rank[other][None, :]))
-        later.append(rank[one[i]])
-        earlier.append(rank[other[j]])
-    return _unique_pairs(later, earlier)
-
-
 def _directed(pairs: Pairs) -> tuple[Array, Array]:
     return np.maximum(pairs.a, pairs.b), np.minimum(pairs.a, pairs.b)
+
+
+def _by_later(pairs: Pairs) -> tuple[Array, Array]:
+    """(later, earlier), sorted by the later one, as ``greedy`` takes them."""
+    later, earlier = _directed(pairs)
+    order = np.argsort(later, kind="stable")
+    return later[order], earlier[order]
 
 
 def _best(kept: Array, pairs: Pairs) -> tuple[Array, Array]:
@@ -91,98 +77,37 @@ def _best(kept: Array, pairs: Pairs) -> tuple[Array, Array]:
     return kept_of, best
 
 
-class _HotGroups:
-    """Which hot groups a rank is in, and which members of each group were kept so far."""
-
-    def __init__(self, hot: Groups) -> None:
-        group = np.repeat(np.arange(len(hot)), hot.members.lengths)
-        order = np.lexsort((group, hot.members.values))
-        self.rank = hot.members.values[order]
-        self.group = group[order]
-        self.looks = hot.probes[order].astype(bool)
-        self.kept_rank: list[Array] = [np.empty(0, np.int64)] * len(hot)
-        self.kept_looks: list[Array] = [np.empty(0, bool)] * len(hot)
-
-    def entries(self, ranks: Array) -> slice:
-        """The memberships of a run of consecutive hot ranks."""
-        lo = int(np.searchsorted(self.rank, ranks[0], side="left"))
-        hi = int(np.searchsorted(self.rank, ranks[-1], side="right"))
-        return slice(lo, hi)
-
-    def with_kept(self, part: slice) -> tuple[Array, Array]:
-        """Pairs of the members in ``part`` with the kept members of their groups."""
-        later, earlier = [], []
-        for rank, looks, group in _by_group(self, part):
-            kept, kept_looks = self.kept_rank[group], self.kept_looks[group]
-            may = looks[:, None] | kept_looks[None, :]
-            i, j = np.nonzero(may)
-            later.append(rank[i])
-            earlier.append(kept[j])
-        return _unique_pairs(later, earlier)
-
-    def among(self, part: slice, chosen: Array, against: Array) -> tuple[Array, Array]:
-        """Pairs inside ``part``: a member in ``chosen`` with an earlier one in ``against``."""
-        later, earlier = [], []
-        for rank, looks, _ in _by_group(self, part):
-            mine, theirs = np.flatnonzero(chosen[rank]), np.flatnonzero(against[rank])
-            may = looks[mine][:, None] | looks[theirs][None, :]
-            may &= rank[mine][:, None] > rank[theirs][None, :]
-            i, j = np.nonzero(may)
-            later.append(rank[mine[i]])
-            earlier.append(rank[theirs[j]])
-        return _unique_pairs(later, earlier)
-
-    def remember(self, part: slice, kept: Array) -> None:
-        for rank, looks, group in _by_group(self, part):
-            new = kept[rank].astype(bool)
-            self.kept_rank[group] = np.concatenate([self.kept_rank[group], rank[new]])
-            self.kept_looks[group] = np.concatenate([self.kept_looks[group], looks[new]])
-
-
-def _by_group(hot: _HotGroups, part: slice) -> list[tuple[Array, Array, int]]:
-    order = np.argsort(hot.group[part], kind="stable")
-    group = hot.group[part][order]
-    rank, looks = hot.rank[part][order], hot.looks[part][order]
-    edges = np.flatnonzero(np.diff(group, prepend=-1, append=-1))
-    return [(rank[i:j], looks[i:j], int(group[i])) for i, j in pairwise(edges)]
-
-
-def _unique_pairs(later: list[Array], earlier: list[Array]) -> tuple[Array, Array]:
-    if not later:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    pairs = np.unique(np.stack([np.concatenate(later), np.concatenate(earlier)]), axis=1)
-    return np.ascontiguousarray(pairs[0]), np.ascontiguousarray(pairs[1])
-
-
-def _walk(kept: Array, cold: Pairs, hot: Groups, verify: Callable[[Array, Array], Pairs]) -> Pairs:
+def _walk(
+    kept: Array,
+    cold: Pairs,
+    hot: Groups,
+    verify: Callable[[Array, Array], Pairs],
+    followed: Array | None,
+) -> Pairs:
     """Decides all ranks; returns cold pairs and those verified on the way."""
-    groups = _HotGroups(hot)
-    ranks = np.unique(groups.rank)
-    seen = [cold]
-    later, earlier = _directed(cold)
-    by_later = np.argsort(later, kind="stable")
-    later, earlier = later[by_later], earlier[by_later]
-    marked = np.zeros(len(kept), bool)
-    done_edges, start, size = 0, 0, FIRST_BLOCK
-    while start < len(ranks):
-        block = ranks[start : start + size]
-        part = groups.entries(block)
-        matched = verify(*groups.with_kept(part))
-        marked[block] = True
-        marked[matched.a] = False  # verify keeps the order (later, earlier)
-        inner = verify(*groups.among(part, marked, marked))
-        end = int(np.searchsorted(later, block[-1], side="right"))
-        edges_later = np.concatenate([later[done_edges:end], matched.a, inner.a])
-        edges_earlier = np.concatenate([earlier[done_edges:end], matched.b, inner.b])
-        order = np.argsort(edges_later, kind="stable")
-        _native.greedy(edges_later[order], edges_earlier[order], kept)
-        # A member that had matched before may match one kept in this very block still better.
-        fresh = np.zeros(len(kept), bool)
-        fresh[block] = kept[block].astype(bool)
-        settled = ~marked
-        seen += [matched, inner, verify(*groups.among(part, settled, fresh))]
-        groups.remember(part, kept)
-        marked[block] = False
-        done_edges, start, size = end, start + len(block), min(size * 2, LAST_BLOCK)
-    _native.greedy(later[done_edges:], earlier[done_edges:], kept)
+    walk = _native.HotWalk(hot.members.values, hot.probes, hot.members.offsets, len(kept))
+    ranks = walk.ranks()
+    later, earlier = _by_later(cold)
+    seen, done, begin, size = [cold], 0, 0, FIRST_BLOCK
+    while begin < len(ranks):
+        end = min(begin + size, len(ranks))
+        block = ranks[begin:end]
+        matched = verify(*walk.with_kept(begin, end))
+        # Only those that match nothing kept before the block can be kept themselves.
+        open_ = np.zeros(len(kept), np.uint8)
+        open_[block] = 1
+        open_[matched.a] = 0
+        inner = verify(*walk.among(begin, end, open_, open_))
+        upto = int(np.searchsorted(later, block[-1], side="right"))
+        cold_part = Pairs(later[done:upto], earlier[done:upto], np.zeros(upto - done))
+        _native.greedy(*_by_later(Pairs.concat([cold_part, matched, inner])), kept)
+        # One that had matched before may match one kept in this very block still better.
+        fresh = np.zeros(len(kept), np.uint8)
+        fresh[block] = kept[block]
+        seen += [matched, inner, verify(*walk.among(begin, end, 1 - open_, fresh))]
+        walk.remember(begin, end, kept)
+        done, begin, size = upto, end, min(size * 2, LAST_BLOCK)
+    _native.greedy(later[done:], earlier[done:], kept)
+    if followed is not None:
+        seen.append(verify(*walk.after((followed & (kept == 0)).view(np.uint8))))
     return Pairs.concat(seen).distinct()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,7 @@ from neardup.decisions.order import rank_documents
 from neardup.decisions.rule import Verdict, decide
 from neardup.documents import Collection
 from neardup.local.intake import Intake, take_in
-from neardup.matching.candidates import Groups, pairs_of, share_keys, split
+from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
 from neardup.matching.collapse import leaders
 from neardup.matching.hot import refine
 from neardup.matching.rare import rare_groups
@@ -102,21 +102,23 @@ def _match(
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order)
     groups = _groups(intake, plan, order, codes)
-    # Groups beyond the usual number of pairs are looked at more closely, also when all pairs are
-    # asked for: most of a template's pairs would fail.
-    small, large = split(groups, replace(plan, every_pair=False).pair_budget(len(order)))
-    if not plan.keys_from_evidence:
-        large = refine(large, order, codes, plan.method, intake.store, verify)
-    small, hot = split(Groups.concat([small, large]), plan.pair_budget(len(order)))
-    cold = verify(*pairs_of(small))
+    a, b, hot = pairs_within(groups, plan.usual_pairs(len(order)))
+    cold = verify(a, b)
+    if len(hot) and not plan.keys_from_evidence:
+        # Looked at more closely, also when all pairs are asked for: a template's would fail.
+        hot = refine(hot, order, codes, plan.method, intake.store, verify)
+    a, b, hot = pairs_within(hot, plan.pair_budget(len(order)))
+    cold = Pairs.concat([cold, verify(a, b)]).distinct()
     verdict = decide(len(order), cold, hot, verify, followed[order])
     return verdict, not len(hot)
 
 
 def _groups(intake: Intake, plan: Plan, order: Array, codes: Array | None) -> Groups:
     if plan.keys_from_evidence:
-        return rare_groups(np.arange(len(order)), order, codes, plan.method, intake.store)
-    return share_keys(intake.prepared.keys.take(order), intake.prepared.probes[order], codes)
+        every = np.arange(len(order))
+        return distinct(rare_groups(every, order, codes, plan.method, intake.store))
+    keys = intake.prepared.keys.take(order)
+    return distinct(share_keys(keys, intake.prepared.probes[order], codes))
 
 
 def _in_order(verifier: Verifier, order: Array) -> Callable[[Array, Array], Pairs]:

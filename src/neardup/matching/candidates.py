@@ -1,7 +1,7 @@
 """Keys → groups of documents that share a key → candidate pairs.
 
-Groups are cheap while they are small. ``split`` keeps all pairs of the small groups within a budget
-and leaves the rest as hot groups, which the rule then walks document by kept document
+Groups are cheap while they are small. ``pairs_within`` makes the pairs of the small ones within a
+budget and leaves the rest as hot groups, which the rule then walks document by kept document
 (``decisions/rule.py``), so that no group costs its square.
 """
 
@@ -37,12 +37,6 @@ class Groups:
         probes = [part.probes for part in parts]
         return cls(members, np.concatenate([np.empty(0, np.uint8), *probes]))
 
-    @property
-    def pairs(self) -> int:
-        """How many pairs all groups have together, repeats included."""
-        sizes = self.members.lengths
-        return int((sizes * (sizes - 1) // 2).sum())
-
 
 def share_keys(keys: Ragged, probes: Array, within: Array | None = None) -> Groups:
     """``within`` holds a code a document: only documents of one code may meet."""
@@ -54,19 +48,15 @@ def share_keys(keys: Ragged, probes: Array, within: Array | None = None) -> Grou
     return Groups(Ragged(members, offsets), looks)
 
 
-def split(groups: Groups, budget: int) -> tuple[Groups, Groups]:
-    """Small groups whose pairs together stay within ``budget``, and the hot rest."""
-    sizes = groups.members.lengths
-    order = np.argsort(sizes, kind="stable")
-    spent = np.cumsum(sizes[order] * (sizes[order] - 1) // 2)
-    affordable = int(np.searchsorted(spent, budget, side="right"))
-    # Groups of one size stand or fall together, so that the split does not depend on key order.
-    limit = sizes[order[affordable]] if affordable < len(sizes) else np.iinfo(np.int64).max
-    small = sizes < limit
-    return groups.where(small), groups.where(~small)
+def distinct(groups: Groups) -> Groups:
+    """One of all groups with the same entries: documents that are alike share many keys."""
+    members = groups.members
+    first = _native.distinct_groups(members.values, groups.probes, members.offsets)
+    return groups.where(first.view(np.bool_))
 
 
-def pairs_of(groups: Groups) -> tuple[Array, Array]:
-    """Every pair (a < b) that shares a key, once."""
-    a, b = _native.group_pairs(groups.members.values, groups.probes, groups.members.offsets)
-    return a, b
+def pairs_within(groups: Groups, budget: int) -> tuple[Array, Array, Groups]:
+    """The pairs (a < b) of the small groups, about ``budget`` at most, and the groups left over."""
+    members = groups.members
+    a, b, largest = _native.group_pairs(members.values, groups.probes, members.offsets, budget)
+    return a, b, groups.where(members.lengths > largest)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neardup.matching.candidates import Groups
+from neardup.matching.candidates import Groups, distinct
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs
@@ -40,7 +40,7 @@ def refine(
     unlike = _share_alike(hot, verify) < ALIKE
     places = np.unique(hot.where(unlike).members.values)
     again = rare_groups(places, order, within, method, store)
-    return Groups.concat([hot.where(~unlike), again])
+    return distinct(Groups.concat([hot.where(~unlike), again]))
 
 
 def _share_alike(hot: Groups, verify: Verify) -> Array:

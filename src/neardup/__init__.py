@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neardup.api import dedup, find
-    from neardup.compare import Comparison, compare
+    from neardup.comparison import compare
     from neardup.errors import NeardupError
     from neardup.methods.exact import Exact
     from neardup.methods.shingles import Shingles
@@ -23,19 +23,17 @@ if TYPE_CHECKING:
     __version__: str
 
 _HOMES = {
-    "Comparison": "compare",
     "Exact": "methods.exact",
     "NeardupError": "errors",
     "Result": "outputs.result",
     "Shingles": "methods.shingles",
     "Text": "text.options",
-    "compare": "compare",
+    "compare": "comparison",
     "dedup": "api",
     "find": "api",
 }
 
 __all__ = [
-    "Comparison",
     "Exact",
     "NeardupError",
     "Result",
@@ -48,16 +46,18 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    import importlib
+if not TYPE_CHECKING:  # a type checker would take it as a promise that any name exists
 
-    if name == "__version__":
-        from importlib.metadata import version
+    def __getattr__(name: str) -> Any:
+        import importlib
 
-        return version("neardup")
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+        if name == "__version__":
+            from importlib.metadata import version
+
+            return version("neardup")
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
 
 
 def __dir__() -> list[str]:

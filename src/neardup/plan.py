@@ -21,6 +21,7 @@ from neardup.documents.columns import Columns
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
 from neardup.methods.method import Method
+from neardup.methods.parameters import check_type
 
 CLUSTERS = ("rule", "components")
 MAX_PAIRS = 10_000_000
@@ -215,4 +216,7 @@ def recipe_settings(written: dict[str, Any], where: str) -> dict[str, Any]:
             f"{where} has unknown settings: {', '.join(unknown)}.",
             hint=f"known are {', '.join(sorted(known))}.",
         )
+    for one in dataclasses.fields(Settings):
+        if one.name in settings:
+            check_type(one, settings[one.name], where)
     return settings

@@ -6,8 +6,15 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    def stage(self, name: str, total: int | None = None, unit: str = "documents") -> None:
-        """A new stage begins; the one before it is done. ``total`` None: not known."""
+    def stage(
+        self,
+        name: str,
+        total: int | None = None,
+        unit: str = "documents",
+        total_bytes: int | None = None,
+    ) -> None:
+        """A new stage begins; the one before it is done. Totals are None where not known; where
+        both are, the bytes say better how much is left."""
         ...
 
     def advance(self, amount: int, done_bytes: int = 0) -> None: ...
@@ -16,7 +23,13 @@ class Progress(Protocol):
 
 
 class Silent:
-    def stage(self, name: str, total: int | None = None, unit: str = "documents") -> None:
+    def stage(
+        self,
+        name: str,
+        total: int | None = None,
+        unit: str = "documents",
+        total_bytes: int | None = None,
+    ) -> None:
         pass
 
     def advance(self, amount: int, done_bytes: int = 0) -> None:

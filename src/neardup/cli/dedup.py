@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli.options import run_options
 from neardup.cli.target import STDOUT, Target
 
+if TYPE_CHECKING:
+    from neardup.outputs.result import Result
+
 
 @click.command(short_help="Decide which documents to keep, and write them.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path))
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path)
+)
 @click.option(
     "-o",
     "--out",
@@ -38,9 +44,13 @@ def dedup(inputs: tuple[Path, ...], out: Path, **options: Any) -> None:
     job = Job.of(inputs, options)
     if out == STDOUT:
         job.collection.check_stream()
-        job.into(lambda result: job.collection.write_kept_to(
-            result.keep_mask(), click.get_binary_stream("stdout")
-        ))
+        job.into(_write_to_stdout)
     else:
         job.collection.check_kept()
         job.into_folder(Target(out, overwrite=options["overwrite"]), kept=True)
+
+
+def _write_to_stdout(result: Result) -> None:
+    stdout = sys.stdout.buffer
+    result.collection().write_kept_to(result.keep_mask(), stdout)
+    stdout.flush()

@@ -12,7 +12,9 @@ from neardup.cli.target import STDOUT, Target
 
 
 @click.command(short_help="List near-duplicate pairs and clusters.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path))
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path)
+)
 @click.option(
     "-o",
     "--out",

@@ -24,7 +24,9 @@ def console() -> Console:
     return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
 
 
-def show_table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()) -> None:
+def show_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()
+) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -51,7 +53,9 @@ def show_clusters(result: Result) -> None:
     if rows:
         show_table(("size", "weakest", "kept", "duplicates"), rows, right=("size", "weakest"))
     if len(clusters) > SHOWN:
-        console().print(f"… and {len(clusters) - SHOWN:,} more clusters; -o FOLDER writes them all.")
+        console().print(
+            f"… and {len(clusters) - SHOWN:,} more clusters; -o FOLDER writes them all."
+        )
     if not rows:
         console().print("No near-duplicates found.")
 

@@ -78,7 +78,7 @@ _OPTIONS = (
         help="Group by kept document, or by chains of pairs.  [default: rule]",
     ),
     click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
-    click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 512MB]"),
+    click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 1GB]"),
     click.option("--limit", metavar="N", type=int, help="Read only the first N documents."),
     click.option(
         "--max-pairs",

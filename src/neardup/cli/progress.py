@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import click
 
 from neardup.progress import Progress, Silent
 
 if TYPE_CHECKING:
-    import rich.progress
+    from rich.progress import TaskID
 
 QUIET_SECONDS = 5.0  # a run shorter than this leaves no line in a log
 
@@ -22,33 +23,64 @@ def progress_for(*, quiet: bool) -> Progress:
     return Bars() if sys.stderr.isatty() else Lines()
 
 
+@dataclass
+class Stage:
+    """How far one stage is, in its unit and in bytes."""
+
+    name: str = ""
+    total: int | None = None
+    unit: str = "documents"
+    total_bytes: int | None = None
+    done: int = 0
+    done_bytes: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def share(self) -> float | None:
+        """Between 0 and 1; None when no total is known."""
+        if self.total_bytes:
+            return min(self.done_bytes / self.total_bytes, 1.0)
+        return min(self.done / self.total, 1.0) if self.total else None
+
+    def __str__(self) -> str:
+        seconds = max(time.monotonic() - self.began, 1e-9)
+        said = f"{self.done:,} {self.unit}, {self.done / seconds:,.0f}/s"
+        return f"{said}, {self.done_bytes / seconds / 1e6:,.1f} MB/s" if self.done_bytes else said
+
+
 class Lines:
     """For logs: one line every few seconds, none for a short run."""
 
     def __init__(self) -> None:
-        self._name, self._unit, self._total, self._done = "", "", 0, 0
-        self._began = self._said = time.monotonic()
+        self._stage = Stage()
+        self._said = time.monotonic()
 
-    def stage(self, name: str, total: int | None = None, unit: str = "documents") -> None:
-        self._name, self._unit, self._total, self._done = name, unit, total or 0, 0
-        self._began = time.monotonic()
+    def stage(
+        self,
+        name: str,
+        total: int | None = None,
+        unit: str = "documents",
+        total_bytes: int | None = None,
+    ) -> None:
+        self._stage = Stage(name, total, unit, total_bytes)
 
-    def advance(self, amount: int, done_bytes: int = 0) -> None:  # noqa: ARG002
-        self._done += amount
+    def advance(self, amount: int, done_bytes: int = 0) -> None:
+        stage = self._stage
+        stage.done += amount
+        stage.done_bytes += done_bytes
         now = time.monotonic()
         if now - self._said < QUIET_SECONDS:
             return
         self._said = now
-        of = f" of {self._total:,}" if self._total else ""
-        rate = self._done / max(now - self._began, 1e-9)
-        click.echo(f"{self._name}: {self._done:,}{of} {self._unit}, {rate:,.0f}/s", err=True)
+        share = "" if stage.share is None else f" {stage.share:.0%},"
+        click.echo(f"{stage.name}:{share} {stage}", err=True)
 
     def finish(self) -> None:
         pass
 
 
 class Bars:
-    """One bar a stage; it goes away when the run is done, the summary stays."""
+    """One bar a stage; they go away when the run is done, the summary stays."""
 
     def __init__(self) -> None:
         from rich import progress
@@ -57,34 +89,39 @@ class Bars:
         self._bars = progress.Progress(
             progress.TextColumn("{task.description:<9}"),
             progress.BarColumn(),
+            progress.TaskProgressColumn(),
             progress.TextColumn("{task.fields[said]}"),
             progress.TimeElapsedColumn(),
             progress.TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
         )
-        self._task: rich.progress.TaskID | None = None
-        self._unit, self._done, self._began = "", 0, 0.0
+        self._stage = Stage()
+        self._task: TaskID | None = None
 
-    def stage(self, name: str, total: int | None = None, unit: str = "documents") -> None:
+    def stage(
+        self,
+        name: str,
+        total: int | None = None,
+        unit: str = "documents",
+        total_bytes: int | None = None,
+    ) -> None:
         self._bars.start()
         self._end_stage()
-        self._unit, self._done, self._began = unit, 0, time.monotonic()
-        self._task = self._bars.add_task(name, total=total, said="")
+        self._stage = Stage(name, total, unit, total_bytes)
+        known = 1.0 if self._stage.share is not None else None
+        self._task = self._bars.add_task(name, total=known, said="")
 
-    def advance(self, amount: int, done_bytes: int = 0) -> None:  # noqa: ARG002
-        self._done += amount
-        rate = self._done / max(time.monotonic() - self._began, 1e-9)
-        said = f"{self._done:,} {self._unit}, {rate:,.0f}/s"
-        self._update(advance=amount, said=said)
+    def advance(self, amount: int, done_bytes: int = 0) -> None:
+        self._stage.done += amount
+        self._stage.done_bytes += done_bytes
+        if self._task is not None:
+            share = self._stage.share
+            self._bars.update(self._task, completed=share or 0, said=str(self._stage))
 
     def _end_stage(self) -> None:
         if self._task is not None:
-            self._update(total=max(self._done, 1), completed=max(self._done, 1))
-
-    def _update(self, **changes: Any) -> None:
-        if self._task is not None:
-            self._bars.update(self._task, **changes)
+            self._bars.update(self._task, total=1.0, completed=1.0)
 
     def finish(self) -> None:
         self._bars.stop()

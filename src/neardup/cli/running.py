@@ -77,13 +77,5 @@ class Job:
             found = summary.data(result, out, seconds)
             click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         if not self.quiet:
-            size = input_size(self.collection)
+            size = self.collection.plain_size()
             click.echo("\n".join(summary.lines(result, out, seconds, size)), err=True)
-
-
-def input_size(collection: Collection) -> int | None:
-    """Bytes on disk; None when something is in memory."""
-    paths = collection.paths
-    if any(path is None for path in paths):
-        return None
-    return sum(path.stat().st_size for path in paths if path)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from neardup.outputs.result import Result
 
 SHOWN_REJECTED = 3
+ENOUGH_FOR_A_RATE = 1000  # below, start-up is all there is to measure
 
 
 def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
@@ -35,7 +36,8 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
         f"{result.info['settings']['method']} ≥ {result.threshold:g}."
     )
-    told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
+    if counts.documents >= ENOUGH_FOR_A_RATE:
+        told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
     return told + _next_step(result, out)
 
 
@@ -69,8 +71,9 @@ def _rate(documents: int, size: int | None, seconds: float) -> str:
 def _next_step(result: Result, out: Path | None) -> list[str]:
     told = []
     if out:
-        files = result.info.get("kept_files", [])
-        told.append(f"Written to {out}: {', '.join([*files, 'duplicates.parquet', 'pairs.parquet'])}.")
+        files = sorted(path.name for path in out.glob("kept.*"))
+        listed = ", ".join([*files, "duplicates.parquet", "pairs.parquet"])
+        told.append(f"Written to {out}: {listed}, run.json …")
     if len(result.duplicates) and (example := _example(result)):
         told.append(f"Look at the weakest pair: {example}")
     return told
@@ -84,5 +87,6 @@ def _example(result: Result) -> str | None:
     if len(paths) != 1 or len(paths) != len(result.info["inputs"]):
         return None
     weakest = result.weakest(1).to_pylist()[0]
-    ids = [shlex.quote(weakest[name]) for name in ("kept_id", "id")]
-    return f"neardup compare {' '.join(ids)} --in {shlex.quote(paths[0])}"
+    ids = [weakest["kept_id"], weakest["id"]]
+    ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
+    return shlex.join(["neardup", "compare", "--in", paths[0], *ends_options, *ids])

@@ -23,6 +23,7 @@ class Target:
         self.folder = folder
         self.overwrite = overwrite
         self._made: list[Path] = []
+        self._ours = False  # everything in the folder is of this run
         self._saving = False
 
     def check(self, inputs: Sequence[Path | None]) -> None:
@@ -56,6 +57,7 @@ class Target:
         missing = [self.folder, *self.folder.parents]
         self._made = [path for path in missing if not path.exists()]
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._ours = not any(self.folder.iterdir())
 
     def save(self, result: Result, *, kept: bool) -> None:
         from neardup.outputs.folder import save
@@ -63,7 +65,7 @@ class Target:
         self._saving = True
         self._forget_earlier_run()
         save(result, self.folder, kept=kept)
-        self._made = []
+        self._made, self._ours = [], False
 
     def _forget_earlier_run(self) -> None:
         """Files that this run may not write again must not stay beside its own."""
@@ -80,15 +82,17 @@ class Target:
                 (self.folder / name).unlink(missing_ok=True)
 
     def abandon(self) -> None:
-        """Removes the folders that were made, with the unfinished run in them."""
-        import shutil
+        """Removes the unfinished run, and the folders that were made for it."""
+        import contextlib
 
-        if self._made:
-            shutil.rmtree(self.folder, ignore_errors=True)
-        for folder in self._made[1:]:
-            folder.rmdir()
+        if self._ours:
+            for file in self.folder.iterdir():
+                file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            for folder in self._made:
+                folder.rmdir()
 
     def after_interruption(self) -> str:
-        if self._saving and not self._made:
+        if self._saving and not self._ours:
             return f"{self.folder} does not hold a finished run"
         return f"nothing was written to {self.folder}"

@@ -73,8 +73,8 @@ def rank_documents(
 def _by_values(values: pa.Array, descending: bool) -> Array:
     table = pa.table({"value": values, "position": np.arange(len(values))})
     direction = "descending" if descending else "ascending"
-    # Nulls come last in either direction: the default, which newer Arrow does not let one state.
-    order = pc.sort_indices(table, sort_keys=[("value", direction), ("position", "ascending")])
+    # Nulls come last, whatever the direction: the default, and pyarrow 25 warns when it is said.
+    order = pc.sort_indices(table, [("value", direction), ("position", "ascending")])
     return np.asarray(order).astype(np.int64)
 
 

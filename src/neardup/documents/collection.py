@@ -49,7 +49,11 @@ class Collection:
     @property
     def paths(self) -> list[Path | None]:
         """Where each source can be read again; None for what is in memory or came by a pipe."""
-        return [getattr(source, "path", None) for source in self.sources]
+        paths = [getattr(source, "path", None) for source in self.sources]
+        # A pipe was copied to a file of another name, which goes away with the process.
+        return [
+            p if p and p.as_posix() == f else None for p, f in zip(paths, self.files, strict=True)
+        ]
 
     def chunks(self, columns: Columns | None = None) -> Iterator[Chunk]:
         """Pieces to be read in any thread; making them is cheap, bounded and in order."""
@@ -63,6 +67,13 @@ class Collection:
             if source.file == file:
                 return source.texts(rows, columns or self._columns)
         raise KeyError(f"{file} is not among the inputs")
+
+    def plain_size(self) -> int | None:
+        """Bytes that the batches will have together; None where something is not plain lines."""
+        plain = [s for s in self.sources if isinstance(s, JsonlSource) and s.codec is None]
+        if len(plain) < len(self.sources) or self.limit is not None:
+            return None
+        return sum(source.path.stat().st_size for source in plain)
 
     def check_kept(self) -> None:
         """Raises now what would make writing the kept documents impossible later."""

@@ -90,6 +90,7 @@ class DocumentBatch:
     records: pa.RecordBatch
     rejected: list[Rejected]
     rows: int
+    size: int = 0  # bytes read of a plain file, for progress
 
     def __len__(self) -> int:
         return int(self.records.num_rows) + len(self.rejected)

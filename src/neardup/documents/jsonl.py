@@ -58,7 +58,8 @@ class _Parsed:
         used = (self.text.types == lines.STRING) & (self.id.types <= lines.NUMBER)
         lost = ~used & (self.scan.status != lines.BLANK)
         rejected = [self._rejected(int(i)) for i in np.flatnonzero(lost)]
-        return DocumentBatch(self.chunk.file, self._records(used), rejected, len(used))
+        size = len(self.chunk.data)
+        return DocumentBatch(self.chunk.file, self._records(used), rejected, len(used), size)
 
     @cached_property
     def ids(self) -> pa.Array:

@@ -51,10 +51,10 @@ class Intake:
 def take_in(collection: Collection, plan: Plan, progress: Progress, folder: Path | None) -> Intake:
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
     gathered = _Gathered(plan, store)
-    progress.stage("reading", unit="documents")
+    progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
     for batch, prepared, lengths in _prepared_batches(collection, plan):
         gathered.add(batch, prepared, lengths)
-        progress.advance(batch.records.num_rows + len(batch.rejected))
+        progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
         if gathered.full:
             break
     return gathered.finish()

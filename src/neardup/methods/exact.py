@@ -23,7 +23,12 @@ FORMS = ("normal", "bytes")
 
 @dataclass(frozen=True)
 class Exact:
-    """``form="normal"``: equal after normalisation; ``form="bytes"``: equal to the byte."""
+    """Copies that are equal, to the byte or after normalisation.
+
+    ``form``: "normal" (equal after normalisation) or "bytes".
+    ``threshold``: always 1.
+    ``text``: what counts as the same word.
+    """
 
     form: str = "normal"
     threshold: float = 1.0

@@ -13,6 +13,7 @@ from typing import Any
 
 from neardup.errors import SettingsError
 from neardup.methods.method import Method
+from neardup.methods.parameters import check_type
 
 METHODS = {
     "exact": "neardup.methods.exact:Exact",
@@ -56,5 +57,6 @@ def _construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
         default = fields[key].default_factory
         if isinstance(value, dict) and dataclasses.is_dataclass(default):
             value = _construct(default, value, f"{where}.{key}")
+        check_type(fields[key], value, where)
         values[key] = value
     return cls(**values)

@@ -32,7 +32,17 @@ KEYS = ("auto", "bands", "prefix")
 
 @dataclass(frozen=True)
 class Shingles:
-    """Parameters of the method; the defaults find copies with small edits."""
+    """Sets of word shingles; the defaults find copies with small edits.
+
+    ``words``: how many words make a shingle; more are stricter.
+    ``threshold``: the share from which two documents are duplicates.
+    ``measure``: "resemblance", or "containment" for excerpts in longer documents.
+    ``permutations``: MinHash values a document; more allow stricter bands.
+    ``miss_rate_limit``: how many pairs at the threshold may be missed; a prefix join misses none.
+    ``keys``: "auto", "bands" (MinHash) or "prefix" (complete).
+    ``min_words``: shorter documents are duplicates only of equal ones.
+    ``text``: what counts as the same word.
+    """
 
     words: int = 5
     threshold: float = 0.8

@@ -28,10 +28,11 @@ CHOICES = {
 class Text:
     """How a text becomes words.
 
-    ``digits``: "mask" writes every digit as 0, "drop" removes them from words.
-    ``punctuation``: "remove" joins what it stood between (don't → dont).
-    ``diacritics``: "strip" removes accents from Latin, Greek and Cyrillic letters; in other scripts
-    such marks are vowels and stay.
+    ``case``: "fold" takes no account of upper and lower case, "keep" does.
+    ``digits``: "keep"; "mask" writes every digit as 0, "drop" removes them from words.
+    ``punctuation``: "split" words at it; "remove" joins what it stood between (don't → dont).
+    ``diacritics``: "keep"; "strip" removes accents from Latin, Greek and Cyrillic letters; in other
+    scripts such marks are vowels and stay.
     ``stop_words``: the name or code of a language, or the words themselves.
     ``stem``: a Snowball language; needs the extra ``stem``.
     """

@@ -1,0 +1,104 @@
+"""``neardup methods``: which methods there are, their parameters, and recipes to begin with."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli.options import debug_option, json_option
+
+if TYPE_CHECKING:
+    from neardup.methods.method import Method
+    from neardup.methods.parameters import Parameter
+
+
+@click.command(short_help="List the methods, or the parameters of one.")
+@click.argument("name", required=False)
+@click.option("--toml", "as_toml", is_flag=True, help="Print a recipe with all parameters of NAME.")
+@json_option
+@debug_option
+def methods(name: str | None, as_toml: bool, as_json: bool) -> None:
+    """List the methods, or show the parameters of NAME with their defaults and meaning.
+
+    A recipe made with --toml is read by --recipe of find and dedup.
+    """
+    from neardup.methods import registry
+
+    if as_toml and name is None:
+        raise click.UsageError("--toml needs the name of a method.")
+    if as_toml and as_json:
+        raise click.UsageError("--toml and --json exclude each other.")
+    described = [describe(registry.build(one)) for one in ([name] if name else registry.names())]
+    if as_json:
+        data = described[0] if name else described
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=list))
+    elif as_toml:
+        click.echo(recipe(described[0]), nl=False)
+    elif name:
+        show(described[0])
+    else:
+        show_all(described)
+
+
+def describe(method: Method) -> dict[str, Any]:
+    from neardup.methods.parameters import parameters, summary
+
+    cls = type(method)
+    return {
+        "name": method.name,
+        "summary": summary(cls),
+        "threshold": method.threshold,
+        "complete": method.miss_rate == 0,
+        "miss_rate": method.miss_rate,
+        "resolved": method.resolved(),
+        "parameters": [parameter._asdict() for parameter in parameters(cls)],
+    }
+
+
+def show_all(described: list[dict[str, Any]]) -> None:
+    from neardup.cli.listing import show_table
+
+    rows = [(d["name"], f"{d['threshold']:g}", _misses(d), d["summary"]) for d in described]
+    show_table(("method", "threshold", "misses", "what it compares"), rows)
+
+
+def show(method: dict[str, Any]) -> None:
+    from neardup.cli.listing import show_table
+
+    click.echo(f"{method['name']}: {method['summary']}")
+    resolved = ", ".join(f"{key} {_plain(value)}" for key, value in method["resolved"].items())
+    click.echo(f"With its defaults: {resolved}; misses {_misses(method)}.\n")
+    rows = [(p["name"], p["type"], toml(p["default"]), p["meaning"]) for p in method["parameters"]]
+    show_table(("parameter", "type", "default", "meaning"), rows)
+
+
+def recipe(method: dict[str, Any]) -> str:
+    """Every parameter with its meaning; one without a default value is a comment."""
+    from neardup.methods.parameters import Parameter
+
+    parameters = [Parameter(**parameter) for parameter in method["parameters"]]
+    head = [f"# {method['summary']}", "[method]", f"name = {toml(method['name'])}"]
+    return "\n".join(head + [line for p in parameters for line in _recipe_lines(p)]) + "\n"
+
+
+def _recipe_lines(parameter: Parameter) -> list[str]:
+    value = toml(parameter.default)
+    written = f"{parameter.name} = {value}" if value else f"# {parameter.name} ="
+    return ["", *([f"# {parameter.meaning}"] if parameter.meaning else []), written]
+
+
+def toml(value: Any) -> str:
+    """Empty for None, which TOML has not. Strings, numbers and lists are as in JSON."""
+    if value is None:
+        return ""
+    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+def _misses(method: dict[str, Any]) -> str:
+    return "nothing" if method["complete"] else f"{method['miss_rate']:.1g} at the threshold"
+
+
+def _plain(value: object) -> str:
+    return f"{value:.2g}" if isinstance(value, float) else str(value)

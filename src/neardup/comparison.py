@@ -1,0 +1,173 @@
+"""Two texts compared in every way that needs no collection: measures, kind, passages, verdict.
+
+All numbers are exact; nothing is sketched. Alignment and edit similarity are left out (None, with a
+note) for texts beyond ``text.alignment.MOST_WORDS`` words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import schema
+from neardup.features.measures import Overlap, shingle_overlaps
+from neardup.methods import registry
+from neardup.methods.method import Method
+from neardup.text.alignment import MOST_WORDS, Passage, align, can_align, edit_similarity
+from neardup.text.options import Text
+from neardup.text.words import normal_form, words
+
+WIDTHS = (1, 3, 5)
+SHOWN_WORDS = 8  # at either end of a long shared passage
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What one method says of the pair. ``note`` says why a score did not count."""
+
+    method: str
+    threshold: float
+    score: float
+    duplicate: bool
+    note: str | None = None
+
+    def __str__(self) -> str:
+        says = "duplicate" if self.duplicate else "no duplicate"
+        note = f" ({self.note})" if self.note else ""
+        return f"{self.method} ≥ {self.threshold:g}: score {self.score:.4f}, {says}{note}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``kind`` None: neither identical nor equal after normalisation, and not classified further.
+
+    Pairs of numbers are (first text, second text).
+    """
+
+    kind: str | None
+    words: tuple[int, int]
+    characters: tuple[int, int]
+    shingles: tuple[Overlap, ...]
+    edit_similarity: float | None
+    passages: tuple[Passage, ...] | None
+    verdict: Verdict | None = None
+    note: str | None = None
+
+    @property
+    def shared(self) -> tuple[Passage, ...] | None:
+        return None if self.passages is None else tuple(p for p in self.passages if p.shared)
+
+    @property
+    def differing(self) -> tuple[Passage, ...] | None:
+        return None if self.passages is None else tuple(p for p in self.passages if not p.shared)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Only data, for JSON."""
+        return {
+            "kind": self.kind,
+            "words": list(self.words),
+            "characters": list(self.characters),
+            "shingles": [_overlap_dict(overlap) for overlap in self.shingles],
+            "edit_similarity": self.edit_similarity,
+            "verdict": None if self.verdict is None else vars(self.verdict),
+            "shared": _passages_list(self.shared),
+            "differing": _passages_list(self.differing),
+            "note": self.note,
+        }
+
+    def lines(self) -> list[str]:
+        """For people: numbers, then passages; ``-`` is in the first only, ``+`` in the second."""
+        told = [f"kind        {self.kind or 'not classified'}"]
+        told.append(f"words       {self.words[0]:,} and {self.words[1]:,}")
+        told.append(f"characters  {self.characters[0]:,} and {self.characters[1]:,}")
+        told += [_overlap_line(overlap) for overlap in self.shingles]
+        if self.edit_similarity is not None:
+            told.append(f"edits       {self.edit_similarity:.4f} of the words need none")
+        if self.verdict:
+            told.append(f"method      {self.verdict}")
+        if self.note:
+            told.append(f"note        {self.note}")
+        return told + [line for passage in self.passages or () for line in _passage_lines(passage)]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def compare(a: str, b: str, method: str | Method | None = None) -> Comparison:
+    """Measures, kind and passages of two texts; with a method also what it says of them."""
+    made = registry.build(method) if isinstance(method, str) else method
+    options: Text | None = getattr(made, "text", None)
+    cut = words(a, options), words(b, options)
+    near = can_align(*cut)
+    note = f"texts of more than {MOST_WORDS:,} words are not aligned"
+    return Comparison(
+        kind=_kind(a, b, options),
+        words=(len(cut[0]), len(cut[1])),
+        characters=(len(a), len(b)),
+        shingles=shingle_overlaps(a, b, WIDTHS, options),
+        edit_similarity=edit_similarity(*cut) if near else None,
+        passages=align(*cut) if near else None,
+        verdict=None if made is None else _verdict(made, a, b),
+        note=None if near else note,
+    )
+
+
+def _kind(a: str, b: str, options: Text | None) -> str | None:
+    if a == b:
+        return "identical"
+    return "normalised" if normal_form(a, options) == normal_form(b, options) else None
+
+
+def _verdict(method: Method, a: str, b: str) -> Verdict:
+    """As in a run: short texts count as duplicates only if their evidence is equal."""
+    columns = [
+        pa.array([1, 2], pa.int64()),
+        *(pa.array(x, pa.large_string()) for x in (["a", "b"], [a, b])),
+    ]
+    prepared = method.prepare(pa.RecordBatch.from_arrays(columns, schema=schema.documents()))
+    scores = method.score(prepared.evidence, np.array([0], np.int64), np.array([1], np.int64))
+    score, passed = float(scores.score[0]), bool(scores.passed[0])
+    equal = bool((prepared.digests[0] == prepared.digests[1]).all())
+    if equal or not prepared.too_short.any():
+        return Verdict(method.name, method.threshold, 1.0 if equal else score, equal or passed)
+    return Verdict(method.name, method.threshold, score, False, "too short to be compared")
+
+
+def _overlap_dict(overlap: Overlap) -> dict[str, Any]:
+    return {
+        **vars(overlap),
+        "resemblance": overlap.resemblance,
+        "a_in_b": overlap.a_in_b,
+        "b_in_a": overlap.b_in_a,
+    }
+
+
+def _overlap_line(overlap: Overlap) -> str:
+    return (
+        f"shingles    w={overlap.w}: resemblance {overlap.resemblance:.4f}, "
+        f"first in second {overlap.a_in_b:.4f}, second in first {overlap.b_in_a:.4f}"
+    )
+
+
+def _passages_list(passages: tuple[Passage, ...] | None) -> list[list[str]] | None:
+    if passages is None:
+        return None
+    return [[" ".join(passage.a), " ".join(passage.b)] for passage in passages]
+
+
+def _passage_lines(passage: Passage) -> list[str]:
+    if passage.shared:
+        return ["  " + _shortened(passage.a)]
+    signs = ("- ", passage.a), ("+ ", passage.b)
+    return [sign + " ".join(side) for sign, side in signs if side]
+
+
+def _shortened(found: tuple[str, ...]) -> str:
+    left_out = len(found) - 2 * SHOWN_WORDS
+    if left_out < SHOWN_WORDS:
+        return " ".join(found)
+    head, tail = found[:SHOWN_WORDS], found[-SHOWN_WORDS:]
+    return f"{' '.join(head)} … {left_out:,} words … {' '.join(tail)}"

@@ -1,0 +1,64 @@
+"""The parameters of a method as data: name, type, default and meaning.
+
+A meaning is written once, in the docstring of the class, as a line that begins with the name of
+the parameter in double backquotes and a colon.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from typing import Any, NamedTuple
+
+from neardup.errors import SettingsError
+
+_PLAIN: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (int,),
+    "float": (int, float),
+    "str": (str,),
+    "None": (type(None),),
+}
+_MEANING = re.compile(r"^``(\w+)``: (.*(?:\n(?!``|\n).*)*)", re.MULTILINE)
+
+
+class Parameter(NamedTuple):
+    name: str  # dotted where it belongs to a parameter that is itself a set of options
+    type: str
+    default: Any
+    meaning: str
+
+
+def summary(cls: type[Any]) -> str:
+    """The first sentence of the docstring."""
+    return (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def parameters(cls: type[Any], prefix: str = "") -> list[Parameter]:
+    meanings = {
+        name: " ".join(text.split()) for name, text in _MEANING.findall(inspect.getdoc(cls) or "")
+    }
+    found: list[Parameter] = []
+    for field in dataclasses.fields(cls):
+        nested = field.default_factory
+        if dataclasses.is_dataclass(nested):
+            found += parameters(nested, f"{prefix}{field.name}.")
+            continue
+        default = nested() if nested is not dataclasses.MISSING else field.default
+        meaning = meanings.get(field.name, "")
+        found.append(Parameter(prefix + field.name, str(field.type), default, meaning))
+    return found
+
+
+def check_type(field: dataclasses.Field[Any], value: object, where: str) -> None:
+    """Refuses a value of another plain type than the field's; other types check themselves."""
+    names = str(field.type).split(" | ")
+    if any(name not in _PLAIN for name in names):
+        return
+    allowed = tuple(type_ for name in names for type_ in _PLAIN[name])
+    if (isinstance(value, bool) and bool not in allowed) or not isinstance(value, allowed):
+        raise SettingsError(
+            f"{where}: {field.name} is {value!r}; expected {' or '.join(names)}.",
+            hint="numbers are written as 3 or 0.5, yes and no as true and false.",
+        )

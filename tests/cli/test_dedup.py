@@ -1,0 +1,165 @@
+"""dedup: what it writes, what it says, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup as nd
+from cli.sample import DOCUMENTS, TEXT, Run, jsonl
+
+
+def test_writes_a_run_folder(run: Run, docs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    done = run("dedup", docs, "-o", out)
+    assert done.exit_code == 0
+    assert done.stdout == ""
+    assert (out / "kept.jsonl").read_text() == jsonl([DOCUMENTS[i] for i in (0, 3, 4)])
+    assert nd.Result.load(out).counts.duplicates == 2
+    assert not list(out.glob("*.part"))
+
+
+def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -> None:
+    said = run("dedup", docs, "-o", tmp_path / "out").stderr
+    assert "5 documents = 3 kept + 2 duplicates + 0 rejected." in said
+    assert "1 of the kept are too short" in said
+    assert "1 clusters, 3 pairs (complete); shingles ≥ 0.8." in said
+    assert f"Written to {tmp_path / 'out'}: kept.jsonl, duplicates.parquet" in said
+    assert f"neardup compare --in {docs} fox edited" in said
+
+
+def test_the_command_that_the_summary_names_works(run: Run, docs: Path, tmp_path: Path) -> None:
+    said = run("dedup", docs, "-o", tmp_path / "out").stderr
+    command = said.partition("Look at the weakest pair: neardup ")[2].split()
+    assert "shingles ≥ 0.8: score 0.82" in run(*command).stdout
+
+
+def test_json_is_all_that_is_on_stdout(run: Run, docs: Path, tmp_path: Path) -> None:
+    done = run("dedup", docs, "-o", tmp_path / "out", "--json")
+    said = json.loads(done.stdout)
+    assert said["counts"] == {
+        "documents": 5,
+        "kept": 3,
+        "duplicates": 2,
+        "rejected": 0,
+        "too_short": 1,
+        "clusters": 1,
+        "pairs": 3,
+    }
+    assert said["out"] == str(tmp_path / "out")
+    assert said["pairs"] == "complete"
+    assert said["timings"]["total"] >= 0
+    assert "5 documents" in done.stderr
+
+
+def test_quiet_says_nothing(run: Run, docs: Path, tmp_path: Path) -> None:
+    done = run("dedup", docs, "-o", tmp_path / "out", "--quiet")
+    assert (done.stdout, done.stderr, done.exit_code) == ("", "", 0)
+
+
+def test_kept_lines_to_stdout_and_nothing_else(run: Run, docs: Path) -> None:
+    done = run("dedup", docs, "-o", "-")
+    assert done.stdout == jsonl([DOCUMENTS[i] for i in (0, 3, 4)])
+    assert "5 documents" in done.stderr
+
+
+def test_standard_input(run: Run) -> None:
+    done = run("dedup", "-", "-o", "-", "--limit", "4", input=jsonl(DOCUMENTS))
+    assert done.stdout == jsonl([DOCUMENTS[i] for i in (0, 3)])
+
+
+def test_a_run_on_standard_input_names_no_file(run: Run, tmp_path: Path) -> None:
+    done = run("dedup", "-", "-o", tmp_path / "out", input=jsonl(DOCUMENTS))
+    assert "neardup compare" not in done.stderr
+    assert nd.Result.load(tmp_path / "out").info["inputs"] == [None]
+
+
+def test_ids_that_look_like_options(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "docs.jsonl"
+    path.write_text(jsonl([{"id": "-a", "text": TEXT}, {"id": "b c", "text": TEXT}]))
+    said = run("dedup", path, "-o", tmp_path / "out").stderr
+    command = shlex.split(said.partition("Look at the weakest pair: neardup ")[2])
+    assert run(*command).stdout.startswith("kind        identical")
+
+
+def test_stdout_takes_no_tables(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "docs.parquet"
+    pq.write_table(pa.Table.from_pylist(DOCUMENTS), path)
+    done = run("dedup", path, "-o", "-")
+    assert done.exit_code == 2
+    assert "is a table" in done.stderr
+    assert run("dedup", path, "-o", tmp_path / "out").exit_code == 0
+    assert (tmp_path / "out" / "kept.parquet").exists()
+
+
+def test_stdout_is_for_one_thing(run: Run, docs: Path) -> None:
+    done = run("dedup", docs, "-o", "-", "--json")
+    assert done.exit_code == 2
+    assert "both want the standard output" in done.stderr
+
+
+def test_out_is_required(run: Run, docs: Path) -> None:
+    done = run("dedup", docs)
+    assert done.exit_code == 2
+    assert "-o" in done.stderr
+
+
+def test_rejected_documents_are_shown(run: Run, broken: Path, tmp_path: Path) -> None:
+    done = run("dedup", broken, "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert "6 documents = 1 kept + 1 duplicates + 4 rejected." in done.stderr
+    assert f"rejected: {broken}, row 4: text is null" in done.stderr
+    assert "… and 1 more, in rejected.jsonl" in done.stderr
+    assert len((tmp_path / "out" / "rejected.jsonl").read_text().splitlines()) == 4
+
+
+def test_strict_stops_and_leaves_nothing(run: Run, broken: Path, tmp_path: Path) -> None:
+    done = run("dedup", broken, "-o", tmp_path / "deep" / "out", "--strict")
+    assert done.exit_code == 1
+    assert f"{broken}, row 3: " in done.stderr
+    assert "Hint:" in done.stderr
+    assert not (tmp_path / "deep").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "kept"),
+    [
+        (["--keep", "last"], "edited"),
+        (["--keep", "shortest"], "fox"),
+        (["--keep", "oldest", "--date", "day"], "copy"),
+        (["--keep", "day:desc"], "edited"),
+        (["--keep", "newest", "--date", "day", "--within", "site"], "fox"),
+    ],
+)
+def test_keep(run: Run, docs: Path, tmp_path: Path, options: list[str], kept: str) -> None:
+    assert run("dedup", docs, "-o", tmp_path / "out", *options).exit_code == 0
+    assert nd.Result.load(tmp_path / "out").clusters["kept_id"].to_pylist() == [kept]
+
+
+def test_columns_by_name(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "other.jsonl"
+    path.write_text(jsonl([{"name": d["id"], "body": d["text"]} for d in DOCUMENTS]))
+    done = run("dedup", path, "-o", tmp_path / "out", "--text", "body", "--id", "name")
+    assert done.exit_code == 0
+    assert nd.Result.load(tmp_path / "out").clusters["kept_id"].to_pylist() == ["fox"]
+    wrong = run("dedup", path, "-o", tmp_path / "out2", "--text", "bodi")
+    assert wrong.exit_code == 2
+    assert "did you mean 'body'?" in wrong.stderr
+
+
+def test_workers_and_memory_change_nothing(run: Run, docs: Path, tmp_path: Path) -> None:
+    options = ["--workers", "2", "--memory", "1MB", "--clusters", "components"]
+    assert run("dedup", docs, "-o", tmp_path / "a", *options).exit_code == 0
+    assert run("dedup", docs, "-o", tmp_path / "b", "--workers", "1").exit_code == 0
+    a, b = (pq.read_table(tmp_path / x / "decisions.parquet") for x in "ab")
+    assert a.equals(b)
+
+
+def test_few_pairs_are_partial(run: Run, docs: Path, tmp_path: Path) -> None:
+    done = run("dedup", docs, "-o", tmp_path / "out", "--max-pairs", "1", "--json")
+    assert json.loads(done.stdout)["pairs"] == "partial"

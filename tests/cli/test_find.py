@@ -1,0 +1,62 @@
+"""find: pairs and clusters, nothing removed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import neardup as nd
+from cli.sample import DOCUMENTS, Run, edited, jsonl
+
+
+def test_shows_clusters(run: Run, docs: Path) -> None:
+    done = run("find", docs)
+    assert done.exit_code == 0
+    header, row = [line.split() for line in done.stdout.splitlines()]
+    assert header == ["size", "weakest", "kept", "duplicates"]
+    assert row == ["3", "0.8286", "fox", "copy,", "edited"]
+    assert "5 documents = 3 kept + 2 duplicates + 0 rejected." in done.stderr
+
+
+def test_says_that_there_is_nothing(run: Run) -> None:
+    done = run("find", "-", input=jsonl(DOCUMENTS[2:]))
+    assert done.stdout == "No near-duplicates found.\n"
+
+
+def test_says_how_many_more(run: Run) -> None:
+    documents = [
+        {"id": f"{group}-{copy}", "text": " ".join(f"g{group}w{i}" for i in range(20))}
+        for group in range(23)
+        for copy in range(7)
+    ]
+    said = run("find", "-", input=jsonl(documents)).stdout
+    assert "0-1, 0-2, 0-3, 0-4, … 2 more" in said
+    assert "… and 3 more clusters" in said
+
+
+def test_writes_no_kept_documents(run: Run, docs: Path, tmp_path: Path) -> None:
+    assert run("find", docs, "-o", tmp_path / "out").exit_code == 0
+    assert not list((tmp_path / "out").glob("kept*"))
+    assert len(nd.Result.load(tmp_path / "out").pairs) == 3
+
+
+def test_json(run: Run, docs: Path) -> None:
+    said = json.loads(run("find", docs, "--json").stdout)
+    assert said["out"] is None
+    assert said["counts"]["pairs"] == 3
+
+
+def test_stdout_is_no_folder(run: Run, docs: Path) -> None:
+    assert run("find", docs, "-o", "-").exit_code == 2
+
+
+def test_chains_only_on_request(run: Run) -> None:
+    chain = [edited(2), edited(2).replace("lazy", "sleepy"), edited(20)]
+    documents = [{"id": str(i), "text": text} for i, text in enumerate(chain)]
+    options = ("--threshold", "0.68", "--json", "--quiet")
+    for clusters in ("rule", "components"):
+        done = run("find", "-", "--clusters", clusters, *options, input=jsonl(documents))
+        assert json.loads(done.stdout)["counts"]["clusters"] == 1
+    wrong = run("find", "-", "--clusters", "chains", input=jsonl(documents))
+    assert wrong.exit_code == 2
+    assert "expected rule or components" in wrong.stderr

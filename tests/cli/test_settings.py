@@ -1,0 +1,128 @@
+"""Options, recipes and defaults: who wins; and what is wrong is said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.sample import Run
+from neardup.cli.options import merged, parse_assignments, toml_value
+
+
+def parameters(run: Run, docs: Path, *options: object) -> dict[str, Any]:
+    done = run("find", docs, "--json", "--quiet", *options)
+    assert done.exit_code == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return {"method": said["method"], **said["parameters"]}
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Path:
+    path = tmp_path / "recipe.toml"
+    path.write_text(
+        'keep = "longest"\n[method]\nname = "shingles"\nwords = 3\nthreshold = 0.7\n'
+        'text.digits = "mask"\ntext.case = "keep"\n'
+    )
+    return path
+
+
+def test_the_recipe_wins_over_defaults(run: Run, docs: Path, recipe: Path) -> None:
+    got = parameters(run, docs, "--recipe", recipe)
+    assert (got["words"], got["threshold"], got["text"]["digits"]) == (3, 0.7, "mask")
+    assert got["permutations"] == 128
+
+
+def test_options_win_over_the_recipe(run: Run, docs: Path, recipe: Path) -> None:
+    got = parameters(
+        run, docs, "--recipe", recipe, "--threshold", "0.9", "--set", "text.digits=drop"
+    )
+    assert (got["words"], got["threshold"]) == (3, 0.9)
+    assert (got["text"]["digits"], got["text"]["case"]) == ("drop", "keep")
+
+
+def test_a_set_threshold_wins_over_the_recipe(run: Run, docs: Path, tmp_path: Path) -> None:
+    path = tmp_path / "flat.toml"
+    path.write_text('method = "shingles"\nthreshold = 0.7\n')
+    assert parameters(run, docs, "--recipe", path, "--set", "threshold=0.95")["threshold"] == 0.95
+
+
+def test_another_method_leaves_the_parameters_behind(run: Run, docs: Path, recipe: Path) -> None:
+    got = parameters(run, docs, "--recipe", recipe, "--method", "exact")
+    assert (got["method"], got["threshold"]) == ("exact", 1.0)
+
+
+def test_merged_does_not_change_the_recipe() -> None:
+    recipe = {"method": "shingles", "set": {"text": {"case": "keep"}}}
+    merged(recipe, {}, {"text": {"digits": "mask"}})
+    assert recipe == {"method": "shingles", "set": {"text": {"case": "keep"}}}
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("3", 3),
+        ("0.5", 0.5),
+        ("true", True),
+        ("mask", "mask"),
+        ('"3"', "3"),
+        ('["a", "b"]', ["a", "b"]),
+        ("1\nx = 2", "1\nx = 2"),
+        ("", ""),
+    ],
+)
+def test_values(written: str, value: object) -> None:
+    assert toml_value(written) == value
+
+
+def test_dotted_keys() -> None:
+    assert parse_assignments(("text.digits=mask", "words=3", "text.case=keep")) == {
+        "text": {"digits": "mask", "case": "keep"},
+        "words": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--method", "shingels"], "did you mean 'shingles'?"),
+        (["--set", "word=3"], "did you mean 'words'?"),
+        (["--set", "words"], "expected KEY=VALUE"),
+        (["--set", "words=three"], "words is 'three'; expected int"),
+        (["--set", "words=true"], "words is True; expected int"),
+        (["--set", "words=99"], "expected from 1 to 32"),
+        (["--set", "text.digits=hide"], "Text has no digits 'hide'"),
+        (["--threshold", "1.5"], "threshold is 1.5"),
+        (["--threshold", "high"], "not a valid float"),
+        (["--keep", "newest"], "needs to know which column is the date"),
+        (["--memory", "lots"], "memory is 'lots'"),
+        (["--workers", "0"], "workers is 0"),
+        (["--limit", "0"], "limit is 0"),
+        (["--recipe", "nowhere.toml"], "The recipe nowhere.toml cannot be read"),
+        (["--threshold", "2", "--limit", "0", "--keep", "best"], "3 settings are wrong"),
+    ],
+)
+def test_wrong_settings(run: Run, docs: Path, options: list[str], sentence: str) -> None:
+    done = run("find", docs, *options)
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "sentence"),
+    [
+        ("treshold = 0.7", "unknown settings: treshold"),
+        ("limit = 'ten'", "limit is 'ten'; expected int"),
+        ("keep = [", "is not valid TOML"),
+        ("[method]\nname = 'shingles'\nwords = '3'", "words is '3'; expected int"),
+    ],
+)
+def test_wrong_recipes(run: Run, docs: Path, tmp_path: Path, written: str, sentence: str) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(written)
+    done = run("find", docs, "--recipe", path)
+    assert done.exit_code == 2
+    assert sentence in done.stderr

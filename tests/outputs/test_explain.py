@@ -1,0 +1,114 @@
+"""explain: what it tells of each decision, and when the documents are gone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import neardup as nd
+
+WORDS = [f"word{i}" for i in range(40)]
+TEXT = " ".join(WORDS)
+EDITED = " ".join(["new", *WORDS[1:]])
+DOCUMENTS = [
+    {"id": "first", "text": TEXT},
+    {"id": "copy", "text": TEXT},
+    {"id": "edited", "text": EDITED},
+    {"id": "alone", "text": " ".join(reversed(WORDS))},
+    {"id": "broken", "text": None},
+    {"id": "short", "text": "hello"},
+]
+
+
+@pytest.fixture
+def result() -> nd.Result:
+    return nd.dedup(DOCUMENTS)
+
+
+def test_a_duplicate(result: nd.Result) -> None:
+    why = result.explain("edited")
+    assert (why.decision, why.kept_id, why.kind) == ("duplicate", "first", None)
+    assert why.score == pytest.approx(35 / 37)
+    assert (why.members, why.cluster_size) == (("first", "copy", "edited"), 3)
+    assert {(other, kind) for other, _, kind in why.pairs} == {("first", None), ("copy", None)}
+    assert (why.threshold, why.method, why.pair_count) == (0.8, "shingles", 2)
+    assert why.comparison is not None
+    assert why.comparison.differing == ((("word0",), ("new",)),)
+    assert why.comparison.verdict is not None
+    assert why.comparison.verdict.score == pytest.approx(why.score)
+    assert why.note is None
+    assert str(why).startswith("edited (input, row 3): duplicate of first, score 0.9459 (resembl")
+    assert "- word0\n+ new" in str(why)
+
+
+def test_a_copy(result: nd.Result) -> None:
+    assert "identical copy of first, score 1.0000" in str(result.explain("copy"))
+
+
+@pytest.mark.parametrize(
+    ("id", "sentence"),
+    [
+        ("first", "first (input, row 1): kept (representative)."),
+        ("alone", "alone (input, row 4): kept (unique)."),
+        ("short", "short (input, row 6): kept (too_short)."),
+        ("broken", "broken (input, row 5): rejected (text is null)."),
+    ],
+)
+def test_others(result: nd.Result, id: str, sentence: str) -> None:
+    why = result.explain(id)
+    assert str(why).splitlines()[0] == sentence
+    assert why.comparison is None
+
+
+def test_an_unknown_id(result: nd.Result) -> None:
+    with pytest.raises(nd.NeardupError, match="Hint: did you mean 'edited'"):
+        result.explain("editd")
+    with pytest.raises(nd.NeardupError, match="see the column id"):
+        result.explain("??")
+
+
+def test_long_lists_are_cut() -> None:
+    result = nd.dedup([TEXT] * 50)
+    why = result.explain("input:7")
+    assert (len(why.members), why.cluster_size) == (20, 50)
+    assert (len(why.pairs), why.pair_count) == (20, 49)
+    assert "… 30 more" in str(why)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    docs = tmp_path / "docs.jsonl"
+    docs.write_text("".join(json.dumps(document) + "\n" for document in DOCUMENTS))
+    nd.dedup(docs).save(tmp_path / "out")
+    return tmp_path
+
+
+def test_a_saved_run(folder: Path) -> None:
+    why = nd.Result.load(folder / "out").explain("edited")
+    assert why.comparison is not None
+    assert why.note is None
+
+
+def test_documents_that_are_gone(folder: Path) -> None:
+    (folder / "docs.jsonl").unlink()
+    why = nd.Result.load(folder / "out").explain("edited")
+    assert why.comparison is None
+    assert "could not be read again" in str(why)
+    assert why.kept_id == "first"
+
+
+def test_documents_that_changed(folder: Path) -> None:
+    docs = folder / "docs.jsonl"
+    docs.write_text(docs.read_text().replace("word30", "changed"))
+    assert nd.Result.load(folder / "out").explain("edited").note is None
+    docs.write_text(docs.read_text().replace("new", "newer word"))
+    note = nd.Result.load(folder / "out").explain("edited").note
+    assert note is not None
+
+
+def test_a_file_with_fewer_rows(folder: Path) -> None:
+    (folder / "docs.jsonl").write_text(json.dumps(DOCUMENTS[0]) + "\n")
+    why = nd.Result.load(folder / "out").explain("edited")
+    assert "could not be read again" in (why.note or "")

@@ -22,30 +22,10 @@ from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.method import Prepared
+from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
-
-
-@dataclass
-class Intake:
-    """What pass 1 leaves behind. Arrays have one entry an accepted document, in input order."""
-
-    files: list[str]
-    file: Array
-    row: Array
-    position: Array  # among all input documents, rejected ones included
-    ids: pa.LargeStringArray
-    prepared: Prepared  # its evidence is in the store
-    lengths: Array  # characters; zeros when the policy does not ask
-    extra: dict[str, pa.ChunkedArray]
-    store: EvidenceStore
-    rejected: list[Rejected]
-    rejected_position: Array
-    total: int
-
-    def __len__(self) -> int:
-        return len(self.position)
 
 
 def take_in(collection: Collection, plan: Plan, progress: Progress, folder: Path | None) -> Intake:

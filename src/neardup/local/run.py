@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,29 +19,15 @@ from neardup.decisions.copies import Decided, decide_all
 from neardup.decisions.order import rank_documents
 from neardup.decisions.rule import Verdict, decide
 from neardup.documents import Collection
-from neardup.local.intake import Intake, take_in
+from neardup.local.intake import take_in
 from neardup.matching.candidates import Groups, pairs_of, share_keys, split
 from neardup.matching.collapse import leaders
 from neardup.matching.hot import refine
 from neardup.matching.verify import Pairs, Verifier
+from neardup.outputs.outcome import Intake, Outcome
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Everything a Result is made of; arrays by document."""
-
-    intake: Intake
-    rank: Array
-    leader: Array
-    decided: Decided
-    cluster: Array
-    pairs: Pairs  # verified pairs of leaders
-    pairs_complete: bool
-    candidates: int
-    timings: dict[str, float]
 
 
 def run(

@@ -85,11 +85,12 @@ static Out<uint32_t> minhash(In<uint64_t> hashes, In<uint32_t> multipliers) {
     return give(std::move(out));
 }
 
-static Out<int64_t> overlaps(In<uint32_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b) {
+static Out<int64_t> overlaps(In<uint32_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b,
+                             In<int64_t> needed) {
     std::vector<int64_t> counts(a.size());
     {
         nb::gil_scoped_release free;
-        neardup::overlaps(values.data(), offsets.data(), a.data(), b.data(), a.size(), counts.data());
+        neardup::overlaps(values.data(), offsets.data(), a.data(), b.data(), needed.data(), a.size(), counts.data());
     }
     return give(std::move(counts));
 }
@@ -126,5 +127,5 @@ void bind_features(nb::module_ &m) {
     m.def("shingle_hashes", &shingle_hashes, "words"_a, "width"_a);
     m.def("shingle_set", &shingle_set, "words"_a, "width"_a);
     m.def("minhash", &minhash, "hashes"_a, "multipliers"_a);
-    m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a);
+    m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "needed"_a);
 }

@@ -51,15 +51,15 @@ static void count_features(In<uint32_t> features, InOut<uint32_t> counts) {
 }
 
 static nb::tuple rare_prefixes(In<uint32_t> features, In<int64_t> offsets, In<int64_t> sizes, In<uint32_t> counts,
-                               uint64_t part, uint64_t parts) {
-    std::vector<uint64_t> keys;
-    std::vector<int64_t> ends{0};
+                               bool all, uint64_t part, uint64_t parts) {
+    neardup::RareKeys out;
+    out.ends = {0};
     {
         nb::gil_scoped_release free;
         neardup::rare_prefixes(features.data(), offsets.data(), sizes.data(), sizes.size(), counts.data(),
-                               counts.size(), part, parts, keys, ends);
+                               counts.size(), all, part, parts, out);
     }
-    return nb::make_tuple(give(std::move(keys)), give(std::move(ends)));
+    return nb::make_tuple(give(std::move(out.keys)), give(std::move(out.ends)), give(std::move(out.probes)));
 }
 
 static Out<int64_t> add_ids(neardup::IdSet &ids, In<uint64_t> digests) {
@@ -76,7 +76,7 @@ void bind_matching(nb::module_ &m) {
     m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
-    m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "part"_a, "parts"_a);
+    m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("greedy", &greedy, "later"_a, "earlier"_a, "kept"_a);
     m.def("gather_memory", &gather_memory, "source"_a, "starts"_a, "lengths"_a, "out"_a);
     m.def("gather_file", &gather_file, "descriptor"_a, "starts"_a, "lengths"_a, "out"_a);

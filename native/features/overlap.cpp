@@ -8,8 +8,18 @@ namespace {
 
 // Advances by comparison results instead of branches: hashes are random, so a branch would miss
 // every second time. Bound: the load-compare-add chain, about 5 cycles a step.
-int64_t merge_count(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end) {
+int64_t merge_count(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end, int64_t needed) {
+    constexpr ptrdiff_t block = 64;
     int64_t count = 0;
+    while (a_end - a > block && b_end - b > block) {
+        for (ptrdiff_t step = 0; step < block; ++step) {
+            const uint32_t x = *a, y = *b;
+            count += x == y;
+            a += x <= y;
+            b += y <= x;
+        }
+        if (count + std::min(a_end - a, b_end - b) < needed) return count;
+    }
     while (a < a_end && b < b_end) {
         const uint32_t x = *a, y = *b;
         count += x == y;
@@ -31,15 +41,15 @@ int64_t lookup_count(const uint32_t *small, const uint32_t *small_end, const uin
 
 }  // namespace
 
-void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
-              int64_t *counts) {
+void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b,
+              const int64_t *needed, size_t pairs, int64_t *counts) {
     for (size_t i = 0; i < pairs; ++i) {
         int64_t p = a[i], q = b[i];
         int64_t size_p = offsets[p + 1] - offsets[p], size_q = offsets[q + 1] - offsets[q];
         if (size_p > size_q) std::swap(p, q), std::swap(size_p, size_q);
         const uint32_t *p0 = values + offsets[p], *p1 = values + offsets[p + 1];
         const uint32_t *q0 = values + offsets[q], *q1 = values + offsets[q + 1];
-        counts[i] = size_q > 32 * size_p ? lookup_count(p0, p1, q0, q1) : merge_count(p0, p1, q0, q1);
+        counts[i] = size_q > 32 * size_p ? lookup_count(p0, p1, q0, q1) : merge_count(p0, p1, q0, q1, needed[i]);
     }
 }
 

@@ -5,9 +5,10 @@
 
 namespace neardup {
 
-// Sets are values[offsets[d] .. offsets[d+1]), sorted, without repeats. counts[i] = |set a[i] ∩ set b[i]|.
-void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
-              int64_t *counts);
+// Sets are values[offsets[d] .. offsets[d+1]), sorted, without repeats. counts[i] = |set a[i] ∩ set b[i]|,
+// or any smaller number once that cannot reach needed[i] any more: unlike sets are left early.
+void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b,
+              const int64_t *needed, size_t pairs, int64_t *counts);
 
 // equal[i] = 1 where entries a[i] and b[i] hold the same bytes.
 void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,

@@ -10,10 +10,16 @@ namespace neardup {
 // several features: the order below only has to be the same for all documents, not exact.
 void count_features(const uint32_t *features, size_t size, uint32_t *counts, size_t slots);
 
-// For each set the sizes[d] features of smallest (count, value), as keys; of these only the keys of
-// one of `parts` equal shares of the key space, so that all of them need never be held at once.
+struct RareKeys {
+    std::vector<uint64_t> keys;
+    std::vector<int64_t> ends;
+    std::vector<int32_t> probes;  // how many leading keys of a document look
+};
+
+// For each set the sizes[d] features of smallest (count, value), as keys that look; with `all`, the
+// other features follow as keys to be found by. Only the keys of one of `parts` equal shares of the
+// key space are made, so that all of them need never be held at once.
 void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64_t *sizes, size_t documents,
-                   const uint32_t *counts, size_t slots, uint64_t part, uint64_t parts, std::vector<uint64_t> &keys,
-                   std::vector<int64_t> &ends);
+                   const uint32_t *counts, size_t slots, bool all, uint64_t part, uint64_t parts, RareKeys &out);
 
 }  // namespace neardup

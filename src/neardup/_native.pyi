@@ -71,7 +71,11 @@ def shingle_hashes(words: Hashes, width: int) -> Hashes: ...
 def shingle_set(words: Hashes, width: int) -> Features: ...
 def minhash(hashes: Hashes, multipliers: Features) -> Features: ...
 def overlaps(
-    values: Features, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
+    values: Features,
+    offsets: Offsets,
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    needed: NDArray[np.int64],
 ) -> NDArray[np.int64]: ...
 def prepare_shingles(
     values: Bytes,
@@ -114,6 +118,7 @@ def rare_prefixes(
     offsets: Offsets,
     sizes: NDArray[np.int64],
     counts: Features,
+    all: bool,
     part: int,
     parts: int,
-) -> tuple[Hashes, Offsets]: ...
+) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...

@@ -71,6 +71,11 @@ class Plan:
         """Evidence takes half of the memory before it goes to disk; batches and blocks the rest."""
         return self.memory // 2
 
+    @property
+    def keys_from_evidence(self) -> bool:
+        """The method's keys are features; the engine may choose rarer ones when it has seen all."""
+        return bool(getattr(self.method, "keys_from_evidence", False))
+
     def pair_budget(self, documents: int) -> int:
         """How many pairs may be made and listed."""
         usual = max(USUAL_PAIRS * documents, FEWEST_PAIRS)

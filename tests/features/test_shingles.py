@@ -129,7 +129,7 @@ def _compare(sets: list[list[int]], pairs: list[tuple[int, int]]) -> None:
     offsets = np.cumsum([0, *map(len, sets)]).astype(np.int64)
     a = np.array([p[0] for p in pairs], np.int64)
     b = np.array([p[1] for p in pairs], np.int64)
-    made = _native.overlaps(values, offsets, a, b)
+    made = _native.overlaps(values, offsets, a, b, np.zeros(len(a), np.int64))
     assert made.tolist() == [len(set(sets[i]) & set(sets[j])) for i, j in pairs]
 
 

@@ -70,6 +70,10 @@ def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
         lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
     else:
         lengths = np.zeros(batch.records.num_rows, np.int64)
+    if plan.keys_from_evidence:
+        count = len(prepared.probes)
+        none = Ragged(np.empty(0, np.uint64), np.zeros(count + 1, np.int64))
+        prepared = replace(prepared, keys=none, probes=np.zeros(count, np.int32))
     slim = batch.records.drop_columns(["text"])
     return replace(batch, records=slim), prepared, lengths
 

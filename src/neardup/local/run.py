@@ -23,6 +23,7 @@ from neardup.local.intake import take_in
 from neardup.matching.candidates import Groups, pairs_of, share_keys, split
 from neardup.matching.collapse import leaders
 from neardup.matching.hot import refine
+from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs, Verifier
 from neardup.outputs.outcome import Intake, Outcome
 from neardup.plan import Plan
@@ -84,18 +85,24 @@ def _match(
     verifier: Verifier,
 ) -> tuple[Verdict, bool]:
     """Works on places in ``order``: leaders, first to last."""
-    keys = intake.prepared.keys.take(order)
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order)
-    groups = share_keys(keys, intake.prepared.probes[order], codes)
+    groups = _groups(intake, plan, order, codes)
     # Groups beyond the usual number of pairs are looked at more closely, also when all pairs are
     # asked for: most of a template's pairs would fail.
     small, large = split(groups, replace(plan, every_pair=False).pair_budget(len(order)))
-    large = refine(large, order, codes, plan.method, intake.store, verify)
+    if not plan.keys_from_evidence:
+        large = refine(large, order, codes, plan.method, intake.store, verify)
     small, hot = split(Groups.concat([small, large]), plan.pair_budget(len(order)))
     cold = verify(*pairs_of(small))
     verdict = decide(len(order), cold, hot, verify, followed[order])
     return verdict, not len(hot)
+
+
+def _groups(intake: Intake, plan: Plan, order: Array, codes: Array | None) -> Groups:
+    if plan.keys_from_evidence:
+        return rare_groups(np.arange(len(order)), order, codes, plan.method, intake.store)
+    return share_keys(intake.prepared.keys.take(order), intake.prepared.probes[order], codes)
 
 
 def _in_order(verifier: Verifier, order: Array) -> Callable[[Array, Array], Pairs]:

@@ -9,22 +9,19 @@ is common and drops out; no pair above the threshold is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
-from neardup import _native
-from neardup.matching.candidates import Groups, share_keys
+from neardup.matching.candidates import Groups
 from neardup.matching.evidence import EvidenceStore
+from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs
 from neardup.methods.method import Method
-from neardup.schema import Array, Ragged, offsets_of
+from neardup.schema import Array
 
 SAMPLE = 12
 ALIKE = 0.5
-COUNT_SLOTS = 1 << 22
-BLOCK_FEATURES = 8 << 20
-PART_KEYS = 32 << 20
 
 Verify = Callable[[Array, Array], Pairs]
 
@@ -38,19 +35,12 @@ def refine(
     verify: Verify,
 ) -> Groups:
     """``hot`` with the groups of unlike members re-keyed; members are places in ``order``."""
-    prefix_sizes = getattr(method, "prefix_sizes", None)
-    if prefix_sizes is None or not len(hot):
+    if not len(hot) or not hasattr(method, "prefix_sizes"):
         return hot
     unlike = _share_alike(hot, verify) < ALIKE
     places = np.unique(hot.where(unlike).members.values)
-    if not len(places) or prefix_sizes(np.ones(1, np.int64)) is None:
-        return hot
-    codes = None if within is None else within[places]
-    again = [
-        _named(share_keys(keys, np.diff(keys.offsets).astype(np.int32), codes), places)
-        for keys in _rare_keys(places, order, prefix_sizes, store)
-    ]
-    return Groups.concat([hot.where(~unlike), *again])
+    again = rare_groups(places, order, within, method, store)
+    return Groups.concat([hot.where(~unlike), again])
 
 
 def _share_alike(hot: Groups, verify: Verify) -> Array:
@@ -69,49 +59,3 @@ def _share_alike(hot: Groups, verify: Verify) -> Array:
     width = int(distinct.max()) + 1
     good = np.isin(distinct[0] * width + distinct[1], passed.a * width + passed.b)
     return np.bincount(of, good[where.reshape(-1)]) / np.bincount(of)
-
-
-def _named(groups: Groups, places: Array) -> Groups:
-    return Groups(Ragged(places[groups.members.values], groups.members.offsets), groups.probes)
-
-
-def _rare_keys(
-    places: Array, order: Array, prefix_sizes: Callable[[Array], Array], store: EvidenceStore
-) -> Iterator[Ragged]:
-    """Keys of the documents at ``places``, a share of the key space at a time."""
-    counts = np.zeros(COUNT_SLOTS, np.uint32)
-    total = 0
-    for evidence, _ in _blocks(places, order, store):
-        _native.count_features(evidence.values, counts)
-        total += int(prefix_sizes(evidence.lengths).sum())
-    parts = total // PART_KEYS + 1
-    for part in range(parts):
-        keys, lengths = [], np.zeros(len(places), np.int64)
-        for evidence, at in _blocks(places, order, store):
-            sizes = prefix_sizes(evidence.lengths)
-            values, offsets = _native.rare_prefixes(
-                evidence.values, evidence.offsets, sizes, counts, part, parts
-            )
-            keys.append(Ragged(values, offsets))
-            lengths[at] = np.diff(offsets)
-        yield _in_place_order(keys, places, order, lengths)
-
-
-def _in_place_order(keys: list[Ragged], places: Array, order: Array, lengths: Array) -> Ragged:
-    by_document = np.argsort(order[places], kind="stable")
-    back = np.empty(len(places), np.int64)
-    back[by_document] = np.arange(len(places))
-    together = Ragged(
-        np.concatenate([np.empty(0, np.uint64), *(k.values for k in keys)]),
-        offsets_of(lengths[by_document]),
-    )
-    return together.take(back)
-
-
-def _blocks(places: Array, order: Array, store: EvidenceStore) -> Iterator[tuple[Ragged, Array]]:
-    """Evidence in document order (as it is stored), and which of ``places`` it belongs to."""
-    by_document = np.argsort(order[places], kind="stable")
-    sizes = store.lengths[order[places[by_document]]]
-    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // BLOCK_FEATURES)) + 1
-    for at in np.split(by_document, cuts):
-        yield store.take(order[places[at]]), at

@@ -53,7 +53,7 @@ class Bands(NamedTuple):
 
 
 FEWEST_ROWS = 3  # fewer let unlike documents meet: 1 − (1 − .1²)⁶⁴ = .47 at resemblance .1
-VALUES_LIMIT = 512
+VALUES_LIMIT = 1024
 
 
 def choose_bands(threshold: float, values: int, miss_rate: float) -> Bands | None:

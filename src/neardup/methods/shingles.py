@@ -128,25 +128,38 @@ class Shingles:
         )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        shared = _native.overlaps(evidence.values, evidence.offsets, a, b)
+        """Exact for pairs that pass; the score of others may be too low, they are left early."""
         sizes = evidence.lengths
+        num, den = self.fraction.numerator, self.fraction.denominator
         if self.measure == "containment":
             whole = np.minimum(sizes[a], sizes[b])
+            shared = self._shared(evidence, a, b, whole * num, den)
         else:
-            whole = sizes[a] + sizes[b] - shared
-        passed = shared * self.fraction.denominator >= whole * self.fraction.numerator
-        return Scores(passed, shared / np.maximum(whole, 1))
+            both = sizes[a] + sizes[b]
+            # r ≥ t  ⇔  shared ≥ t·(|A| + |B|) / (1 + t)
+            shared = self._shared(evidence, a, b, both * num, num + den)
+            whole = both - shared
+        return Scores(shared * den >= whole * num, shared / np.maximum(whole, 1))
 
-    def prefix_sizes(self, sizes: Array) -> Array | None:
-        """Of so many features, in any fixed order, a partner has at least one: |A| − ⌈t·|A|⌉ + 1.
+    @staticmethod
+    def _shared(evidence: Ragged, a: Array, b: Array, num: Array, den: int) -> Array:
+        return _native.overlaps(evidence.values, evidence.offsets, a, b, -(-num // den))
 
-        None for containment, where the larger set may be arbitrarily large.
-        """
-        if self.measure == "containment":
-            return None
+    def prefix_sizes(self, sizes: Array) -> Array:
+        """Of so many features, in any fixed order, a partner has at least one: |A| − ⌈t·|A|⌉ + 1."""
         needed = -(-sizes * self.fraction.numerator // self.fraction.denominator)
         prefix: Array = sizes - np.maximum(needed, 1) + 1
         return prefix
+
+    @property
+    def found_by_all(self) -> bool:
+        """Containment: the larger set may be any size, so it must be found by all its features."""
+        return self.measure == "containment"
+
+    @property
+    def keys_from_evidence(self) -> bool:
+        """Prefix keys: an engine that has all evidence at hand may take rarer features instead."""
+        return self.bands is None
 
     def signatures(self, texts: pa.LargeStringArray) -> Array:
         """The MinHash values alone, one row a document: the sketch others call a signature."""

@@ -101,7 +101,10 @@ def _match(
 
 def _groups(intake: Intake, plan: Plan, order: Array, codes: Array | None) -> Groups:
     if plan.keys_from_evidence:
-        return rare_groups(np.arange(len(order)), order, codes, plan.method, intake.store)
+        # What stands for a short document is a digest, not features: its equals are collapsed
+        # already, and anything else that shares a number with it does so by accident.
+        long = np.flatnonzero(~intake.prepared.too_short[order])
+        return rare_groups(long, order, codes, plan.method, intake.store)
     return share_keys(intake.prepared.keys.take(order), intake.prepared.probes[order], codes)
 
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 from neardup import _native
 from neardup.documents import Collection, collect
 from neardup.errors import ConservationError
-from neardup.local.run import Outcome, run
+from neardup.local.run import run
+from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
 from neardup.outputs.tables import all_pairs, decisions_table, pairs_table
 from neardup.plan import Plan, Settings, resolve

@@ -14,7 +14,7 @@ from neardup import _native
 from neardup.decisions import rule
 from neardup.decisions.copies import decide_all
 from neardup.decisions.rule import decide
-from neardup.matching.candidates import Groups, pairs_of, split
+from neardup.matching.candidates import Groups, pairs_within
 from neardup.matching.collapse import leaders
 from neardup.matching.verify import Pairs
 from neardup.schema import Array, Ragged, offsets_of
@@ -92,10 +92,10 @@ def blocks(first: int, last: int) -> Any:
 @settings(max_examples=300)
 def test_decide_equals_twin(data: st.DataObject, count: int, budget: int, first: int) -> None:
     world = data.draw(worlds(count))
-    small, hot = split(world.native(), budget)
+    a, b, hot = pairs_within(world.native(), budget)
     patch = blocks(first, 2 * first)
     try:
-        verdict = decide(count, world.verify(*pairs_of(small)), hot, world.verify)
+        verdict = decide(count, world.verify(a, b), hot, world.verify)
     finally:
         patch.undo()
     expected = twin.decide(range(count), twin.from_scores(world.scores))
@@ -170,10 +170,10 @@ def _check_copies(
     by_class = World(
         [{c: g[p] for c, p in place.items() if p in g} for g in world.groups], by_class.scores
     )
-    small, hot = split(world.native(), budget)
+    a, b, hot = pairs_within(world.native(), budget)
     patch = blocks(first, 2 * first)
     try:
-        cold = world.verify(*pairs_of(small))
+        cold = world.verify(a, b)
         followed = np.isin(order, leader[leader != np.arange(count)])
         verdict = decide(len(order), cold, hot, world.verify, followed)
     finally:

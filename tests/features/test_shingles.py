@@ -133,6 +133,22 @@ def _compare(sets: list[list[int]], pairs: list[tuple[int, int]]) -> None:
     assert made.tolist() == [len(set(sets[i]) & set(sets[j])) for i, j in pairs]
 
 
+@given(st.integers(0, 2**32), st.sampled_from([10, 63, 64, 65, 130, 700]), st.integers(0, 700))
+def test_unlike_sets_are_left_early_only_when_they_cannot_reach_what_is_needed(
+    seed: int, size: int, needed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    everything = rng.permutation(2 * size).astype(np.uint32)
+    cut = int(rng.integers(1, size + 1))
+    one, other = np.sort(everything[:size]), np.sort(everything[cut : cut + size])
+    values, offsets = np.concatenate([one, other]), np.array([0, size, 2 * size], np.int64)
+    a, b = np.array([0, 1], np.int64), np.array([1, 0], np.int64)
+    made = _native.overlaps(values, offsets, a, b, np.full(2, needed, np.int64))
+    shared = size - cut
+    for count in made.tolist():
+        assert count == shared if shared >= needed else count <= shared < needed
+
+
 @given(st.lists(st.binary(max_size=6) | st.sampled_from([b"", b"x"]), min_size=1, max_size=8))
 def test_equal_pairs_equal_twin(entries: list[bytes]) -> None:
     values = np.frombuffer(b"".join(entries), np.uint8)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.matching.candidates import Groups, pairs_of, share_keys, split
+from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
 from neardup.schema import Ragged
 from reference import matching as twin
 
@@ -48,7 +48,8 @@ def test_groups_equal_twin(given: tuple[list[list[int]], list[int]]) -> None:
 @given(keys_and_probes())
 def test_pairs_equal_twin(given: tuple[list[list[int]], list[int]]) -> None:
     keys, probes = given
-    a, b = pairs_of(share_keys(ragged(keys), np.array(probes, np.int32)))
+    a, b, left = pairs_within(share_keys(ragged(keys), np.array(probes, np.int32)), 10**9)
+    assert len(left) == 0
     pairs = list(zip(a.tolist(), b.tolist(), strict=True))
     assert pairs == sorted(twin.group_pairs(list(twin.shared_groups(keys, probes).values())))
 
@@ -57,33 +58,39 @@ def test_pairs_equal_twin(given: tuple[list[list[int]], list[int]]) -> None:
 def test_only_documents_of_one_code_meet(keys: list[list[int]], data: st.DataObject) -> None:
     within = data.draw(st.lists(st.integers(-1, 3), min_size=len(keys), max_size=len(keys)))
     probes = np.array([len(own) for own in keys], np.int32)
-    a, b = pairs_of(share_keys(ragged(keys), probes, np.array(within, np.int64)))
+    a, b, _ = pairs_within(share_keys(ragged(keys), probes, np.array(within, np.int64)), 10**9)
     everyone = twin.group_pairs(list(twin.shared_groups(keys, probes.tolist()).values()))
     expected = {(i, j) for i, j in everyone if within[i] == within[j]}
     assert set(zip(a.tolist(), b.tolist(), strict=True)) == expected
 
 
 @given(keys_and_probes(), st.integers(0, 40))
-def test_split_loses_nothing_and_stays_within_its_budget(
+def test_pairs_of_small_groups_and_the_groups_left_over_are_all(
     given: tuple[list[list[int]], list[int]], budget: int
 ) -> None:
     keys, probes = given
     groups = share_keys(ragged(keys), np.array(probes, np.int32))
-    small, hot = split(groups, budget)
-    sizes = small.members.lengths
-    assert (sizes * (sizes - 1) // 2).sum() <= budget
-    both = as_dicts(small) + as_dicts(hot)
-    assert sorted(map(repr, both)) == sorted(map(repr, as_dicts(groups)))
-    if len(small) and len(hot):
-        assert small.members.lengths.max() < hot.members.lengths.min()
+    a, b, hot = pairs_within(groups, budget)
+    small = [g for g in as_dicts(groups) if g not in as_dicts(hot)]
+    assert sorted(zip(a.tolist(), b.tolist(), strict=True)) == sorted(twin.group_pairs(small))
+    if small and len(hot):
+        assert max(map(len, small)) < hot.members.lengths.min()
+
+
+@given(keys_and_probes())
+def test_groups_with_the_same_entries_are_one(given: tuple[list[list[int]], list[int]]) -> None:
+    keys, probes = given
+    groups = share_keys(ragged(keys), np.array(probes, np.int32))
+    once = as_dicts(distinct(groups))
+    assert len({repr(g) for g in once}) == len(once)
+    assert {repr(g) for g in once} == {repr(g) for g in as_dicts(groups)}
 
 
 def test_no_documents() -> None:
     groups = share_keys(ragged([]), np.empty(0, np.int32))
     assert len(groups) == 0
-    small, hot = split(groups, 10)
-    assert len(small) == len(hot) == 0
-    assert [len(side) for side in pairs_of(groups)] == [0, 0]
+    a, b, hot = pairs_within(groups, 10)
+    assert len(a) == len(b) == len(hot) == len(distinct(groups)) == 0
 
 
 @pytest.mark.parametrize("documents", [300_000])

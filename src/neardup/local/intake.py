@@ -19,33 +19,13 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
-from neardup.errors import RejectedError
+from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.method import Prepared
+from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
-
-
-@dataclass
-class Intake:
-    """What pass 1 leaves behind. Arrays have one entry an accepted document, in input order."""
-
-    files: list[str]
-    file: Array
-    row: Array
-    position: Array  # among all input documents, rejected ones included
-    ids: pa.LargeStringArray
-    prepared: Prepared  # its evidence is in the store
-    lengths: Array  # characters; zeros when the policy does not ask
-    extra: dict[str, pa.ChunkedArray]
-    store: EvidenceStore
-    rejected: list[Rejected]
-    rejected_position: Array
-    total: int
-
-    def __len__(self) -> int:
-        return len(self.position)
 
 
 def take_in(collection: Collection, plan: Plan, progress: Progress, folder: Path | None) -> Intake:
@@ -169,7 +149,7 @@ class _Gathered:
         return self.total + positions, self.total + others
 
     def finish(self) -> Intake:
-        records = pa.Table.from_batches(self.records) if self.records else None
+        records = _table(self.records) if self.records else None
         return Intake(
             files=list(self.files),
             file=_join(self.file, np.int32),
@@ -191,6 +171,18 @@ def strict_error(rejected: Rejected) -> RejectedError:
         f"{rejected.file}, row {rejected.row}: {rejected.reason}.",
         hint="without --strict such documents are set apart in rejected.jsonl and the run goes on.",
     )
+
+
+def _table(batches: list[pa.RecordBatch]) -> pa.Table:
+    """Files may give a column in unlike types: the wider one serves, where there is one."""
+    parts = [pa.Table.from_batches([batch]) for batch in batches]
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise ColumnError(
+            f"The files have a column in types that cannot be compared: {error}.",
+            hint="give the column that a policy reads the same type in all files.",
+        ) from error
 
 
 _NOTHING = Ragged(np.empty(0, np.uint64), np.zeros(1, np.int64))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,30 +18,16 @@ from neardup.decisions.copies import Decided, decide_all
 from neardup.decisions.order import rank_documents
 from neardup.decisions.rule import Verdict, decide
 from neardup.documents import Collection
-from neardup.local.intake import Intake, take_in
+from neardup.local.intake import take_in
 from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
 from neardup.matching.collapse import leaders
 from neardup.matching.hot import refine
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs, Verifier
+from neardup.outputs.outcome import Intake, Outcome
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Everything a Result is made of; arrays by document."""
-
-    intake: Intake
-    rank: Array
-    leader: Array
-    decided: Decided
-    cluster: Array
-    pairs: Pairs  # verified pairs of leaders
-    pairs_complete: bool
-    candidates: int
-    timings: dict[str, float]
 
 
 def run(
@@ -115,8 +100,10 @@ def _match(
 
 def _groups(intake: Intake, plan: Plan, order: Array, codes: Array | None) -> Groups:
     if plan.keys_from_evidence:
-        every = np.arange(len(order))
-        return distinct(rare_groups(every, order, codes, plan.method, intake.store))
+        # What stands for a short document is a digest, not features: its equals are collapsed
+        # already, and anything else that shares a number with it does so by accident.
+        long = np.flatnonzero(~intake.prepared.too_short[order])
+        return distinct(rare_groups(long, order, codes, plan.method, intake.store))
     keys = intake.prepared.keys.take(order)
     return distinct(share_keys(keys, intake.prepared.probes[order], codes))
 

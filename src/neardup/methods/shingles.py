@@ -146,7 +146,7 @@ class Shingles:
         return _native.overlaps(evidence.values, evidence.offsets, a, b, -(-num // den))
 
     def prefix_sizes(self, sizes: Array) -> Array:
-        """A partner has at least one of so many features, in any fixed order."""
+        """Of so many features, in any fixed order, a partner has one: |A| − ⌈t·|A|⌉ + 1."""
         needed = -(-sizes * self.fraction.numerator // self.fraction.denominator)
         prefix: Array = sizes - np.maximum(needed, 1) + 1
         return prefix

@@ -53,9 +53,10 @@ def load(folder: Path) -> Result:
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{folder / RUN} cannot be read: {error}.") from error
-    if info.get("format") != FORMAT:
+    found = info.get("format") if isinstance(info, dict) else None
+    if found != FORMAT:
         raise InputError(
-            f"{folder} has format {info.get('format')!r}; this version reads format {FORMAT}.",
+            f"{folder} has format {found!r}; this version reads format {FORMAT}.",
             hint="make the run again with this version.",
         )
     order = folder / ORDER
@@ -73,7 +74,8 @@ def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
     paths = info.get("inputs") or []
     if not paths or any(path is None for path in paths):
         return None
-    return lambda: collect([Path(path) for path in paths])
+    limit = info["settings"]["limit"]
+    return lambda: collect([Path(path) for path in paths]).limited(limit)
 
 
 def write_table(table: pa.Table, path: Path) -> None:

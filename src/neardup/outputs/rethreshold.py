@@ -49,7 +49,10 @@ def _nothing_more(_a: Array, _b: Array) -> Pairs:
 
 
 def _by_rank(result: Result, table: pa.Table) -> Pairs:
-    ids = result.decisions["id"].combine_chunks()
+    table_ids = result.decisions["id"].combine_chunks()
+    rejected = pc.equal(result.decisions["decision"], schema.REJECTED).combine_chunks()
+    # A rejected document may bear the id of an accepted one; pairs are never its own.
+    ids = pc.if_else(rejected, pa.scalar(None, table_ids.type), table_ids)
     a = np.asarray(pc.index_in(table["a"], ids)).astype(np.int64)
     b = np.asarray(pc.index_in(table["b"], ids)).astype(np.int64)
     score = table["score"].to_numpy().astype(np.float64)

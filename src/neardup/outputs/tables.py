@@ -8,9 +8,9 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.decisions.kinds import kinds_of
-from neardup.local.run import Outcome
 from neardup.matching.verify import Pairs
 from neardup.methods.method import Method
+from neardup.outputs.outcome import Outcome
 from neardup.schema import Array, offsets_of
 
 DECISIONS = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.kinds import kinds_of
+from reference import rule as twin
+
+
+@given(st.integers(0, 16), st.data())
+def test_components_equal_twin(count: int, data: st.DataObject) -> None:
+    node = st.integers(0, max(count - 1, 0))
+    pairs = data.draw(st.lists(st.tuples(node, node), max_size=20)) if count else []
+    a, b = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+    made = components(count, a, b)
+    expected = [-1] * count
+    for number, part in enumerate(twin.components(count, pairs)):
+        for member in part:
+            expected[member] = number
+    assert made.tolist() == expected
+
+
+def test_a_long_chain_is_one_component() -> None:
+    count = 5000
+    order = np.random.default_rng(1).permutation(count)
+    assert set(components(count, order[:-1], order[1:]).tolist()) == {0}
+
+
+@given(st.lists(st.integers(-1, 6), min_size=7, max_size=12))
+def test_clusters_of_the_rule(wished: list[int]) -> None:
+    """Clusters are a kept document and its duplicates, numbered by their first member."""
+    kept = [i for i, of in enumerate(wished) if of < 0]
+    kept_of = [of if of in kept else -1 for of in wished]
+    made = rule_clusters(np.array(kept_of, np.int64)).tolist()
+    members: dict[int, list[int]] = {}
+    for i, of in enumerate(kept_of):
+        members.setdefault(i if of < 0 else of, []).append(i)
+    several = sorted((m for m in members.values() if len(m) > 1), key=min)
+    expected = [-1] * len(wished)
+    for number, part in enumerate(several):
+        for member in part:
+            expected[member] = number
+    assert made == expected
+
+
+def test_kinds() -> None:
+    text, normal = np.array([1, 1, 2, 3], np.uint64), np.array([9, 9, 9, 8], np.uint64)
+    a, b = np.array([0, 0, 0, 1, -1]), np.array([1, 2, 3, -1, 1])
+    made = kinds_of(a, b, text, normal).to_pylist()
+    assert made == ["identical", "normalised", None, None, None]
+    assert len(kinds_of(a[:0], b[:0], text[:0], normal[:0])) == 0

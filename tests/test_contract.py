@@ -46,9 +46,19 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture(params=registry.names())
+# Every method as it comes, and the other ways some of them can work.
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in registry.names()),
+    ("exact", {"form": "bytes"}),
+    ("shingles", {"keys": "prefix", "words": 2, "threshold": 0.3}),
+    ("shingles", {"measure": "containment", "min_words": 1}),
+    ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),
+]
+
+
+@pytest.fixture(params=VARIANTS, ids=lambda variant: f"{variant[0]} {variant[1] or ''}".strip())
 def method(request: pytest.FixtureRequest) -> Method:
-    return registry.build(request.param)
+    return registry.build(*request.param)
 
 
 def batch(texts: list[str]) -> pa.RecordBatch:
@@ -160,14 +170,16 @@ def test_scores_are_symmetric_similarities(method: Method) -> None:
 
 
 def test_every_pair_that_passes_shares_a_key(method: Method) -> None:
-    """Where the method says that it misses nothing."""
-    if method.miss_rate > 0:
-        pytest.skip("the method may miss")
+    """Where the method says that it misses nothing; else at least what is equal."""
     prepared = method.prepare(batch(HOSTILE * 2))
     a, b = np.triu_indices(len(prepared.keys), 1)
-    passed = method.score(prepared.evidence, a.astype(np.int64), b.astype(np.int64)).passed
-    for i, j in zip(a[passed], b[passed], strict=True):
-        assert set(prepared.keys[i].tolist()) & set(prepared.keys[j].tolist())
+    scores = method.score(prepared.evidence, a.astype(np.int64), b.astype(np.int64))
+    certain = scores.passed if method.miss_rate == 0 else scores.score == 1
+    assert certain.any()
+    for i, j in zip(a[certain], b[certain], strict=True):
+        mine, theirs = prepared.keys[i].tolist(), prepared.keys[j].tolist()
+        probes = {*mine[: prepared.probes[i]]} & {*theirs}
+        assert probes or {*theirs[: prepared.probes[j]]} & {*mine}
 
 
 def test_identical_texts_are_always_found(method: Method) -> None:
@@ -210,8 +222,8 @@ def test_a_line_of_ten_megabytes(method: Method) -> None:
     rng = np.random.default_rng(1)
     line = " ".join(map(str, rng.integers(0, 10**8, 1_200_000)))
     assert len(line) > 10_000_000
-    result = nd.dedup([line, "short", line, line[5_000_000:]], method=method)
-    assert result.decisions["decision"].to_pylist() == ["kept", "kept", "duplicate", "kept"]
+    result = nd.dedup([line, "short", line], method=method)
+    assert result.decisions["decision"].to_pylist() == ["kept", "kept", "duplicate"]
 
 
 def test_texts_without_a_separator_of_ten_megabytes(method: Method) -> None:

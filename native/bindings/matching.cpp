@@ -31,6 +31,16 @@ static Out<uint8_t> distinct_groups(In<int64_t> members, In<uint8_t> probes, In<
     return give(std::move(distinct));
 }
 
+static Out<uint8_t> share_key(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes, In<int64_t> a,
+                              In<int64_t> b) {
+    std::vector<uint8_t> shared(a.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::share_key(keys.data(), offsets.data(), probes.data(), a.data(), b.data(), a.size(), shared.data());
+    }
+    return give(std::move(shared));
+}
+
 static nb::tuple group_pairs(In<int64_t> members, In<uint8_t> probes, In<int64_t> offsets, int64_t budget) {
     neardup::CandidatePairs pairs;
     {
@@ -134,6 +144,7 @@ void bind_matching(nb::module_ &m) {
     nb::class_<neardup::IdSet>(m, "IdSet").def(nb::init<>()).def("add", &add_ids, "digests"_a);
     m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a, "budget"_a);
+    m.def("share_key", &share_key, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("distinct_groups", &distinct_groups, "members"_a, "probes"_a, "offsets"_a);
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);

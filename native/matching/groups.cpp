@@ -108,9 +108,13 @@ class PairSet {
         compact();
         return static_cast<int64_t>(pairs_.size());
     }
-    const std::vector<uint64_t> &sorted() {
+    std::vector<uint64_t> sorted() {
         compact();
         return pairs_;
+    }
+    void restore(std::vector<uint64_t> &&sorted) {
+        pairs_ = std::move(sorted);
+        done_ = pairs_.size();
     }
 
   private:
@@ -150,13 +154,34 @@ void group_pairs(const int64_t *members, const uint8_t *probes, const int64_t *o
         for (j = i; j < groups && size(order[j]) == s;) ++j;
         made += each * static_cast<int64_t>(j - i);
         if (each > budget || made > kMostRepeats * budget) break;
+        const bool may_burst = pairs.size() + each * static_cast<int64_t>(j - i) > budget;
+        std::vector<uint64_t> before = may_burst ? pairs.sorted() : std::vector<uint64_t>();
         for (size_t k = i; k < j; ++k) add_group(members, probes, offsets[order[k]], offsets[order[k] + 1], pairs);
+        if (may_burst && pairs.size() > budget) {
+            pairs.restore(std::move(before));
+            break;
+        }
         out.largest = s;
-        if (pairs.size() > budget) break;
     }
     for (uint64_t pair : pairs.sorted()) {
         out.a.push_back(static_cast<int64_t>(pair >> 32));
         out.b.push_back(static_cast<int64_t>(pair & 0xffffffffu));
+    }
+}
+
+// Has one of the `looking` keys its equal among the others? A few dozen keys: no need to be clever.
+static bool looks_at(const uint64_t *looking, int64_t count, const uint64_t *others, int64_t size) {
+    for (int64_t i = 0; i < count; ++i)
+        if (std::find(others, others + size, looking[i]) != others + size) return true;
+    return false;
+}
+
+void share_key(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *a,
+               const int64_t *b, size_t pairs, uint8_t *shared) {
+    for (size_t i = 0; i < pairs; ++i) {
+        const uint64_t *x = keys + offsets[a[i]], *y = keys + offsets[b[i]];
+        const int64_t x_size = offsets[a[i] + 1] - offsets[a[i]], y_size = offsets[b[i] + 1] - offsets[b[i]];
+        shared[i] = looks_at(x, probes[a[i]], y, y_size) || looks_at(y, probes[b[i]], x, x_size);
     }
 }
 

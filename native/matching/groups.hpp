@@ -21,6 +21,10 @@ void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *
 void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
                      uint8_t *distinct);
 
+// shared[i] = 1 where documents a[i] and b[i] share a key with which one of them looks.
+void share_key(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *a,
+               const int64_t *b, size_t pairs, uint8_t *shared);
+
 struct CandidatePairs {
     std::vector<int64_t> a, b;
     int64_t largest = 0;  // groups up to this size are in; larger ones were left out

@@ -115,6 +115,13 @@ def shared_groups(
     keys: Hashes, offsets: Offsets, probes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], Bytes, Offsets]: ...
 def distinct_groups(members: NDArray[np.int64], probes: Bytes, offsets: Offsets) -> Bytes: ...
+def share_key(
+    keys: Hashes,
+    offsets: Offsets,
+    probes: NDArray[np.int32],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+) -> Bytes: ...
 def group_pairs(
     members: NDArray[np.int64], probes: Bytes, offsets: Offsets, budget: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]: ...

@@ -64,7 +64,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
     result.info.update(
         neardup=version("neardup"),
         settings=plan.describe(),
-        inputs=[str(path) if path else None for path in collection.paths],
+        inputs=[str(path.resolve()) if path else None for path in collection.paths],
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
         versions=_versions(),

@@ -19,7 +19,12 @@ from neardup.decisions.order import rank_documents
 from neardup.decisions.rule import Verdict, decide
 from neardup.documents import Collection
 from neardup.local.intake import take_in
-from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
+from neardup.matching.candidates import (
+    distinct,
+    pairs_within,
+    share_keys,
+    that_share_a_key,
+)
 from neardup.matching.collapse import leaders
 from neardup.matching.hot import refine
 from neardup.matching.rare import rare_groups
@@ -84,31 +89,39 @@ def _match(
     verifier: Verifier,
 ) -> tuple[Verdict, bool]:
     """Works on places in ``order``: leaders, first to last."""
-    codes = None if within is None else within[order]
     verify = _in_order(verifier, order)
-    groups = _groups(intake, plan, order, codes)
-    a, b, hot = pairs_within(groups, plan.usual_pairs(len(order)))
-    cold = verify(a, b)
-    if len(hot) and not plan.keys_from_evidence:
-        # Looked at more closely, also when all pairs are asked for: a template's would fail.
-        hot = refine(hot, order, codes, plan.method, intake.store, verify)
-    a, b, hot = pairs_within(hot, plan.pair_budget(len(order)))
-    cold = Pairs.concat([cold, verify(a, b)]).distinct()
-    verdict = decide(len(order), cold, hot, verify, followed[order])
-    return verdict, not len(hot)
-
-
-def _groups(intake: Intake, plan: Plan, order: Array, codes: Array | None) -> Groups:
+    codes = None if within is None else within[order]
     if plan.keys_from_evidence:
         # What stands for a short document is a digest, not features: its equals are collapsed
         # already, and anything else that shares a number with it does so by accident.
         long = np.flatnonzero(~intake.prepared.too_short[order])
-        return distinct(rare_groups(long, order, codes, plan.method, intake.store))
-    keys = intake.prepared.keys.take(order)
-    return distinct(share_keys(keys, intake.prepared.probes[order], codes))
+        groups = distinct(rare_groups(long, order, codes, plan.method, intake.store))
+        a, b, hot = pairs_within(groups, plan.pair_budget(len(order)))
+        cold = verify(a, b)
+    else:
+        keys, probes = intake.prepared.keys.take(order), intake.prepared.probes[order]
+        groups = distinct(share_keys(keys, probes, codes))
+        a, b, hot = pairs_within(groups, plan.usual_pairs(len(order)))
+        cold = verify(a, b)
+        if len(hot):
+            # Looked at more closely, also when all pairs are asked for: a template's would fail.
+            # Rare features may bring together what shares no key; engines must not differ in that.
+            hot = refine(hot, order, codes, plan.method, intake.store, verify)
+            verify = _only_if(verify, lambda a, b: that_share_a_key(keys, probes, a, b))
+            a, b, hot = pairs_within(hot, plan.pair_budget(len(order)) - len(a))
+            cold = Pairs.concat([cold, verify(a, b)]).distinct()
+    verdict = decide(len(order), cold, hot, verify, followed[order])
+    return verdict, not len(hot)
 
 
-def _in_order(verifier: Verifier, order: Array) -> Callable[[Array, Array], Pairs]:
+Verify = Callable[[Array, Array], Pairs]
+
+
+def _only_if(verify: Verify, chosen: Callable[[Array, Array], tuple[Array, Array]]) -> Verify:
+    return lambda a, b: verify(*chosen(a, b))
+
+
+def _in_order(verifier: Verifier, order: Array) -> Verify:
     """Places are turned into documents for scoring only."""
 
     def verify(a: Array, b: Array) -> Pairs:

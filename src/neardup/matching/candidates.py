@@ -60,3 +60,9 @@ def pairs_within(groups: Groups, budget: int) -> tuple[Array, Array, Groups]:
     members = groups.members
     a, b, largest = _native.group_pairs(members.values, groups.probes, members.offsets, budget)
     return a, b, groups.where(members.lengths > largest)
+
+
+def that_share_a_key(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    """Those of the pairs that ``share_keys`` would have brought together."""
+    shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
+    return a[shared], b[shared]

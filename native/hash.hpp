@@ -37,16 +37,25 @@ inline uint64_t scramble(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// Order-dependent 64-bit digest of a sequence; call it with two seeds for 128 bits.
-inline uint64_t sequence_digest(const uint64_t *values, size_t size, uint64_t seed) {
-    uint64_t a = seed ^ kSecret[0], b = kSecret[1] ^ size;
-    size_t i = 0;
-    for (; i + 2 <= size; i += 2) {
-        a = fold_multiply(a ^ values[i], kSecret[2]);
-        b = fold_multiply(b ^ values[i + 1], kSecret[3]);
+// Order-dependent 64-bit digest of a sequence that may come in pieces; two seeds give 128 bits.
+class SequenceDigest {
+  public:
+    explicit SequenceDigest(uint64_t seed) : seed_(seed), lane_{seed ^ kSecret[0], kSecret[1]} {}
+
+    void add(const uint64_t *values, size_t count) {
+        for (size_t i = 0; i < count; ++i, ++size_)  // two lanes: one multiply need not wait for the other
+            lane_[size_ & 1] = fold_multiply(lane_[size_ & 1] ^ values[i], kSecret[2 + (size_ & 1)]);
     }
-    if (i < size) a = fold_multiply(a ^ values[i], kSecret[2]);
-    return fold_multiply(a ^ kSecret[3], b ^ seed);
+    uint64_t value() const { return fold_multiply(lane_[0] ^ kSecret[3] ^ size_, lane_[1] ^ seed_); }
+
+  private:
+    uint64_t seed_, lane_[2], size_ = 0;
+};
+
+inline uint64_t sequence_digest(const uint64_t *values, size_t size, uint64_t seed) {
+    SequenceDigest digest(seed);
+    digest.add(values, size);
+    return digest.value();
 }
 
 // 64-bit digest of bytes; four lanes so that long texts run at memory speed.

@@ -14,7 +14,7 @@ python=${PYTHON:-python3}
 runtime=$("${CXX:-g++}" -print-file-name=libasan.so)
 # C++ exceptions cross the module's border: the C++ runtime must be there when ASan starts.
 cxx=$("${CXX:-g++}" -print-file-name=libstdc++.so)
-export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:log_path=${ASAN_LOG:-stderr} UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 LD_PRELOAD="$runtime $cxx" "$venv/bin/python" -m pytest -q -p no:cacheprovider \
   tests/text tests/documents tests/features tests/methods tests/matching tests/decisions tests/local \
   tests/test_contract.py "$@"

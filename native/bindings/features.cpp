@@ -21,9 +21,9 @@ static neardup::KeyScheme scheme_named(const std::string &name) {
 static nb::dict prepare_shingles(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, const WordMap *map,
                                  uint32_t width, uint32_t min_words, const std::string &scheme,
                                  In<uint32_t> multipliers, uint32_t bands, uint32_t rows, uint64_t threshold_num,
-                                 uint64_t threshold_den) {
+                                 uint64_t threshold_den, size_t piece_bytes) {
     neardup::ShingleSettings settings{width, min_words, scheme_named(scheme), bands, rows,
-                                      {multipliers.data(), multipliers.size()}, threshold_num, threshold_den};
+                                      {multipliers.data(), multipliers.size()}, threshold_num, threshold_den, piece_bytes};
     neardup::ShingleBatch batch;
     batch.feature_ends = {0};
     batch.key_ends = {0};
@@ -121,7 +121,8 @@ void bind_features(nb::module_ &m) {
     m.def("equal_pairs", &equal_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a);
     m.attr("MOST_SHINGLE_WORDS") = neardup::kMostWords;
     m.def("prepare_shingles", &prepare_shingles, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
-          "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a);
+          "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a,
+          "piece_bytes"_a = neardup::ShingleSettings{}.piece_bytes);
     m.def("shingle_signatures", &shingle_signatures, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
           "multipliers"_a);
     m.def("shingle_hashes", &shingle_hashes, "words"_a, "width"_a);

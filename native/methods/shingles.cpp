@@ -36,6 +36,17 @@ class Worker {
         tokenizer_.hashes(text, size, words_);
         return words_;
     }
+    // Keeps the last words, which begin the shingles of the next piece; says how many there are.
+    size_t carry(size_t most) {
+        if (words_.size() > most) words_.erase(words_.begin(), words_.end() - static_cast<ptrdiff_t>(most));
+        return words_.size();
+    }
+    const std::vector<uint64_t> &more_words(const uint8_t *text, size_t size) {
+        tokenizer_.hashes(text, size, hashes_);
+        words_.insert(words_.end(), hashes_.begin(), hashes_.end());
+        return words_;
+    }
+    void forget() { words_.clear(); }
     void shingle() { shingle_hashes(words_.data(), words_.size(), width_, hashes_); }
     const std::vector<uint32_t> &features() {
         feature_set(hashes_, features_, counts_);
@@ -60,10 +71,9 @@ class Worker {
     std::vector<uint8_t> normal_;
 };
 
-void append_keys(Worker &worker, const std::vector<uint32_t> &features, const ShingleSettings &s,
-                 std::vector<uint32_t> &minima, ShingleBatch &out) {
+void append_keys(const std::vector<uint32_t> &features, const std::vector<uint32_t> &minima,
+                 const ShingleSettings &s, ShingleBatch &out) {
     if (s.scheme == KeyScheme::bands) {
-        worker.minima(s.multipliers, minima.data());
         for (uint32_t b = 0; b < s.bands; ++b) out.keys.push_back(band_key(minima.data() + b * s.rows, s.rows, b));
         out.probes.push_back(static_cast<int32_t>(s.bands));
         return;
@@ -83,27 +93,104 @@ void append_short(Worker &worker, const uint8_t *text, size_t size, ShingleBatch
     out.probes.push_back(1);
 }
 
+// What is the same for documents of any length, once their features are at the end of the batch.
+void append_digests(const uint8_t *text, size_t size, size_t words, bool too_short, uint64_t normal_digest,
+                    ShingleBatch &out) {
+    const auto begin = static_cast<size_t>(out.feature_ends.back());
+    const auto *set = reinterpret_cast<const uint8_t *>(out.features.data() + begin);
+    const size_t bytes = (out.features.size() - begin) * sizeof(uint32_t);
+    for (uint64_t seed : {3, 4}) out.set_digests.push_back(bytes_digest(set, bytes, seed + (too_short ? 2 : 0)));
+    out.text_digests.push_back(bytes_digest(text, size, 7));
+    out.normal_digests.push_back(normal_digest);
+    out.words.push_back(static_cast<int32_t>(std::min<size_t>(words, INT32_MAX)));
+    out.too_short.push_back(too_short);
+    out.feature_ends.push_back(static_cast<int64_t>(out.features.size()));
+    out.key_ends.push_back(static_cast<int64_t>(out.keys.size()));
+}
+
+constexpr uint64_t kNormalSeed = 8;
+
 void append_document(Worker &worker, const uint8_t *text, size_t size, const ShingleSettings &s,
                      std::vector<uint32_t> &minima, ShingleBatch &out) {
-    const size_t words = worker.words(text, size).size(), begin = out.features.size();
+    const size_t words = worker.words(text, size).size();
     const bool too_short = words < std::max<uint32_t>(s.min_words, 1);
     if (too_short) {
         append_short(worker, text, size, out);
     } else {
         worker.shingle();
         const auto &features = worker.features();
-        append_keys(worker, features, s, minima, out);
+        if (s.scheme == KeyScheme::bands) worker.minima(s.multipliers, minima.data());
+        append_keys(features, minima, s, out);
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
-    const auto *set = reinterpret_cast<const uint8_t *>(out.features.data() + begin);
-    const size_t bytes = (out.features.size() - begin) * sizeof(uint32_t);
-    for (uint64_t seed : {3, 4}) out.set_digests.push_back(bytes_digest(set, bytes, seed + (too_short ? 2 : 0)));
-    out.text_digests.push_back(bytes_digest(text, size, 7));
-    out.normal_digests.push_back(worker.normal_digest(text, size, 8));
-    out.words.push_back(static_cast<int32_t>(std::min<size_t>(words, INT32_MAX)));
-    out.too_short.push_back(too_short);
-    out.feature_ends.push_back(static_cast<int64_t>(out.features.size()));
-    out.key_ends.push_back(static_cast<int64_t>(out.keys.size()));
+    append_digests(text, size, words, too_short, worker.normal_digest(text, size, kNormalSeed), out);
+}
+
+// A space or line feed always parts words, in every script and under all options.
+const uint8_t *piece_end(const uint8_t *begin, const uint8_t *end, size_t bytes) {
+    if (static_cast<size_t>(end - begin) <= bytes) return end;
+    const uint8_t *p = begin + std::max<size_t>(bytes, 1);  // a piece is never empty
+    while (p < end && *p != ' ' && *p != '\n') ++p;
+    return p;
+}
+
+// A long text in pieces: memory for words and hashes of one piece and for the distinct features.
+class LongText {
+  public:
+    LongText(Worker &worker, const ShingleSettings &s)
+        : worker_(worker), s_(s), digest_(kNormalSeed), minima(s.multipliers.size(), ~uint32_t{0}), piece_(minima) {}
+
+    void add(const uint8_t *text, size_t size) {
+        const size_t carried = worker_.carry(s_.width - 1);
+        const auto &words = worker_.more_words(text, size);
+        digest_.add(words.data() + carried, words.size() - carried);
+        count_ += words.size() - carried;
+        if (words.size() < s_.width) return;
+        worker_.shingle();
+        const auto &some = worker_.features();
+        features.insert(features.end(), some.begin(), some.end());
+        if (features.size() > 2 * distinct_ + (size_t{1} << 20)) compact();
+        worker_.minima(s_.multipliers, piece_.data());
+        for (size_t i = 0; i < minima.size(); ++i) minima[i] = std::min(minima[i], piece_[i]);
+    }
+    void compact() {
+        std::sort(features.begin(), features.end());
+        features.erase(std::unique(features.begin(), features.end()), features.end());
+        distinct_ = features.size();
+    }
+    size_t words() const { return count_; }
+    uint64_t normal_digest() const { return digest_.value(); }
+
+  private:
+    Worker &worker_;
+    const ShingleSettings &s_;
+    SequenceDigest digest_;
+    size_t count_ = 0, distinct_ = 0;
+
+  public:
+    std::vector<uint32_t> features, minima;
+
+  private:
+    std::vector<uint32_t> piece_;
+};
+
+// The same result as append_document.
+void append_long(Worker &worker, const uint8_t *text, size_t size, const ShingleSettings &s,
+                 std::vector<uint32_t> &minima, ShingleBatch &out) {
+    worker.forget();
+    LongText whole(worker, s);
+    const uint8_t *const end = text + size;
+    for (const uint8_t *p = text; p < end;) {
+        const uint8_t *next = piece_end(p, end, s.piece_bytes);
+        whole.add(p, static_cast<size_t>(next - p));
+        p = next;
+    }
+    if (whole.words() < std::max({s.min_words, s.width, 1u}))  // few words in much space
+        return append_document(worker, text, size, s, minima, out);
+    whole.compact();
+    append_keys(whole.features, whole.minima, s, out);
+    out.features.insert(out.features.end(), whole.features.begin(), whole.features.end());
+    append_digests(text, size, whole.words(), false, whole.normal_digest(), out);
 }
 
 }  // namespace
@@ -114,8 +201,11 @@ void prepare_shingles(const uint8_t *values, const int64_t *offsets, size_t docu
     std::vector<uint32_t> minima(settings.multipliers.size());
     out.features.reserve(static_cast<size_t>(offsets[documents] - offsets[0]) / 7);
     out.keys.reserve(documents * std::max<uint32_t>(settings.bands, 1));
-    for (size_t d = 0; d < documents; ++d)
-        append_document(worker, values + offsets[d], static_cast<size_t>(offsets[d + 1] - offsets[d]), settings, minima, out);
+    for (size_t d = 0; d < documents; ++d) {
+        const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
+        const auto append = size > settings.piece_bytes ? append_long : append_document;
+        append(worker, values + offsets[d], size, settings, minima, out);
+    }
 }
 
 void shingle_signatures(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,

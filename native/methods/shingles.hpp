@@ -23,6 +23,7 @@ struct ShingleSettings {
     uint32_t bands = 0, rows = 0;
     std::span<const uint32_t> multipliers;  // padded to a multiple of 16
     uint64_t threshold_num = 4, threshold_den = 5;
+    size_t piece_bytes = size_t{4} << 20;  // longer texts are worked through in pieces of about this
 };
 
 // Column by column, one entry a document; ends[i] closes document i in the ragged columns.

@@ -102,6 +102,7 @@ def prepare_shingles(
     rows: int,
     threshold_num: int,
     threshold_den: int,
+    piece_bytes: int = ...,
 ) -> dict[str, NDArray[Any]]: ...
 def shingle_signatures(
     values: Bytes,

@@ -17,6 +17,7 @@ ROWS = {
     "signatures": "text in memory → 128 MinHash values of word 5-shingles, one core",
     "dedup": "JSONL → decisions at Jaccard ≥ 0.8, one core",
     "workers": "the same, two cores",
+    "command": "`neardup dedup FILE -o OUT --workers 1`, start-up and kept documents included",
     "quality": "pairs against the exact Jaccard",
     "help": "`neardup --help`",
 }
@@ -37,16 +38,20 @@ class Bench:
 
     def dedup(self) -> str:
         def once(side: str) -> Any:
-            extra = ["1"] if side == "neardup" else []
-            return self._run(side, "dedup", self.corpus.jsonl, self._out(side), *extra)
+            if side == "neardup":
+                return self._run(side, "decide", self.corpus.jsonl, 1)
+            return self._run(side, "dedup", self.corpus.jsonl, self._out(side))
 
         return self._speed("dedup", self._take_turns(once))
 
     def workers(self) -> str:
-        out = self._out("neardup")
-        ask = ["dedup", self.corpus.jsonl, out, "2"]
+        ask = ["decide", self.corpus.jsonl, 2]
         runs = [self._run("neardup", *ask, cores=(0, 1)) for _ in range(self.repeat)]
         return self._speed("workers", runs)
+
+    def command(self) -> str:
+        ask = ["dedup", self.corpus.jsonl, self._out("neardup"), 1]
+        return self._speed("command", [self._run("neardup", *ask) for _ in range(self.repeat)])
 
     def quality(self) -> str:
         truth = corpus.make_truth(self.corpus, peers.make)

@@ -1,6 +1,8 @@
-"""neardup: signatures by its Python API, everything else by its command line, start-up included.
+"""neardup: signatures and decisions by its Python API, timed after imports as the peers are; whole
+runs by its command line, start-up and the writing of the kept documents included.
 
 usage: run_neardup signatures FILE.parquet
+       run_neardup decide FILE.jsonl WORKERS
        run_neardup dedup|find FILE.jsonl OUT WORKERS
        run_neardup help
 """
@@ -27,11 +29,10 @@ COMMAND = Path(sys.executable).with_name("neardup")
 
 
 def signatures(texts: pa.LargeStringArray) -> np.ndarray:
-    """128 MinHash values of word 5-shingles a document, by the default method.
+    """128 MinHash values of word 5-shingles a document, by the default method."""
+    from neardup import Shingles
 
-    TO FILL IN: `Shingles().prepare(...)` of neardup.methods.shingles, as (documents, 128).
-    """
-    raise NotImplementedError("the signature call of neardup is not connected yet")
+    return Shingles().signatures(texts)
 
 
 def command(*arguments: str) -> tuple[float, float]:
@@ -60,6 +61,25 @@ def time_signatures(parquet: str) -> None:
     cost = side.cost_since(start)
     assert matrix.shape == (len(texts), side.PERMUTATIONS), matrix.shape
     report("signatures", docs=len(texts), mb=mb, **cost)
+
+
+def time_decide(jsonl: str, workers: str) -> None:
+    """From the file to the table of decisions; nothing is written."""
+    import neardup
+
+    neardup.dedup(["a warm-up that loads every module"], workers=1)
+    start = time.perf_counter()
+    result = neardup.dedup(Path(jsonl), workers=int(workers))
+    cost = side.cost_since(start)
+    counts = result.counts
+    report(
+        "decide",
+        docs=counts.documents,
+        mb=side.file_mb(jsonl),
+        duplicates=counts.duplicates,
+        workers=int(workers),
+        **cost,
+    )
 
 
 def time_run(name: str, jsonl: str, out: str, workers: str) -> None:
@@ -105,4 +125,4 @@ if __name__ == "__main__":
     if row in ("dedup", "find"):
         time_run(row, *arguments)
     else:
-        {"signatures": time_signatures, "help": time_help}[row](*arguments)
+        {"signatures": time_signatures, "decide": time_decide, "help": time_help}[row](*arguments)

@@ -43,7 +43,7 @@ def take_in(collection: Collection, plan: Plan, progress: Progress, folder: Path
 def _prepared_batches(
     collection: Collection, plan: Plan
 ) -> Iterator[tuple[DocumentBatch, Prepared, Array]]:
-    """In input order, with at most twice as many chunks in flight as there are workers."""
+    """In input order, with one chunk more in flight than there are workers."""
     chunks = iter(collection.chunks(plan.columns))
     if plan.workers == 1:
         for chunk in chunks:
@@ -54,7 +54,7 @@ def _prepared_batches(
         try:
             for chunk in chunks:
                 waiting.append(pool.submit(_work, chunk, plan))
-                if len(waiting) >= 2 * plan.workers:
+                if len(waiting) > plan.workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

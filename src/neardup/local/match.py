@@ -1,0 +1,96 @@
+"""Pass 2 on one machine: keys → verified pairs → the rule, for documents with unlike evidence.
+
+Works on places in ``order``: leaders, first to last by the policy. Pairs of small groups are
+verified at once; hot groups are looked at more closely (``matching/hot.py``) and then walked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.decisions.rule import Verdict, decide
+from neardup.matching.candidates import (
+    Groups,
+    distinct,
+    pairs_within,
+    share_keys,
+    that_share_a_key,
+)
+from neardup.matching.hot import refine
+from neardup.matching.rare import rare_groups
+from neardup.matching.verify import Pairs, Verifier
+from neardup.outputs.outcome import Intake
+from neardup.plan import Plan
+from neardup.schema import Array
+
+Verify = Callable[[Array, Array], Pairs]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Verified pairs of small groups, groups still to be walked, and how to verify those."""
+
+    pairs: Pairs
+    hot: Groups
+    verify: Verify
+
+
+def match(
+    intake: Intake,
+    plan: Plan,
+    order: Array,
+    within: Array | None,
+    followed: Array,
+    verifier: Verifier,
+) -> tuple[Verdict, bool]:
+    """The verdict on leaders, and whether all their pairs were seen."""
+    codes = None if within is None else within[order]
+    verify = _in_order(verifier, order)
+    find = _by_rare_features if plan.keys_from_evidence else _by_keys
+    found = find(intake, plan, order, codes, verify)
+    verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order])
+    return verdict, not len(found.hot)
+
+
+def _by_rare_features(
+    intake: Intake, plan: Plan, order: Array, codes: Array | None, verify: Verify
+) -> Candidates:
+    # What stands for a short document is a digest, not features: its equals are collapsed
+    # already, and anything else that shares a number with it does so by accident.
+    long = np.flatnonzero(~intake.prepared.too_short[order])
+    groups = distinct(rare_groups(long, order, codes, plan.method, intake.store))
+    a, b, hot = pairs_within(groups, plan.pair_budget(len(order)))
+    return Candidates(verify(a, b), hot, verify)
+
+
+def _by_keys(
+    intake: Intake, plan: Plan, order: Array, codes: Array | None, verify: Verify
+) -> Candidates:
+    keys, probes = intake.prepared.keys.take(order), intake.prepared.probes[order]
+    groups = distinct(share_keys(keys, probes, codes))
+    a, b, hot = pairs_within(groups, plan.usual_pairs(len(order)))
+    cold = verify(a, b)
+    if not len(hot):
+        return Candidates(cold, hot, verify)
+
+    # Rare features may bring together what shares no key; engines must not differ in that.
+    def verify_sharing(a: Array, b: Array) -> Pairs:
+        return verify(*that_share_a_key(keys, probes, a, b))
+
+    hot = refine(hot, order, codes, plan.method, intake.store, verify)
+    a, b, hot = pairs_within(hot, plan.pair_budget(len(order)) - len(a))
+    cold = Pairs.concat([cold, verify_sharing(a, b)]).distinct()
+    return Candidates(cold, hot, verify_sharing)
+
+
+def _in_order(verifier: Verifier, order: Array) -> Verify:
+    """Places are turned into documents for scoring only."""
+
+    def verify(a: Array, b: Array) -> Pairs:
+        scored = verifier.scores(order[a], order[b])
+        return Pairs(a[scored.passed], b[scored.passed], scored.score[scored.passed])
+
+    return verify

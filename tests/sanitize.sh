@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The same tests against a build with AddressSanitizer and UndefinedBehaviorSanitizer.
+#
+# The module is loaded by an uninstrumented Python, so the sanitizer's runtime must come first
+# (LD_PRELOAD), and Python's own leaks at exit are not ours to report. Arguments go to pytest.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=.venv-sanitize
+python=${PYTHON:-python3}
+[ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+"$venv/bin/python" -m pip install --quiet --upgrade pip "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
+"$venv/bin/python" -m pip install --quiet --no-build-isolation \
+  -Cbuild-dir=build/sanitize -Ccmake.define.NEARDUP_SANITIZE=ON -Cinstall.strip=false -e ".[all,dev]"
+runtime=$("${CXX:-g++}" -print-file-name=libasan.so)
+# C++ exceptions cross the module's border: the C++ runtime must be there when ASan starts.
+cxx=$("${CXX:-g++}" -print-file-name=libstdc++.so)
+export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+LD_PRELOAD="$runtime $cxx" "$venv/bin/python" -m pytest -q -p no:cacheprovider \
+  tests/text tests/documents tests/features tests/methods tests/matching tests/decisions tests/local \
+  tests/test_contract.py "$@"

@@ -134,6 +134,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), link
 
 
+@each_page
+def test_files_that_are_named_exist(page: Path) -> None:
+    """`matching/rare.py` is one of the package, `native/hash.hpp` one of the repository."""
+    written = BLOCK.sub("", page.read_text("utf-8"))
+    for name in re.findall(r"`((?:\w+/)+\w+\.(?:py|hpp|cpp|md|svg|jsonl))`", written):
+        if "NAME" not in name and not name.startswith("out/"):
+            assert any((root / name).exists() for root in (ROOT, ROOT / "src" / "neardup")), name
+
+
 def test_every_page_can_be_reached() -> None:
     """From the README, by links alone."""
     seen, todo = set(), [README]

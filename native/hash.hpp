@@ -66,7 +66,7 @@ inline uint64_t bytes_digest(const uint8_t *p, size_t size, uint64_t seed) {
         for (int k = 0; k < 4; ++k)
             lane[k] = fold_multiply(load64_le(p + 16 * k) ^ kSecret[k], load64_le(p + 16 * k + 8) ^ lane[k]);
     uint8_t tail[64] = {};
-    std::memcpy(tail, p, left);
+    if (left) std::memcpy(tail, p, left);  // an empty text may have no address
     for (int k = 0; k < 4; ++k)
         lane[k] = fold_multiply(load64_le(tail + 16 * k) ^ kSecret[k], load64_le(tail + 16 * k + 8) ^ lane[k]);
     const uint64_t a = fold_multiply(lane[0] ^ kSecret[1], lane[1] ^ size);

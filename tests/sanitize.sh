@@ -2,7 +2,8 @@
 # The same tests against a build with AddressSanitizer and UndefinedBehaviorSanitizer.
 #
 # The module is loaded by an uninstrumented Python, so the sanitizer's runtime must come first
-# (LD_PRELOAD), and Python's own leaks at exit are not ours to report. Arguments go to pytest.
+# (LD_PRELOAD), and leaks of Python itself at exit are not ours to report. Only Python's output is captured:
+# what a sanitizer says must be seen. Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=.venv-sanitize
@@ -14,7 +15,7 @@ python=${PYTHON:-python3}
 runtime=$("${CXX:-g++}" -print-file-name=libasan.so)
 # C++ exceptions cross the module's border: the C++ runtime must be there when ASan starts.
 cxx=$("${CXX:-g++}" -print-file-name=libstdc++.so)
-export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:log_path=${ASAN_LOG:-stderr} UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-LD_PRELOAD="$runtime $cxx" "$venv/bin/python" -m pytest -q -p no:cacheprovider \
+export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+LD_PRELOAD="$runtime $cxx" "$venv/bin/python" -m pytest -q --capture=sys -p no:cacheprovider \
   tests/text tests/documents tests/features tests/methods tests/matching tests/decisions tests/local \
   tests/test_contract.py "$@"

@@ -4,7 +4,8 @@
 // by Lemire & Kaser 2010) and scrambled by a bijection. Its upper 32 bits are the feature: sorted,
 // that is in random order, so prefix filters take the head and verification merges.
 // The error of 32 bits: two sets of n features share n²/2³² by accident, so a score is too high by
-// about n/2³² (2·10⁻⁷ for a news article, 2·10⁻⁶ for 10,000 words) and never too low.
+// about n/2³² (2·10⁻⁷ for a news article, 2·10⁻⁶ for 10,000 words); two shingles of one text fall
+// together with probability n²/2³³, which moves a score by about 1/n.
 // A text of fewer than w words has one shingle: all its words.
 #pragma once
 #include <cstddef>

@@ -104,7 +104,7 @@ def test_short_documents_meet_only_their_equals() -> None:
     texts = ["One two three.", "one, TWO three", "one two three four", "!!", "!!", "??"]
     result = nd.dedup(texts)
     assert result.decisions["kept_id"].to_pylist() == [None, "input:1", None, None, "input:4", None]
-    reasons = ["representative", "equal", "too_short", "representative", "equal", "too_short"]
+    reasons = ["too_short", "equal", "too_short", "too_short", "equal", "too_short"]
     assert result.decisions["reason"].to_pylist() == reasons
 
 

@@ -30,7 +30,8 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     counts = result.counts
     told = [f"{counts.sentence()}."]
     if counts.too_short:
-        told.append(f"{counts.too_short:,} of the kept are too short to be compared.")
+        are = "is" if counts.too_short == 1 else "are"
+        told.append(f"{counts.too_short:,} of the kept {are} too short to be compared.")
     told += _rejected_lines(result)
     told.append(
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
@@ -72,7 +73,7 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
     told = []
     if out:
         files = sorted(path.name for path in out.glob("kept.*"))
-        listed = ", ".join([*files, "duplicates.parquet", "pairs.parquet"])
+        listed = ", ".join([*files, "decisions.parquet", "duplicates.parquet", "pairs.parquet"])
         told.append(f"Written to {out}: {listed}, run.json …")
     if len(result.duplicates) and (example := _example(result)):
         told.append(f"Look at the weakest pair: {example}")
@@ -89,4 +90,5 @@ def _example(result: Result) -> str | None:
     weakest = result.weakest(1).to_pylist()[0]
     ids = [weakest["kept_id"], weakest["id"]]
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
-    return shlex.join(["neardup", "compare", "--in", paths[0], *ends_options, *ids])
+    as_given = str(result.decisions["file"][0].as_py())
+    return shlex.join(["neardup", "compare", "--in", as_given, *ends_options, *ids])

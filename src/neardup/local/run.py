@@ -34,14 +34,16 @@ def run(
     clock.lap("reading")
     rank = rank_documents(plan.keep, intake.lengths, intake.extra.get(plan.keep.column or ""))
     within = _codes(intake, plan.within)
+    progress.stage("matching", unit="pairs")
+    verifier = Verifier(plan.method, intake.store, workers=plan.workers, progress=progress.advance)
     leader = leaders(intake.prepared.digests, rank, within)
+    if getattr(plan.method, "confirms_copies", False):
+        leader = _confirmed(leader, verifier)
     follower = leader != np.arange(len(leader))
     followed = np.zeros(len(leader), bool)
     followed[leader[follower]] = True
     order = np.flatnonzero(~follower)
     order = order[np.argsort(rank[order], kind="stable")]
-    progress.stage("matching", unit="pairs")
-    verifier = Verifier(plan.method, intake.store, workers=plan.workers, progress=progress.advance)
     verdict, complete = match(intake, plan, order, within, followed, verifier)
     clock.lap("matching")
     progress.stage("deciding")
@@ -58,6 +60,15 @@ def run(
     return Outcome(
         intake, rank, leader, decided, cluster, pairs, complete, verifier.scored, clock.laps
     )
+
+
+def _confirmed(leader: Array, verifier: Verifier) -> Array:
+    """A follower that is not what its digest says stands for itself."""
+    follower = np.flatnonzero(leader != np.arange(len(leader)))
+    passed = verifier.scores(follower, leader[follower]).passed
+    confirmed = leader.copy()
+    confirmed[follower[~passed]] = follower[~passed]
+    return confirmed
 
 
 def _codes(intake: Intake, column: str | None) -> Array | None:

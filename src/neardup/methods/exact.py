@@ -1,7 +1,8 @@
 """Exact duplicates: equal bytes, or equal normal forms, confirmed on the text itself.
 
-The key is a digest; the evidence is the text (or its normal form), so a collision of digests never
-becomes a duplicate. Normal form: words folded and joined by single spaces (``text/words.py``).
+The key is a digest; the evidence is the text (or its normal form), and copies are confirmed on it,
+so a collision of digests never becomes a duplicate. Normal form: words folded and joined by single
+spaces (``text/words.py``).
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Exact:
     columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
     miss_rate: ClassVar[float] = 0.0
+    confirms_copies: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:

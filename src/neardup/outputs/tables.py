@@ -61,7 +61,7 @@ def decided_columns(
     has_copies = np.zeros(len(kept), bool)
     has_copies[kept_of[~kept]] = True
     words = pa.array(["unique", "representative", "too_short", passed, "equal"], pa.large_string())
-    why = np.select([kept & has_copies, kept & short, kept, short], [1, 2, 0, 4], default=3)
+    why = np.select([kept & short, kept & has_copies, kept, short], [2, 1, 0, 4], default=3)
     return {
         "decision": decision_column(np.where(kept, 0, 1)),
         "reason": words.take(pa.array(why)),

@@ -20,7 +20,7 @@ from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
-from neardup.methods.method import Method
+from neardup.methods.method import Method, signature_of
 from neardup.methods.parameters import check_type
 
 CLUSTERS = ("rule", "components")
@@ -89,6 +89,7 @@ class Plan:
             "method": self.method.name,
             "parameters": dataclasses.asdict(self.method),  # type: ignore[call-overload]
             "resolved": self.method.resolved(),
+            "signature": signature_of(self.method),
             "text": self.columns.text,
             "id": self.columns.id,
             "date": self.written.date,

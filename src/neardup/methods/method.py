@@ -8,14 +8,25 @@ is an artefact, and is given to it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.schema import Array, Ragged
+
+SIGNATURE_FORMAT = 1  # steps with any change of features, keys or digests; see CHANGELOG.md
+
+
+def signature_of(method: Method) -> dict[str, Any]:
+    """What must be equal for keys and evidence of two runs to be compared."""
+    written = json.dumps([method.name, asdict(method)], sort_keys=True)  # type: ignore[call-overload]
+    digest = hashlib.sha256(written.encode()).hexdigest()
+    return {"format": SIGNATURE_FORMAT, "digest": digest[:32]}
 
 
 @dataclass(frozen=True)

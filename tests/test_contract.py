@@ -205,8 +205,8 @@ def test_every_document_is_decided_exactly_once(method: Method) -> None:
         assert (row["kept_id"] in kept) == (row["decision"] == "duplicate")
         assert row["reason"]
         if row["decision"] == "duplicate":
-            assert np.float32(method.threshold) <= row["score"] <= 1
-    assert (result.pairs["score"].to_numpy() >= np.float32(method.threshold)).all()
+            assert method.threshold <= row["score"] <= 1
+    assert (result.pairs["score"].to_numpy() >= method.threshold).all()
 
 
 @pytest.mark.parametrize("rows", [1, 4, 1000])

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -61,7 +60,7 @@ def test_the_rule_holds(data: Path, name: str, measure: str) -> None:
     place = {row["id"]: i for i, row in enumerate(decisions)}
     scores = {frozenset((pair["a"], pair["b"])): pair["score"] for pair in result.pairs.to_pylist()}
     assert result.info["pairs"] == "complete"
-    assert all(score >= np.float32(0.8) for score in scores.values())
+    assert all(score >= 0.8 for score in scores.values())
     for pair in scores:
         assert not pair <= kept, "two kept documents match"
     best: dict[str, float] = {}

@@ -63,13 +63,15 @@ void append_groups(const std::vector<Entry> &entries, Groups &out) {
     }
 }
 
+// Every part reads all keys once, so there are few of them: beyond this many the parts grow.
 constexpr size_t kPartEntries = size_t{1} << 20;
+constexpr int kMostPartBits = 4;
 
 }  // namespace
 
 void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, Groups &out) {
     const size_t total = documents ? static_cast<size_t>(offsets[documents] - offsets[0]) : 0;
-    const int part_bits = std::clamp<int>(std::bit_width(total / kPartEntries), 0, 12);
+    const int part_bits = std::clamp<int>(std::bit_width(total / kPartEntries), 0, kMostPartBits);
     std::vector<Entry> entries, scratch;
     entries.reserve((total >> part_bits) + (total >> (part_bits + 4)) + 16);
     for (uint64_t part = 0; part < uint64_t{1} << part_bits; ++part) {

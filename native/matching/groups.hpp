@@ -14,7 +14,7 @@ struct Groups {
 };
 
 // Document d has keys[offsets[d] .. offsets[d+1]), of which the first probes[d] look.
-// Works through the key space in parts, so that memory beyond the input stays bounded.
+// Works through the key space in parts, so that memory beyond the input is a fraction of it.
 void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, Groups &out);
 
 // distinct[g] = 1 for the first of all groups with the same entries: alike documents share many keys.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
@@ -64,7 +65,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
     result.info.update(
         neardup=version("neardup"),
         settings=plan.describe(),
-        inputs=[str(path.resolve()) if path else None for path in collection.paths],
+        inputs=_inputs(collection),
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
         versions=_versions(),
@@ -73,6 +74,14 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
     result.info["counts"] = vars(result.counts)
     _check_conservation(result, outcome.intake.total)
     return result
+
+
+def _inputs(collection: Collection) -> list[dict[str, str] | None]:
+    """As named by the user, and where that is from anywhere; None for what cannot be read again."""
+    return [
+        {"file": file, "path": os.path.abspath(path)} if path else None
+        for file, path in zip(collection.files, collection.paths, strict=True)
+    ]
 
 
 def _rank_of_all(outcome: Outcome) -> Any:

@@ -20,7 +20,7 @@ from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
-from neardup.methods.method import Method, signature_of
+from neardup.methods.method import Method, OverlapMethod, signature_of
 from neardup.methods.parameters import check_type
 
 CLUSTERS = ("rule", "components")
@@ -74,7 +74,7 @@ class Plan:
     @property
     def keys_from_evidence(self) -> bool:
         """The method's keys are features; the engine may choose rarer ones when it has seen all."""
-        return bool(getattr(self.method, "keys_from_evidence", False))
+        return isinstance(self.method, OverlapMethod) and self.method.keys_from_evidence
 
     def usual_pairs(self, documents: int) -> int:
         return min(max(USUAL_PAIRS * documents, FEWEST_PAIRS), self.max_pairs)
@@ -122,6 +122,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
     attempt(lambda: _positive("limit", settings.limit))
     attempt(lambda: _positive("max_pairs", settings.max_pairs))
+    attempt(lambda: _not_the_text(settings, keep))
     if problems:
         raise _all_problems(problems)
     needed = (keep.column, settings.within, *method.columns)
@@ -137,7 +138,8 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,
-        every_pair=every_pair,
+        # Components of some of the pairs would be neither these nor those clusters.
+        every_pair=every_pair or settings.clusters == "components",
         written=settings,
     )
 
@@ -151,17 +153,12 @@ def _all_problems(problems: list[NeardupError]) -> NeardupError:
 
 
 def _method(settings: Settings) -> Method:
-    if not isinstance(settings.method, str):
-        if settings.set or settings.threshold is not None:
-            changes = dict(settings.set)
-            if settings.threshold is not None:
-                changes["threshold"] = settings.threshold
-            return dataclasses.replace(settings.method, **changes)  # type: ignore[type-var]
-        return settings.method
     parameters = dict(settings.set)
     if settings.threshold is not None:
         parameters["threshold"] = settings.threshold
-    return registry.build(settings.method, parameters)
+    if isinstance(settings.method, str):
+        return registry.build(settings.method, parameters)
+    return registry.changed(settings.method, parameters)
 
 
 def _workers(workers: int | None) -> int:
@@ -173,8 +170,17 @@ def _workers(workers: int | None) -> int:
 
 
 def _positive(name: str, value: int | None) -> None:
-    if value is not None and value < 1:
-        raise SettingsError(f"{name} is {value}; expected 1 or more.")
+    if value is not None and (not isinstance(value, int) or value < 1):
+        raise SettingsError(f"{name} is {value!r}; expected a whole number of 1 or more.")
+
+
+def _not_the_text(settings: Settings, keep: Keep | None) -> None:
+    for option, column in (("keep", keep and keep.column), ("within", settings.within)):
+        if column == settings.text:
+            raise SettingsError(
+                f"{option} names the text column {column!r}, which is let go once it is compared.",
+                hint="keep the longest with --keep longest; equal texts are found by every method.",
+            )
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:

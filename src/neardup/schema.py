@@ -43,6 +43,8 @@ def documents(extra: dict[str, pa.DataType] | None = None) -> pa.Schema:
     return pa.schema(fields + [pa.field(name, type_) for name, type_ in (extra or {}).items()])
 
 
+# Scores are stored as computed, in 64 bits: a new threshold must decide as a new run would
+# (docs/decisions/0008-scores-in-64-bits.md).
 DECISIONS = pa.schema(
     [
         pa.field("id", pa.large_string()),
@@ -51,7 +53,7 @@ DECISIONS = pa.schema(
         pa.field("decision", pa.dictionary(pa.int8(), pa.string())),
         pa.field("reason", pa.large_string()),
         pa.field("kept_id", pa.large_string()),
-        pa.field("score", pa.float32()),
+        pa.field("score", pa.float64()),
         pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
         pa.field("cluster", pa.int64()),
         pa.field("ref", pa.bool_()),
@@ -62,7 +64,7 @@ PAIRS = pa.schema(
     [
         pa.field("a", pa.large_string()),
         pa.field("b", pa.large_string()),
-        pa.field("score", pa.float32()),
+        pa.field("score", pa.float64()),
         pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
     ]
 )
@@ -72,7 +74,7 @@ CLUSTERS = pa.schema(
         pa.field("cluster", pa.int64()),
         pa.field("kept_id", pa.large_string()),
         pa.field("size", pa.int64()),
-        pa.field("weakest", pa.float32()),
+        pa.field("weakest", pa.float64()),
         pa.field("members", pa.large_list(pa.large_string())),
     ]
 )

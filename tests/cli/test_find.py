@@ -60,3 +60,14 @@ def test_chains_only_on_request(run: Run) -> None:
     wrong = run("find", "-", "--clusters", "chains", input=jsonl(documents))
     assert wrong.exit_code == 2
     assert "expected rule or components" in wrong.stderr
+
+
+def test_lists_all_pairs_as_in_python(run: Run, tmp_path: Path) -> None:
+    """More pairs than deciding alone would look at."""
+    words = [f"w{i}" for i in range(200)]
+    texts = [" ".join([*words[:i], f"x{j}", *words[i + 1 :]]) for i in range(100) for j in range(5)]
+    path = tmp_path / "variants.jsonl"
+    path.write_text(jsonl([{"id": str(i), "text": text} for i, text in enumerate(texts)]), "utf-8")
+    told = json.loads(run("find", path, "-o", tmp_path / "out", "--json", "--quiet").stdout)
+    assert told["pairs"] == nd.find(path).info["pairs"] == "complete"
+    assert told["counts"]["pairs"] == nd.find(path).counts.pairs == 500 * 499 // 2

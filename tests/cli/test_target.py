@@ -91,7 +91,7 @@ def test_interrupted_while_writing_over(
 
     out = tmp_path / "out"
     run("dedup", docs, "-o", out)
-    monkeypatch.setattr("neardup.outputs.folder.save", interrupt)
+    monkeypatch.setattr("neardup.outputs.folder.write_table", interrupt)
     done = run("dedup", docs, "-o", out, "--overwrite")
     assert done.stderr == f"Interrupted; {out} does not hold a finished run.\n"
     assert not (out / "run.json").exists()

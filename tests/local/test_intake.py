@@ -181,3 +181,13 @@ def test_within_keeps_unlike_groups_apart() -> None:
     result = nd.dedup(rows, within="source")
     names = [None, None, "input:1", None, "input:4", "input:2"]
     assert result.decisions["kept_id"].to_pylist() == names
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_source_behind_the_limit_is_not_missed(tmp_path: Path, workers: int) -> None:
+    pq.write_table(pa.table({"text": [f"text {i}" for i in range(10)]}), tmp_path / "p1.parquet")
+    pq.write_table(pa.table({"other": ["x"]}), tmp_path / "p2.parquet")
+    paths = [tmp_path / "p1.parquet", tmp_path / "p2.parquet"]
+    assert nd.dedup(paths, limit=10, workers=workers).counts.documents == 10
+    with pytest.raises(ColumnError):
+        nd.dedup(paths, limit=11, workers=workers)

@@ -92,7 +92,7 @@ def check_decisions(result: Result, documents: list[twin.Document], expected: tw
             assert row["kept_id"] is row["score"] is row["kind"] is None
             continue
         assert row["kept_id"] == documents[best[0]]["id"], row
-        assert row["score"] == np.float32(float(best[1]))
+        assert row["score"] == float(best[1])
         assert row["kind"] == kind(documents[i]["text"], documents[best[0]]["text"])
 
 
@@ -114,7 +114,7 @@ def test_a_run_equals_all_pairs(seed: int, count: int, wanted: twin.Settings) ->
     result = nd.find(documents or [], workers=1, **native(wanted))
     check_decisions(result, documents, expected)
     assert pair_scores(result) == {
-        (documents[i]["id"], documents[j]["id"]): np.float32(float(score))
+        (documents[i]["id"], documents[j]["id"]): float(score)
         for (i, j), score in expected.pairs.items()
     }
     assert result.info["pairs"] == "complete"
@@ -139,7 +139,7 @@ def test_hot_groups_change_nothing(
     check_decisions(result, documents, expected)
     ids = {document["id"]: i for i, document in enumerate(documents)}
     for (a, b), score in pair_scores(result).items():
-        assert score == np.float32(float(expected.pairs[ids[a], ids[b]]))
+        assert score == float(expected.pairs[ids[a], ids[b]])
 
 
 @given(st.integers(0, 2**32), SETTINGS, st.sampled_from([1, 3, 1000]), st.sampled_from([1, 2]))
@@ -172,7 +172,7 @@ def test_bands_never_invent_a_pair(seed: int, wanted: twin.Settings, hot_ones: b
         result = nd.find(documents, workers=1, **native(wanted, keys="bands"))
     assert result.info["settings"]["resolved"]["scheme"] == "bands"
     truth = {
-        (documents[i]["id"], documents[j]["id"]): np.float32(float(score))
+        (documents[i]["id"], documents[j]["id"]): float(score)
         for (i, j), score in expected.pairs.items()
     }
     found = pair_scores(result)
@@ -209,7 +209,7 @@ def test_a_pair_exactly_at_the_threshold_passes(keys: str, measure: str) -> None
     options = {"words": 1, "measure": measure, "keys": keys}
     result = nd.dedup([one, other], threshold=0.8, set=options)
     assert result.counts.duplicates == 1
-    assert result.duplicates["score"].to_pylist() == [np.float32(0.8)]
+    assert result.duplicates["score"].to_pylist() == [0.8]
     assert nd.dedup([one, other], threshold=0.800001, set=options).counts.duplicates == 0
 
 

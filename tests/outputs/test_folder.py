@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from neardup import api as nd
-from neardup.errors import InputError
+from neardup.errors import DataError, InputError, UsageError
 from neardup.outputs.result import Result
 from reference import run as twin
 
@@ -97,4 +98,50 @@ def test_a_second_run_into_the_folder_leaves_nothing_of_the_first(
     again = Result.load(result.save(tmp_path / "out"))
     assert np.array_equal(again.rank, result.rank)
     assert again.decisions.equals(result.decisions)
+    assert not list((tmp_path / "out").glob("*.part"))
+
+
+def test_a_run_never_writes_over_its_own_input(source: Path, tmp_path: Path) -> None:
+    folder = nd.dedup(source).save(tmp_path / "out")
+    before = (folder / "kept.jsonl").read_bytes()
+    with pytest.raises(UsageError, match="lies in the output folder"):
+        nd.dedup(folder / "kept.jsonl", threshold=0.5).save(folder)
+    assert (folder / "kept.jsonl").read_bytes() == before
+    assert Result.load(folder).counts.documents == 62
+
+
+def test_a_finished_run_survives_a_save_that_cannot_be(tmp_path: Path) -> None:
+    folder = nd.dedup(["one text", "one text"]).save(tmp_path / "out")
+    with pytest.raises(DataError, match="in memory"):
+        Result.load(folder).save(folder)
+    assert Result.load(folder).counts.duplicates == 1
+
+
+def test_nothing_of_an_earlier_run_stays_behind(source: Path, tmp_path: Path) -> None:
+    folder = nd.dedup(source).save(tmp_path / "out")
+    nd.dedup(pa.table({"text": ["a b c", "a b c"]})).save(folder)
+    assert not (folder / "kept.jsonl").exists()
+    assert pq.read_table(folder / "kept.parquet").num_rows == 1
+
+
+def test_documents_are_found_again_from_anywhere(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "link.jsonl").symlink_to(source)
+    monkeypatch.chdir(tmp_path)
+    result = nd.dedup("link.jsonl", threshold=0.6, set={"words": 2})
+    folder, kept = result.save("out").resolve(), result.kept
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    again = Result.load(folder)
+    one = result.duplicates["id"][0].as_py()
+    assert again.explain(one).comparison is not None
+    assert str(again.explain(one)).startswith(f"{one} (link.jsonl, row ")
+    assert again.kept.equals(kept)
+
+
+def test_a_table_that_cannot_be_written_leaves_nothing(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "pairs.parquet").mkdir(parents=True)
+    with pytest.raises(OSError, match=r"pairs\.parquet"):
+        nd.dedup(source).save(tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.part"))

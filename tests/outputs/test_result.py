@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from neardup import api as nd
 from neardup.errors import SettingsError
 from neardup.outputs.result import Result
-from neardup.outputs.tables import shown
 from neardup.schema import CLUSTERS, DECISIONS, PAIRS
 from reference import run as twin
 
@@ -131,13 +130,18 @@ def test_kept_comes_back_in_the_type_that_came_in() -> None:
     assert nd.dedup(texts).kept == [item["text"] for item in kept]
 
 
-def test_only_a_true_one_is_shown_as_one() -> None:
-    almost = np.array([1.0, 1 - 2.0**-40, 0.8])
-    assert shown(almost).tolist() == [
-        1.0,
-        float(np.float32(1) - np.float32(2**-24)),
-        np.float32(0.8),
-    ]
+def test_a_new_threshold_names_the_same_document_as_a_new_run() -> None:
+    """Two matches closer than 32-bit scores can tell apart."""
+    words = [f"w{i}" for i in range(8192)]
+    texts = [words[1:], [*words, "more"], words]
+    options: dict[str, Any] = {"words": 1, "keys": "prefix"}
+    docs = [" ".join(text) for text in texts]
+    fresh = nd.find(docs, threshold=0.999876, set=options)
+    again = nd.find(docs, threshold=0.5, set=options).rethreshold(0.999876)
+    assert fresh.duplicates["kept_id"].to_pylist() == ["input:2"]
+    assert again.decisions.equals(fresh.decisions)
+    for part in ("counts", "settings"):
+        assert again.info[part] == fresh.info[part]
 
 
 def test_repr_says_what_happened() -> None:

@@ -36,7 +36,7 @@ def find(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
 
     if out == STDOUT:
         raise click.UsageError("find writes a folder. Hint: leave -o out to see the clusters.")
-    job = Job.of(inputs, options)
+    job = Job.of(inputs, options, every_pair=True)
     if out:
         job.into_folder(Target(out, overwrite=options["overwrite"]), kept=False)
     else:

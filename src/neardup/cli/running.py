@@ -31,12 +31,14 @@ class Job:
     quiet: bool
 
     @classmethod
-    def of(cls, inputs: Sequence[Path], options: dict[str, Any]) -> Job:
+    def of(
+        cls, inputs: Sequence[Path], options: dict[str, Any], *, every_pair: bool = False
+    ) -> Job:
         """Settings are checked before standard input is waited for."""
         from neardup.documents import collect
         from neardup.plan import resolve
 
-        plan = resolve(settings_from(options))
+        plan = resolve(settings_from(options), every_pair=every_pair)
         return cls(collect(list(inputs)), plan, options["as_json"], options["quiet"])
 
     def into_folder(self, target: Target, *, kept: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from neardup.outputs.result import Result
 
 STDOUT = Path("-")
-RUN = "run.json"
+RUN = "run.json"  # as in outputs/folder.py, which is too heavy to import here
 
 
 class Target:
@@ -28,20 +27,9 @@ class Target:
 
     def check(self, inputs: Sequence[Path | None]) -> None:
         """Refuses before any work what would write over something."""
-        files = [path.resolve() for path in inputs if path]
-        place = self.folder.resolve()
-        for file in files:
-            if place == file or file in place.parents:
-                raise UsageError(
-                    f"The output {self.folder} is the input {file}, or lies inside it.",
-                    hint="name another folder with -o.",
-                )
-            if file.parent == place:
-                raise UsageError(
-                    f"The input {file} lies in the output folder {self.folder}, where a run "
-                    "could write over it.",
-                    hint="name another folder with -o.",
-                )
+        from neardup.outputs.folder import spare_inputs
+
+        spare_inputs(self.folder, inputs)
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageError(
                 f"{self.folder} is a file; -o names a folder.", hint="name another folder with -o."
@@ -63,23 +51,8 @@ class Target:
         from neardup.outputs.folder import save
 
         self._saving = True
-        self._forget_earlier_run()
         save(result, self.folder, kept=kept)
         self._made, self._ours = [], False
-
-    def _forget_earlier_run(self) -> None:
-        """Files that this run may not write again must not stay beside its own."""
-        run = self.folder / RUN
-        if not run.exists():
-            return
-        try:
-            earlier = json.loads(run.read_text("utf-8")).get("kept_files", [])
-        except (ValueError, AttributeError):
-            earlier = []
-        run.unlink()
-        for name in (*earlier, "report.html"):
-            if Path(name).name == name:
-                (self.folder / name).unlink(missing_ok=True)
 
     def abandon(self) -> None:
         """Removes the unfinished run, and the folders that were made for it."""

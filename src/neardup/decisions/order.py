@@ -6,7 +6,6 @@ the input. The order is a permutation of the documents: ``rank[document]``.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.decisions.values import as_dates, plain, sortable
 from neardup.errors import SettingsError
 from neardup.schema import Array
 
@@ -79,53 +79,10 @@ def _by_values(values: pa.Array, descending: bool) -> Array:
 
 
 def _values(keep: Keep, column: pa.ChunkedArray) -> pa.Array:
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    name = keep.column or ""
     if keep.criterion == "source":
         sources = pa.array(keep.sources, pa.large_string())
-        return pc.index_in(column.cast(pa.large_string()), sources)
+        return pc.index_in(plain(column, name).cast(pa.large_string()), sources)
     if keep.criterion == "date":
-        return as_dates(column, keep.column or "date")
-    if pa.types.is_large_string(column.type) or pa.types.is_string(column.type):
-        return _numbers(column)
-    return column
-
-
-_NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
-
-
-def _numbers(column: pa.Array) -> pa.Array:
-    """Numbers where all values are numbers (JSONL gives them as written), else the strings."""
-    if pc.all(pc.match_substring_regex(column, _NUMBER)).as_py():
-        return pc.utf8_trim_whitespace(column).cast(pa.float64())
-    return column
-
-
-_ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
-
-
-def as_dates(column: pa.Array, name: str) -> pa.Array:
-    """Microseconds since 1970, UTC; what is not a date is null and comes last."""
-    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
-        return column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return column.cast(pa.float64())
-    from datetime import UTC, datetime
-
-    def parse(text: str | None) -> int | None:
-        if not text or not _ISO.match(text):
-            return None
-        try:
-            moment = datetime.fromisoformat(text.strip())
-        except ValueError:
-            return None
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return int(moment.timestamp() * 1_000_000)
-
-    dates = pa.array([parse(text) for text in column.to_pylist()], pa.int64())
-    example = next((text for text in column.to_pylist() if text), None)
-    if example is not None and dates.null_count == len(column):
-        raise SettingsError(
-            f"No value of the date column {name!r} is a date; the first is {example!r}.",
-            hint="expected ISO 8601, for example 2003-11-03 or 2003-11-03T12:30:00+01:00.",
-        )
-    return dates
+        return as_dates(column, name)
+    return sortable(column, name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -37,6 +38,11 @@ class Collection:
         self.sources = list(sources)
         self.limit = limit
         self._columns = Columns()
+
+    def renamed(self, names: Sequence[str]) -> Collection:
+        """The same, with other names for its files: those of an earlier run."""
+        pairs = zip(self.sources, names, strict=True)
+        return Collection([replace(s, file=n) for s, n in pairs], self.limit)  # type: ignore[type-var]
 
     def limited(self, limit: int | None) -> Collection:
         """The same, but documents after the first ``limit`` are not part of it."""

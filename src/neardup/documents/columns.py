@@ -68,6 +68,16 @@ def mask_for(keep: Mask, rows: int) -> Mask:
     return part if len(part) == rows else np.pad(part, (0, rows - len(part)))
 
 
+def kept_rows(rows: pa.Table, keep: Mask) -> pa.Table:
+    """The kept rows; types for which Arrow has no filter (string views) are cut out in runs."""
+    try:
+        return rows.filter(pa.array(keep))
+    except pa.ArrowNotImplementedError:
+        edges = np.flatnonzero(np.diff(keep.astype(np.int8), prepend=0, append=0))
+        runs = [rows.slice(i, j - i) for i, j in edges.reshape(-1, 2).tolist()]
+        return pa.concat_tables(runs) if runs else rows.slice(0, 0)
+
+
 @dataclass(frozen=True)
 class Rejected:
     """A document that cannot be used: where it stands and a sentence that says why."""

@@ -6,15 +6,14 @@ The numbers are those of ``native/documents/jsonl.hpp``; what a line is, is defi
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-_native: Any = importlib.import_module("neardup._native")
+from neardup import _native
 
 OK, BLANK = 0, 1
 ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY = range(8)

@@ -72,8 +72,7 @@ class ParquetSource:
             for batch in self._batches(parquet, None):
                 part = mask_for(keep[position:], batch.num_rows)
                 position += batch.num_rows
-                # A mask that is too short is reported by the caller, who counts the rows.
-                yield batch.slice(0, len(part)).filter(pa.array(part)), batch.num_rows
+                yield batch.filter(pa.array(part)), batch.num_rows
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         batches, rows = [], 0

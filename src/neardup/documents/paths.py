@@ -102,8 +102,12 @@ def _spooled(stream: IO[bytes], file: str) -> Source:
     """Copies standard input or a pipe to a file, because it is read again for the kept output."""
     handle, name = tempfile.mkstemp(prefix="neardup-input-")
     path = Path(name)
-    with os.fdopen(handle, "wb") as out:
-        shutil.copyfileobj(stream, out, 1 << 20)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            shutil.copyfileobj(stream, out, 1 << 20)
+    except BaseException:  # an interrupt too: nobody else knows of this file
+        path.unlink(missing_ok=True)
+        raise
     with path.open("rb") as spooled:
         start = spooled.read(4)
     codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)

@@ -22,6 +22,7 @@ from neardup.documents.columns import (
     Mask,
     Rejected,
     generated_ids,
+    kept_rows,
     mask_for,
     unknown_column,
 )
@@ -162,7 +163,7 @@ def arrow_source(table: pa.Table, pick: Callable[[Mask], Any] | None = None) -> 
         return {name: _combined(table.column(name).slice(start, count)) for name in names}
 
     def filtered(keep: Mask) -> pa.Table:
-        return table.filter(pa.array(keep))
+        return kept_rows(table, keep)
 
     return TableSource(
         table.column_names, table.num_rows, part, pick or filtered, lambda kept: pa.table(kept)

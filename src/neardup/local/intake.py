@@ -52,8 +52,8 @@ def _prepared_batches(
     waiting: deque[Future[tuple[DocumentBatch, Prepared, Array]]] = deque()
     with ThreadPoolExecutor(plan.workers) as pool:
         try:
-            for chunk in chunks:
-                waiting.append(pool.submit(_work, chunk, plan))
+            for work in _submitted(chunks, plan, pool):
+                waiting.append(work)
                 if len(waiting) > plan.workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -61,6 +61,19 @@ def _prepared_batches(
         finally:
             for future in waiting:
                 future.cancel()
+
+
+def _submitted(
+    chunks: Iterator[Chunk], plan: Plan, pool: ThreadPoolExecutor
+) -> Iterator[Future[tuple[DocumentBatch, Prepared, Array]]]:
+    """A source that fails fails in its turn: a limit may be reached before."""
+    try:
+        for chunk in chunks:
+            yield pool.submit(_work, chunk, plan)
+    except Exception as error:
+        failed: Future[tuple[DocumentBatch, Prepared, Array]] = Future()
+        failed.set_exception(error)
+        yield failed
 
 
 def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:

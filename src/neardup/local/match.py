@@ -22,6 +22,7 @@ from neardup.matching.candidates import (
 from neardup.matching.hot import refine
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs, Verifier
+from neardup.methods.method import OverlapMethod
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.schema import Array
@@ -61,6 +62,7 @@ def _by_rare_features(
     # What stands for a short document is a digest, not features: its equals are collapsed
     # already, and anything else that shares a number with it does so by accident.
     long = np.flatnonzero(~intake.prepared.too_short[order])
+    assert isinstance(plan.method, OverlapMethod)  # keys_from_evidence says so
     groups = distinct(rare_groups(long, order, codes, plan.method, intake.store))
     a, b, hot = pairs_within(groups, plan.pair_budget(len(order)))
     return Candidates(verify(a, b), hot, verify)

@@ -9,18 +9,17 @@ import time
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.decisions.clusters import components, rule_clusters
 from neardup.decisions.copies import Decided, decide_all
 from neardup.decisions.order import rank_documents
+from neardup.decisions.values import group_codes
 from neardup.documents import Collection
 from neardup.local.intake import take_in
 from neardup.local.match import match
 from neardup.matching.collapse import leaders
 from neardup.matching.verify import Pairs, Verifier
-from neardup.outputs.outcome import Intake, Outcome
+from neardup.outputs.outcome import Outcome
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
@@ -33,11 +32,12 @@ def run(
     intake = take_in(collection, plan, progress, folder)
     clock.lap("reading")
     rank = rank_documents(plan.keep, intake.lengths, intake.extra.get(plan.keep.column or ""))
-    within = _codes(intake, plan.within)
+    column = intake.extra.get(plan.within or "")
+    within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
     verifier = Verifier(plan.method, intake.store, workers=plan.workers, progress=progress.advance)
     leader = leaders(intake.prepared.digests, rank, within)
-    if getattr(plan.method, "confirms_copies", False):
+    if plan.method.confirms_copies:
         leader = _confirmed(leader, verifier)
     follower = leader != np.arange(len(leader))
     followed = np.zeros(len(leader), bool)
@@ -69,17 +69,6 @@ def _confirmed(leader: Array, verifier: Verifier) -> Array:
     confirmed = leader.copy()
     confirmed[follower[~passed]] = follower[~passed]
     return confirmed
-
-
-def _codes(intake: Intake, column: str | None) -> Array | None:
-    """``within`` values as numbers; missing values are a value of their own."""
-    if column is None:
-        return None
-    values = intake.extra.get(column, pa.chunked_array([pa.array([], pa.string())]))
-    encoded = pc.dictionary_encode(values, null_encoding="encode")
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    return np.asarray(encoded.indices).astype(np.int64)
 
 
 def _clusters(plan: Plan, leader: Array, decided: Decided, pairs: Pairs) -> Array:

@@ -17,7 +17,7 @@ from neardup.matching.candidates import Groups, distinct
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs
-from neardup.methods.method import Method
+from neardup.methods.method import Method, OverlapMethod
 from neardup.schema import Array
 
 SAMPLE = 12
@@ -35,7 +35,7 @@ def refine(
     verify: Verify,
 ) -> Groups:
     """``hot`` with the groups of unlike members re-keyed; members are places in ``order``."""
-    if not len(hot) or not hasattr(method, "prefix_sizes"):
+    if not len(hot) or not isinstance(method, OverlapMethod):
         return hot
     unlike = _share_alike(hot, verify) < ALIKE
     places = np.unique(hot.where(unlike).members.values)

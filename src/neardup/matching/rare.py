@@ -9,13 +9,13 @@ meet; any order loses nothing, so the counts may be rough and cannot change the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from neardup import _native
 from neardup.matching.candidates import Groups, share_keys
 from neardup.matching.evidence import EvidenceStore
+from neardup.methods.method import OverlapMethod
 from neardup.schema import Array, Ragged, offsets_of
 
 COUNT_SLOTS = 1 << 22
@@ -24,9 +24,9 @@ PART_KEYS = 8 << 20
 
 
 def rare_groups(
-    places: Array, order: Array, within: Array | None, method: Any, store: EvidenceStore
+    places: Array, order: Array, within: Array | None, method: OverlapMethod, store: EvidenceStore
 ) -> Groups:
-    """Groups of ``places`` (places in ``order``) that share a key; ``method`` has prefix_sizes."""
+    """Groups of ``places`` (places in ``order``) that share a key."""
     if not len(places):
         return Groups.concat([])
     codes = None if within is None else within[places]
@@ -43,10 +43,10 @@ def _named(groups: Groups, places: Array) -> Groups:
 
 
 def _rare_keys(
-    places: Array, order: Array, method: Any, store: EvidenceStore
+    places: Array, order: Array, method: OverlapMethod, store: EvidenceStore
 ) -> Iterator[tuple[Ragged, Array]]:
     """Keys of the documents at ``places``, a share of the key space at a time."""
-    everything = bool(getattr(method, "found_by_all", False))
+    everything = method.found_by_all
     counts = np.zeros(COUNT_SLOTS, np.uint32)
     total = 0
     for evidence, _ in _blocks(places, order, store):

@@ -50,6 +50,10 @@ class Exact:
                 hint="leave the threshold out, or take --method shingles.",
             )
 
+    @property
+    def reason(self) -> str:
+        return "equal text" if self.form == "bytes" else "equal normal form"
+
     def resolved(self) -> dict[str, object]:
         return {"miss_rate": 0.0}
 

@@ -64,6 +64,16 @@ class Method(Protocol):
     def threshold(self) -> float: ...
 
     @property
+    def reason(self) -> str:
+        """Why a pair that passes is one, for the decisions: ``resemblance >= 0.8``."""
+        ...
+
+    @property
+    def confirms_copies(self) -> bool:
+        """Whether documents with equal digests are compared on their evidence all the same."""
+        ...
+
+    @property
     def miss_rate(self) -> float:
         """Probability to miss a pair that is exactly at the threshold; 0 when complete."""
         ...
@@ -77,4 +87,24 @@ class Method(Protocol):
 
     def resolved(self) -> dict[str, object]:
         """What the parameters came to (bands, values …), for ``run.json``."""
+        ...
+
+
+@runtime_checkable
+class OverlapMethod(Method, Protocol):
+    """A method whose evidence is a set of 32-bit features and whose threshold is on their overlap:
+    prefix filters serve it, rarest features first (``matching/rare.py``)."""
+
+    @property
+    def keys_from_evidence(self) -> bool:
+        """Its keys are features anyway, so an engine that has seen all may choose rarer ones."""
+        ...
+
+    @property
+    def found_by_all(self) -> bool:
+        """A partner may be any size (containment), so it must be found by all its features."""
+        ...
+
+    def prefix_sizes(self, sizes: Array) -> Array:
+        """Of so many features, in any fixed order, a partner has at least one."""
         ...

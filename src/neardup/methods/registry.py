@@ -46,7 +46,21 @@ def build(name: str, parameters: dict[str, Any] | None = None) -> Method:
     return made
 
 
+def changed(method: Method, parameters: dict[str, Any]) -> Method:
+    """The same method with other parameters."""
+    if not parameters:
+        return method
+    values = _values(type(method), parameters, method.name, method)
+    made: Method = dataclasses.replace(method, **values)  # type: ignore[type-var]  # by contract
+    return made
+
+
 def _construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
+    return cls(**_values(cls, parameters, where, None))
+
+
+def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any) -> dict[str, Any]:
+    """Checked values by field; nested ones start from ``current`` where there is one."""
     fields = {field.name: field for field in dataclasses.fields(cls)}
     values = {}
     for key, value in parameters.items():
@@ -54,9 +68,11 @@ def _construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
             near = difflib.get_close_matches(key, fields, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(fields)}."
             raise SettingsError(f"{where} has no parameter {key!r}.", hint=hint)
-        default = fields[key].default_factory
-        if isinstance(value, dict) and dataclasses.is_dataclass(default):
-            value = _construct(default, value, f"{where}.{key}")
+        nested = fields[key].default_factory
+        if isinstance(value, dict) and dataclasses.is_dataclass(nested):
+            inner = getattr(current, key, None)
+            made = _values(nested, value, f"{where}.{key}", inner)
+            value = dataclasses.replace(inner, **made) if inner else nested(**made)
         check_type(fields[key], value, where)
         values[key] = value
-    return cls(**values)
+    return values

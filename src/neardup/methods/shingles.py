@@ -56,6 +56,7 @@ class Shingles:
     name: ClassVar[str] = "shingles"
     columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
+    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
@@ -84,6 +85,10 @@ class Shingles:
         if self.measure == "containment" or self.keys == "prefix":
             return None
         return minhash.choose_bands(self.threshold, self.permutations, self.miss_rate_limit)
+
+    @property
+    def reason(self) -> str:
+        return f"{self.measure} >= {self.threshold:g}"
 
     @property
     def scheme(self) -> str:

@@ -78,6 +78,7 @@ class Explanation:
 
 
 def explain(result: Result, id: str) -> Explanation:
+    id = str(id)  # numbers in the input are ids by their text
     row = _decision(result, id)
     members = _members(result, row["cluster"])
     pairs = _pairs(result, id)

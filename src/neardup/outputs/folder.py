@@ -8,7 +8,7 @@ run that did not finish.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 
 from neardup import schema
 from neardup.documents import Collection, collect
-from neardup.errors import InputError
+from neardup.documents.streams import whole_file
+from neardup.errors import InputError, UsageError
 from neardup.outputs.result import Result
 
 RUN, ORDER = "run.json", "order.parquet"
@@ -28,19 +29,53 @@ FORMAT = 1
 
 def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     """``kept=False`` leaves the kept documents out (``find`` removes nothing)."""
+    collection = result.collection() if kept else None
+    spare_inputs(folder, collection.paths if collection else [])
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / RUN).unlink(missing_ok=True)
+    _forget_earlier_run(folder)
     info = {**result.info, "format": FORMAT}
-    if kept:
-        files = result.collection().write_kept(result.keep_mask(), folder)
+    if collection:
+        files = collection.write_kept(result.keep_mask(), folder)
         info["kept_files"] = [path.name for path in files]
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
     _write_order(result, folder / ORDER)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
-    _write_atomic(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     return folder
+
+
+def spare_inputs(folder: Path, inputs: Sequence[Path | None]) -> None:
+    """Refuses a folder in which a run could write over its own input."""
+    place = folder.resolve()
+    for file in (path.resolve() for path in inputs if path):
+        if place == file or file in place.parents:
+            raise UsageError(
+                f"The output {folder} is the input {file}, or lies inside it.",
+                hint="name another folder with -o.",
+            )
+        if file.parent == place:
+            raise UsageError(
+                f"The input {file} lies in the output folder {folder}, where a run "
+                "could write over it.",
+                hint="name another folder with -o.",
+            )
+
+
+def _forget_earlier_run(folder: Path) -> None:
+    """Files that this run may not write again must not stay beside its own."""
+    run = folder / RUN
+    if not run.exists():
+        return
+    try:
+        earlier = json.loads(run.read_text("utf-8")).get("kept_files", [])
+    except (ValueError, AttributeError):
+        earlier = []
+    run.unlink()
+    for name in (*earlier, "report.html"):
+        if Path(name).name == name:
+            (folder / name).unlink(missing_ok=True)
 
 
 def load(folder: Path) -> Result:
@@ -71,23 +106,23 @@ def load(folder: Path) -> Result:
 
 
 def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
-    paths = info.get("inputs") or []
-    if not paths or any(path is None for path in paths):
+    inputs = info.get("inputs") or []
+    if not inputs or any(entry is None for entry in inputs):
         return None
-    limit = info["settings"]["limit"]
-    return lambda: collect([Path(path) for path in paths]).limited(limit)
+    limit = info["settings"].get("limit")
+    paths = [Path(entry["path"]) for entry in inputs]
+    names = [entry["file"] for entry in inputs]
+    return lambda: collect(paths).renamed(names).limited(limit)
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    part = path.with_name(path.name + ".part")
-    pq.write_table(table, part, compression="zstd")
-    part.replace(path)
+    with whole_file(path) as part:
+        pq.write_table(table, part, compression="zstd")
 
 
-def _write_atomic(path: Path, text: str) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_text(text, "utf-8")
-    part.replace(path)
+def _write_text(path: Path, text: str) -> None:
+    with whole_file(path) as part:
+        part.write_text(text, "utf-8")
 
 
 def _write_order(result: Result, path: Path) -> None:
@@ -101,4 +136,4 @@ def _write_order(result: Result, path: Path) -> None:
 def _write_rejected(decisions: pa.Table, path: Path) -> None:
     rejected = decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
     rows = rejected.select(["file", "row", "id", "reason"]).to_pylist()
-    _write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    _write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from neardup.decisions.rule import decide
 from neardup.errors import SettingsError
 from neardup.matching.candidates import Groups
 from neardup.matching.verify import Pairs
+from neardup.methods import registry
 from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import Method, signature_of
 from neardup.outputs.result import Result
 from neardup.outputs.tables import decided_columns, decision_column
 from neardup.schema import Array, Ragged
@@ -31,17 +34,36 @@ def rethreshold(result: Result, threshold: float) -> Result:
             f"so {threshold:g} cannot be answered.",
             hint="run again with the lower threshold.",
         )
-    table = result.pairs.filter(pc.greater_equal(result.pairs["score"], np.float32(threshold)))
+    # The nearest double of the threshold and of an equal share are one number: nothing is lost.
+    table = result.pairs.filter(pc.greater_equal(result.pairs["score"], threshold))
     pairs = _by_rank(result, table)
     verdict = decide(len(result.decisions), pairs, NO_GROUPS, _nothing_more)
-    info = copy.deepcopy(result.info)
-    info["settings"]["parameters"]["threshold"] = threshold
+    method = _method(result, threshold)
+    info = _info(result, method)
     kept_of, score = _by_document(result.rank, verdict.kept_of, verdict.score)
     document = np.argsort(result.rank)
     cluster = _clusters(result, kept_of, pairs.mapped(document))
     kinds = _kinds(kept_of, pairs.mapped(document), table)
-    decisions = _decisions(result, info, kept_of, score, cluster, kinds)
-    return Result(decisions, table, info, rank=result.rank, collection=result._collection)
+    decisions = _decisions(result, method, kept_of, score, cluster, kinds)
+    made = Result(decisions, table, info, rank=result.rank, collection=result._collection)
+    info["counts"] = vars(made.counts)
+    return made
+
+
+def _method(result: Result, threshold: float) -> Method:
+    settings = result.info["settings"]
+    return registry.build(settings["method"], {**settings["parameters"], "threshold": threshold})
+
+
+def _info(result: Result, method: Method) -> dict[str, Any]:
+    info = copy.deepcopy(result.info)
+    info.pop("kept_files", None)
+    info["settings"] |= {
+        "parameters": dataclasses.asdict(method),  # type: ignore[call-overload]  # by contract
+        "resolved": method.resolved(),
+        "signature": signature_of(method),
+    }
+    return info
 
 
 def _nothing_more(_a: Array, _b: Array) -> Pairs:
@@ -85,19 +107,16 @@ def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> pa.Array:
 
 def _decisions(
     result: Result,
-    info: dict[str, Any],
+    method: Method,
     kept_of: Array,
     score: Array,
     cluster: Array,
     kinds: pa.Array,
 ) -> pa.Table:
     old = result.decisions
-    settings = info["settings"]
     short = np.asarray(pc.is_in(old["reason"], pa.array(["too_short", "equal"], pa.large_string())))
-    measure = settings["parameters"].get("measure", settings["method"])
-    passed = f"{measure} >= {settings['parameters']['threshold']:g}"
     ids = old["id"].combine_chunks()
-    new = decided_columns(ids, kept_of, score, cluster, short, passed)
+    new = decided_columns(ids, kept_of, score, cluster, short, method.reason)
     rejected = np.asarray(pc.equal(old["decision"], schema.REJECTED))
     new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
     new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])

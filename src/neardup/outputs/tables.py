@@ -41,14 +41,13 @@ def _accepted(outcome: Outcome, method: Method) -> pa.Table:
         ),
         "ref": pa.array(np.zeros(len(intake), np.bool_)),
     }
-    passed = f"{getattr(method, 'measure', method.name)} >= {method.threshold:g}"
     columns |= decided_columns(
         intake.ids,
         decided.kept_of,
         decided.score,
         outcome.cluster,
         intake.prepared.too_short,
-        passed,
+        method.reason,
     )
     return pa.table(columns, schema=schema.DECISIONS)
 
@@ -66,7 +65,7 @@ def decided_columns(
         "decision": decision_column(np.where(kept, 0, 1)),
         "reason": words.take(pa.array(why)),
         "kept_id": ids.take(pa.array(np.maximum(kept_of, 0), mask=kept)),
-        "score": pa.array(shown(score), mask=kept),
+        "score": pa.array(score, mask=kept),
         "cluster": pa.array(cluster, mask=cluster < 0),
     }
 
@@ -107,18 +106,12 @@ def pairs_table(outcome: Outcome, pairs: Pairs) -> pa.Table:
     columns = {
         "a": intake.ids.take(pa.array(pairs.a)),
         "b": intake.ids.take(pa.array(pairs.b)),
-        "score": pa.array(shown(pairs.score)),
+        "score": pa.array(pairs.score),
         "kind": kinds_of(
             pairs.a, pairs.b, intake.prepared.text_digests, intake.prepared.normal_digests
         ),
     }
     return pa.table(columns, schema=schema.PAIRS)
-
-
-def shown(score: Array) -> Array:
-    """As float32; only a true 1 is shown as 1 (huge sets could round up to it)."""
-    single = score.astype(np.float32)
-    return np.where((single >= 1) & (score < 1), np.nextafter(np.float32(1), np.float32(0)), single)
 
 
 def all_pairs(outcome: Outcome, limit: int) -> tuple[Pairs, bool]:
@@ -183,9 +176,7 @@ def clusters_table(decisions: pa.Table) -> pa.Table:
         "cluster": pa.array(numbers, pa.int64()),
         "kept_id": inside["id"].take(pa.array(first_kept)),
         "size": pa.array(sizes, pa.int64()),
-        "weakest": pa.array(
-            np.minimum.reduceat(score, start).astype(np.float32) if len(start) else [], pa.float32()
-        ),
+        "weakest": pa.array(np.minimum.reduceat(score, start) if len(start) else [], pa.float64()),
         "members": pa.LargeListArray.from_arrays(
             pa.array(offsets_of(sizes)), inside["id"].combine_chunks()
         ),

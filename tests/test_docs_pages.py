@@ -121,15 +121,11 @@ def anchors(page: Path) -> set[str]:
 
 @each_page
 def test_links_lead_somewhere(page: Path) -> None:
-    # The figures come with their page: as long as they are a marker, it may be missing.
-    open_ = {DOCS / "performance.md"} if "| FIGURES |" in README.read_text("utf-8") else set()
     for link in (a or b for a, b in LINK.findall(BLOCK.sub("", page.read_text("utf-8")))):
         if link.startswith(("https://", "http://")):
             continue
         name, _, anchor = link.partition("#")
         target = (page.parent / name).resolve() if name else page
-        if target in open_:
-            continue
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
 

@@ -106,7 +106,8 @@ def test_options_and_parameters_that_are_named_exist(page: Path) -> None:
     for name in COMMANDS:
         command = main.get_command(None, name)  # type: ignore[arg-type]
         assert command is not None
-        known.update(option for parameter in command.params for option in parameter.opts)
+        for parameter in command.params:
+            known.update(parameter.opts, parameter.secondary_opts)
     written = page.read_text("utf-8")
     assert {*re.findall(r"(?<!`)`(--[a-z-]+)", BLOCK.sub("", written))} <= known
     classes = [registry.method_class(name) for name in registry.METHODS]

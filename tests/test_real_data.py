@@ -142,3 +142,27 @@ def test_known_copies_are_found(data: Path) -> None:
     pairs = rows(data / "mccormick_articles" / "pairs.jsonl.zst")
     result = nd.find(data / "mccormick_articles" / "docs.jsonl.zst")
     assert names_of(result) == {frozenset((p["a"], p["b"])) for p in pairs}
+
+
+@pytest.mark.parametrize("name", ["press_de", "licences", "manpages_versions"])
+def test_a_new_dump_against_an_old_run_is_decided_as_both_together(
+    data: Path, tmp_path: Path, name: str
+) -> None:
+    lines = [json.dumps(row) for row in rows(data / name / "docs.jsonl.zst")[:4000]]
+    cut = 2 * len(lines) // 3
+    old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
+    old.write_text("\n".join(lines[:cut]) + "\n", "utf-8")
+    new.write_text("\n".join(lines[cut:]) + "\n", "utf-8")
+    full = nd.dedup([old, new]).decisions.slice(cut).to_pylist()
+    run = nd.dedup(old, signatures=True).save(tmp_path / "run")
+    old.unlink()
+    part = nd.dedup(new, against=run).decisions.to_pylist()
+    assert any(row["ref"] for row in part)
+    for one, other in zip(part, full, strict=True):
+        kept_id = one["kept_id"].removeprefix("ref:") if one["kept_id"] else None
+        assert (one["id"], one["decision"], kept_id) == (
+            other["id"],
+            other["decision"],
+            other["kept_id"],
+        )
+        assert (one["score"], one["kind"]) == (other["score"], other["kind"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 from importlib.metadata import version
@@ -17,6 +18,7 @@ from neardup.errors import ConservationError
 from neardup.local.run import run
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
+from neardup.outputs.signatures import write_signatures
 from neardup.outputs.tables import all_pairs, decisions_table, pairs_table
 from neardup.plan import Plan, Settings, resolve
 from neardup.progress import Progress, Silent
@@ -46,10 +48,12 @@ def execute(
 ) -> Result:
     collection = collection.limited(plan.limit)
     outcome = run(collection, plan, progress or Silent(), folder)
-    try:
-        return make_result(collection, plan, outcome)
-    finally:
+    result = make_result(collection, plan, outcome)
+    if plan.signatures:
+        result.signatures = functools.partial(write_signatures, outcome, plan)
+    else:
         outcome.intake.store.close()
+    return result
 
 
 def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
@@ -66,6 +70,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         neardup=version("neardup"),
         settings=plan.describe(),
         inputs=_inputs(collection),
+        against=[os.path.abspath(path) for path in plan.against],
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
         versions=_versions(),
@@ -88,7 +93,7 @@ def _rank_of_all(outcome: Outcome) -> Any:
     """The order over all input documents; rejected ones come last, they never meet anyone."""
     intake = outcome.intake
     key = np.full(intake.total, np.iinfo(np.int64).max)
-    key[intake.position] = outcome.rank
+    key[intake.position[outcome.refs :]] = outcome.rank[outcome.refs :]
     rank = np.empty(intake.total, np.int64)
     rank[np.argsort(key, kind="stable")] = np.arange(intake.total)
     return rank

@@ -10,7 +10,7 @@ import dataclasses
 import os
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -47,6 +47,8 @@ class Settings:
     limit: int | None = None
     max_pairs: int = MAX_PAIRS
     strict: bool = False
+    against: Sequence[str | Path] = ()
+    signatures: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Plan:
     limit: int | None
     max_pairs: int
     strict: bool
+    against: tuple[Path, ...]  # files or run folders that come before all input
+    signatures: bool  # keep what a next run needs to build on this one
     every_pair: bool  # find lists all pairs; dedup needs only what decides
     written: Settings
 
@@ -138,6 +142,8 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,
+        against=_paths(settings.against),
+        signatures=settings.signatures,
         # Components of some of the pairs would be neither these nor those clusters.
         every_pair=every_pair or settings.clusters == "components",
         written=settings,
@@ -181,6 +187,10 @@ def _not_the_text(settings: Settings, keep: Keep | None) -> None:
                 f"{option} names the text column {column!r}, which is let go once it is compared.",
                 hint="keep the longest with --keep longest; equal texts are found by every method.",
             )
+
+
+def _paths(given: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    return tuple(map(Path, [given] if isinstance(given, str | Path) else given))
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="The folder to write; - writes the kept lines to stdout and nothing else.",
 )
+@click.option(
+    "--signatures/--no-signatures",
+    default=True,
+    help="Keep in OUT what a next run needs to build on this one (--against OUT).  "
+    "[default: signatures]",
+)
 @run_options
 def dedup(inputs: tuple[Path, ...], out: Path, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each, write the kept ones.

@@ -73,6 +73,14 @@ _OPTIONS = (
     ),
     click.option("--keep", metavar="ORDER", help=KEEP),
     click.option(
+        "--against",
+        metavar="REF",
+        multiple=True,
+        callback=lambda _ctx, _option, value: value or None,
+        help="Files or the folder of an earlier run: its documents come first, are never set "
+        "aside and never changed. May be repeated.",
+    ),
+    click.option(
         "--clusters",
         metavar="rule|components",
         help="Group by kept document, or by chains of pairs.  [default: rule]",

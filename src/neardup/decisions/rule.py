@@ -38,15 +38,17 @@ def decide(
     hot: Groups,
     verify: Callable[[Array, Array], Pairs],
     followed: Array | None = None,
+    refs: int = 0,
 ) -> Verdict:
     """``pairs`` and ``hot`` in ranks; ``verify`` scores pairs of ranks.
 
     ``followed`` marks ranks with copies further on: where such a one is set aside, its copies may
     match what is kept after it (``decisions/copies.py``), so those pairs are verified too.
+    The first ``refs`` ranks are kept, whatever they match.
     """
     kept = np.ones(count, np.uint8)
     if len(hot):
-        pairs = _walk(kept, pairs, hot, verify, followed)
+        pairs = _walk(kept, pairs, hot, verify, followed, refs)
     else:
         _native.greedy(*_by_later(pairs), kept)
     kept_of, score = _best(kept.view(np.bool_), pairs)
@@ -83,12 +85,15 @@ def _walk(
     hot: Groups,
     verify: Callable[[Array, Array], Pairs],
     followed: Array | None,
+    refs: int,
 ) -> Pairs:
     """Decides all ranks; returns cold pairs and those verified on the way."""
     walk = _native.HotWalk(hot.members.values, hot.probes, hot.members.offsets, len(kept))
     ranks = walk.ranks()
     later, earlier = _by_later(cold)
-    seen, done, begin, size = [cold], 0, 0, FIRST_BLOCK
+    begin = int(np.searchsorted(ranks, refs))
+    walk.remember(0, begin, kept)
+    seen, done, size = [cold], 0, FIRST_BLOCK
     while begin < len(ranks):
         end = min(begin + size, len(ranks))
         block = ranks[begin:end]

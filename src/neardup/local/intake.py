@@ -8,10 +8,9 @@ the size of chunks can change the answer. Texts are let go at once.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -28,8 +27,8 @@ from neardup.progress import Progress
 from neardup.schema import Array, Ragged
 
 
-def take_in(collection: Collection, plan: Plan, progress: Progress, folder: Path | None) -> Intake:
-    store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
+def take_in(collection: Collection, plan: Plan, progress: Progress, store: EvidenceStore) -> Intake:
+    """Evidence goes into ``store``, after what is there already."""
     gathered = _Gathered(plan, store)
     progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
     for batch, prepared, lengths in _prepared_batches(collection, plan):
@@ -38,6 +37,23 @@ def take_in(collection: Collection, plan: Plan, progress: Progress, folder: Path
         if gathered.full:
             break
     return gathered.finish()
+
+
+def empty_intake(store: EvidenceStore) -> Intake:
+    return Intake(
+        files=[],
+        file=np.empty(0, np.int32),
+        row=np.empty(0, np.int64),
+        position=np.empty(0, np.int64),
+        ids=pa.array([], pa.large_string()),
+        prepared=joined_prepared([]),
+        lengths=np.empty(0, np.int64),
+        extra={},
+        store=store,
+        rejected=[],
+        rejected_position=np.empty(0, np.int64),
+        total=0,
+    )
 
 
 def _prepared_batches(
@@ -169,7 +185,7 @@ class _Gathered:
             row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
             position=_join(self.position, np.int64),
             ids=_one(records.column("id")) if records else pa.array([], pa.large_string()),
-            prepared=_concat(self.prepared),
+            prepared=joined_prepared(self.prepared),
             lengths=_join(self.lengths, np.int64),
             extra={n: records.column(n) for n in self.plan.columns.extra} if records else {},
             store=self.store,
@@ -223,7 +239,8 @@ def _filter(prepared: Prepared, good: Array) -> Prepared:
     )
 
 
-def _concat(parts: list[Prepared]) -> Prepared:
+def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
+    """Keys and digests of all parts; evidence is in the store."""
     return Prepared(
         keys=Ragged.concat([p.keys for p in parts], np.uint64),
         probes=_join([p.probes for p in parts], np.int32),

@@ -46,13 +46,15 @@ def match(
     within: Array | None,
     followed: Array,
     verifier: Verifier,
+    refs: int,
 ) -> tuple[Verdict, bool]:
-    """The verdict on leaders, and whether all their pairs were seen."""
+    """The verdict on leaders, and whether all their pairs were seen. The first ``refs`` places are
+    references: they never meet each other."""
     codes = None if within is None else within[order]
-    verify = _in_order(verifier, order)
+    verify = _in_order(verifier, order, refs)
     find = _by_rare_features if plan.keys_from_evidence else _by_keys
     found = find(intake, plan, order, codes, verify)
-    verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order])
+    verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
     return verdict, not len(found.hot)
 
 
@@ -88,10 +90,13 @@ def _by_keys(
     return Candidates(cold, hot, verify_sharing)
 
 
-def _in_order(verifier: Verifier, order: Array) -> Verify:
+def _in_order(verifier: Verifier, order: Array, refs: int) -> Verify:
     """Places are turned into documents for scoring only."""
 
     def verify(a: Array, b: Array) -> Pairs:
+        if refs:
+            decided = (a >= refs) | (b >= refs)
+            a, b = a[decided], b[decided]
         scored = verifier.scores(order[a], order[b])
         return Pairs(a[scored.passed], b[scored.passed], scored.score[scored.passed])
 

@@ -17,7 +17,9 @@ from neardup.decisions.values import group_codes
 from neardup.documents import Collection
 from neardup.local.intake import take_in
 from neardup.local.match import match
+from neardup.local.reference import joined, take_references
 from neardup.matching.collapse import leaders
+from neardup.matching.evidence import EvidenceStore
 from neardup.matching.verify import Pairs, Verifier
 from neardup.outputs.outcome import Outcome
 from neardup.plan import Plan
@@ -29,9 +31,15 @@ def run(
     collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None
 ) -> Outcome:
     clock = _Clock()
-    intake = take_in(collection, plan, progress, folder)
+    store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
+    references = take_references(plan, store, progress)
+    intake = take_in(collection, plan, progress, store)
     clock.lap("reading")
     rank = rank_documents(plan.keep, intake.lengths, intake.extra.get(plan.keep.column or ""))
+    refs = len(references)
+    if refs:
+        intake = joined([references, intake], plan)
+        rank = np.concatenate([np.arange(refs), refs + rank])
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
@@ -44,7 +52,8 @@ def run(
     followed[leader[follower]] = True
     order = np.flatnonzero(~follower)
     order = order[np.argsort(rank[order], kind="stable")]
-    verdict, complete = match(intake, plan, order, within, followed, verifier)
+    leading_refs = int((order < refs).sum())  # they come first in the order
+    verdict, complete = match(intake, plan, order, within, followed, verifier, leading_refs)
     clock.lap("matching")
     progress.stage("deciding")
     kept_of = np.full(len(leader), -1, np.int64)
@@ -54,11 +63,12 @@ def run(
     score[order] = verdict.score
     pairs = verdict.pairs.mapped(order)
     decided = decide_all(leader, rank, kept_of, score, pairs)
+    decided.kept_of[:refs] = -1  # not decided among themselves
     cluster = _clusters(plan, leader, decided, pairs)
     clock.lap("deciding")
     progress.finish()
     return Outcome(
-        intake, rank, leader, decided, cluster, pairs, complete, verifier.scored, clock.laps
+        intake, rank, leader, decided, cluster, pairs, complete, verifier.scored, clock.laps, refs
     )
 
 

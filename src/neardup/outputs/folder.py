@@ -23,7 +23,7 @@ from neardup.documents.streams import whole_file
 from neardup.errors import InputError, UsageError
 from neardup.outputs.result import Result
 
-RUN, ORDER = "run.json", "order.parquet"
+RUN, ORDER, SIGNATURES = "run.json", "order.parquet", "signatures.arrow"
 FORMAT = 1
 
 
@@ -41,6 +41,10 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
     _write_order(result, folder / ORDER)
+    if result.signatures:
+        result.signatures(folder / SIGNATURES)
+    else:
+        (folder / SIGNATURES).unlink(missing_ok=True)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     return folder

@@ -40,7 +40,8 @@ class Intake:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything a Result is made of; arrays by document."""
+    """Everything a Result is made of; arrays by document. The first ``refs`` documents of the
+    intake are references: kept, and not part of the input."""
 
     intake: Intake
     rank: Array
@@ -51,3 +52,4 @@ class Outcome:
     pairs_complete: bool
     candidates: int
     timings: dict[str, float]
+    refs: int = 0

@@ -62,6 +62,8 @@ class Result:
         self.info = info
         self.rank = np.arange(len(decisions)) if rank is None else rank
         self._collection = collection
+        # Writes the signatures of this run to a file; None when they were not asked for.
+        self.signatures: Callable[[Path], None] | None = None
 
     @functools.cached_property
     def duplicates(self) -> pa.Table:
@@ -129,6 +131,11 @@ class Result:
         """The decisions at a higher threshold, without matching again."""
         from neardup.outputs.rethreshold import rethreshold
 
+        if self.info.get("against"):
+            raise SettingsError(
+                "This run was made against references, whose documents it does not hold.",
+                hint="run again with that threshold.",
+            )
         if not self.pairs_complete:
             raise SettingsError(
                 "This run did not keep all its pairs, so a new threshold needs a new run.",

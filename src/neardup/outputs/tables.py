@@ -18,10 +18,11 @@ DECISIONS = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
 
 def decisions_table(outcome: Outcome, method: Method) -> pa.Table:
     """Every input document once, in input order."""
-    accepted = _accepted(outcome, method)
+    accepted = _accepted(outcome, method).slice(outcome.refs)
     rejected = _rejected(outcome)
     both = pa.concat_tables([accepted, rejected])
-    position = np.concatenate([outcome.intake.position, outcome.intake.rejected_position])
+    positions = outcome.intake.position[outcome.refs :]
+    position = np.concatenate([positions, outcome.intake.rejected_position])
     if np.array_equal(position, np.arange(len(position))):
         return both
     return both.take(pa.array(np.argsort(position, kind="stable")))
@@ -39,7 +40,7 @@ def _accepted(outcome: Outcome, method: Method) -> pa.Table:
             intake.prepared.text_digests,
             intake.prepared.normal_digests,
         ),
-        "ref": pa.array(np.zeros(len(intake), np.bool_)),
+        "ref": pa.array((decided.kept_of >= 0) & (decided.kept_of < outcome.refs)),
     }
     columns |= decided_columns(
         intake.ids,
@@ -125,12 +126,14 @@ def all_pairs(outcome: Outcome, limit: int) -> tuple[Pairs, bool]:
     total = int((size[pairs.a] * size[pairs.b]).sum() + (size * (size - 1) // 2).sum())
     if not outcome.pairs_complete or total > limit:
         aside = np.flatnonzero(outcome.decided.kept_of >= 0)
+        aside = aside[aside >= outcome.refs]
         to_kept = Pairs(aside, outcome.decided.kept_of[aside], outcome.decided.score[aside])
         seen = pairs if len(pairs) + len(aside) <= limit else Pairs.none()
         return Pairs.concat([to_kept, seen]).distinct(), False
     if total == len(pairs):
         return pairs, True
-    return Pairs.concat([_spread(pairs, members), _within(members)]), True
+    every = Pairs.concat([_spread(pairs, members), _within(members)])
+    return every.where((every.a >= outcome.refs) | (every.b >= outcome.refs)), True
 
 
 def _members(leader: Array) -> schema.Ragged:
@@ -170,11 +173,11 @@ def clusters_table(decisions: pa.Table) -> pa.Table:
     inside = inside.take(pa.array(order))
     kept = np.asarray(pc.equal(inside["decision"], schema.KEPT))
     score = np.where(kept, np.inf, inside["score"].fill_null(0).to_numpy())
-    first_kept = np.flatnonzero(kept)
-    first_kept = first_kept[np.searchsorted(first_kept, start)] if len(start) else first_kept
+    # By the rule a cluster has one kept document, which may be a reference and not in this table.
+    named = pc.if_else(pa.array(kept), inside["id"], inside["kept_id"])
     columns = {
         "cluster": pa.array(numbers, pa.int64()),
-        "kept_id": inside["id"].take(pa.array(first_kept)),
+        "kept_id": named.take(pa.array(_first_kept(kept, start, sizes))),
         "size": pa.array(sizes, pa.int64()),
         "weakest": pa.array(np.minimum.reduceat(score, start) if len(start) else [], pa.float64()),
         "members": pa.LargeListArray.from_arrays(
@@ -182,3 +185,10 @@ def clusters_table(decisions: pa.Table) -> pa.Table:
         ),
     }
     return pa.table(columns, schema=schema.CLUSTERS)
+
+
+def _first_kept(kept: Array, start: Array, sizes: Array) -> Array:
+    """The first kept member of each run, or its first member where none is kept."""
+    place = np.where(kept, np.arange(len(kept)), len(kept))
+    first = np.minimum.reduceat(place, start) if len(start) else start
+    return np.where(first < start + sizes, first, start)

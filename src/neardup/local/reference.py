@@ -1,0 +1,127 @@
+"""Reference documents (``--against``): kept, before all input, not decided among themselves.
+
+A reference is a set of files, read like input, or the folder of an earlier run, of which only the
+signatures of its kept documents are read (its kept files, where it has none); what that run was
+made against is taken along.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.documents import Collection, collect
+from neardup.errors import InputError
+from neardup.local.intake import empty_intake, joined_prepared, take_in
+from neardup.matching.evidence import EvidenceStore
+from neardup.outputs.folder import RUN, SIGNATURES
+from neardup.outputs.outcome import Intake
+from neardup.outputs.signatures import as_strings, read_signatures
+from neardup.plan import Plan
+from neardup.progress import Progress
+
+PREFIX = "ref:"
+
+
+def take_references(plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
+    """All references in the order given; their evidence goes into ``store``."""
+    parts = [_reference(path, plan, store, progress) for path in _with_their_own(plan.against)]
+    return joined(parts, plan) if parts else empty_intake(store)
+
+
+def _reference(path: Path, plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
+    files = _kept_files(path) if _is_run(path) else [path]
+    return _of_files(files, plan, store, progress) if files else _of_run(path, plan, store)
+
+
+def joined(parts: Sequence[Intake], plan: Plan) -> Intake:
+    """Several intakes into one store, as one. Rejected documents and totals are the last one's."""
+    last = parts[-1]
+    extra: dict[str, Any] = {}
+    if plan.within:
+        columns = [as_strings(p.extra[plan.within]) for p in parts if plan.within in p.extra]
+        extra[plan.within] = pa.chunked_array(columns, pa.large_string())
+    return replace(
+        last,
+        file=np.concatenate([p.file for p in parts]),
+        row=np.concatenate([p.row for p in parts]),
+        position=np.concatenate([p.position for p in parts]),
+        ids=pa.concat_arrays([p.ids for p in parts]),
+        prepared=joined_prepared([p.prepared for p in parts]),
+        lengths=np.concatenate([p.lengths for p in parts]),
+        extra=extra,
+    )
+
+
+def named(intake: Intake) -> Intake:
+    """Reference ids are told from input ids by their prefix."""
+    prefix = pa.scalar(PREFIX, pa.large_string())
+    empty = pa.scalar("", pa.large_string())
+    return replace(intake, ids=pc.binary_join_element_wise(prefix, intake.ids, empty))
+
+
+def _is_run(path: Path) -> bool:
+    return path.is_dir()
+
+
+def _with_their_own(paths: Sequence[Path]) -> list[Path]:
+    """A run brings the references it was made against, before itself; each comes once."""
+    found: dict[Path, None] = {}
+    for path in paths:
+        if _is_run(path):
+            for own in _with_their_own([Path(p) for p in _info(path).get("against", [])]):
+                found.setdefault(own)
+        found.setdefault(path)
+    return list(found)
+
+
+def _info(folder: Path) -> dict[str, Any]:
+    try:
+        read: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{folder} is not the folder of a finished run: it has no readable {RUN}.",
+            hint="give the folder that `neardup dedup … -o FOLDER` wrote, or files.",
+        ) from error
+    return read
+
+
+def _kept_files(folder: Path) -> list[Path]:
+    """What to read where a run kept no signatures; nothing where it did."""
+    if (folder / SIGNATURES).exists():
+        return []
+    files = [folder / name for name in _info(folder).get("kept_files", [])]
+    return [file for file in files if file.exists()]
+
+
+def _of_files(paths: list[Path], plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
+    collection: Collection = collect(paths)
+    return named(take_in(collection, replace(plan, limit=None), progress, store))
+
+
+def _of_run(folder: Path, plan: Plan, store: EvidenceStore) -> Intake:
+    ids, prepared, within = [], [], []
+    for names, some, values in read_signatures(folder / SIGNATURES, plan):
+        store.append(some.evidence)
+        ids.append(names)
+        prepared.append(replace(some, evidence=some.evidence.take(np.empty(0, np.int64))))
+        within.append(values)
+    count = sum(map(len, ids))
+    made = replace(
+        empty_intake(store),
+        file=np.zeros(count, np.int32),
+        row=np.zeros(count, np.int64),
+        position=np.full(count, -1),
+        ids=pa.concat_arrays([pa.array([], pa.large_string()), *ids]),
+        prepared=joined_prepared(prepared),
+        lengths=np.zeros(count, np.int64),
+        extra={plan.within: pa.chunked_array(within, pa.large_string())} if plan.within else {},
+    )
+    return named(made)

@@ -88,6 +88,8 @@ def _example(result: Result) -> str | None:
     if len(paths) != 1 or len(paths) != len(result.info["inputs"]):
         return None
     weakest = result.weakest(1).to_pylist()[0]
+    if result.info["against"] and weakest["kept_id"].startswith("ref:"):
+        return None  # that document is not in the input
     ids = [weakest["kept_id"], weakest["id"]]
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
     as_given = str(result.decisions["file"][0].as_py())

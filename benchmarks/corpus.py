@@ -1,6 +1,7 @@
-"""The common corpus: made once, into benchmarks/.work, by the generator of NEARDUP_BENCH.
+"""The common corpus: made once, into benchmarks/.work, by generate.py and truth.py.
 
-One run of the generator gives both sizes: the small corpus is the head of the large one.
+NEARDUP_BENCH may name a folder with a gen.py and a truth.py to be used in their place; what they
+make is kept under another name, so that the two never mix.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "benchmarks" / ".work"
-GENERATOR = Path(os.environ.get("NEARDUP_BENCH", ROOT.parent / "shared" / "bench"))
+OTHER = os.environ.get("NEARDUP_BENCH")
+NAME = "corpus" if OTHER else "generated"
 FULL = 100_000
-PREFIXES = {FULL: WORK / "corpus", 20_000: WORK / "corpus_20k"}
+PREFIXES = {FULL: WORK / NAME, 20_000: WORK / f"{NAME}_20k"}
 
 
 class MissingError(Exception):
@@ -48,10 +50,18 @@ class Corpus:
 
 
 def make(docs: int, python: Callable[[], Path]) -> Corpus:
-    """The corpus of that size; the interpreter is asked for only where it must be generated."""
+    """The corpus of that size; the peers' interpreter is asked for only by a foreign generator."""
     corpus = Corpus(docs, PREFIXES[docs])
     if not (corpus.jsonl.exists() and corpus.parquet.exists()):
-        _generate(python())
+        part = WORK / "part"
+        part.mkdir(parents=True, exist_ok=True)
+        if OTHER:  # one run of it gives both sizes
+            _run_other(python(), "gen.py", str(FULL), str(part / NAME))
+        else:
+            _run_own("generate", str(docs), str(part / corpus.prefix.name))
+        for made in part.iterdir():
+            made.replace(WORK / made.name)
+        part.rmdir()
     return corpus
 
 
@@ -59,26 +69,28 @@ def make_truth(corpus: Corpus, python: Callable[[], Path]) -> Path:
     """Every pair's exact Jaccard of word 5-shingles (words as runs of \\w)."""
     if not corpus.truth.exists():
         part = WORK / "truth.part.npz"
-        _run(python(), "truth.py", str(corpus.parquet), str(part), "w")
+        if OTHER:
+            _run_other(python(), "truth.py", str(corpus.parquet), str(part), "w")
+        else:
+            _run_own("truth", str(corpus.parquet), str(part))
         part.replace(corpus.truth)
     return corpus.truth
 
 
-def _generate(python: Path) -> None:
-    part = WORK / "part"
-    part.mkdir(parents=True, exist_ok=True)
-    _run(python, "gen.py", str(FULL), str(part / PREFIXES[FULL].name))
-    for made in part.iterdir():
-        made.replace(WORK / made.name)
-    part.rmdir()
+def _run_own(module: str, *arguments: str) -> None:
+    _run([sys.executable, "-m", f"benchmarks.{module}", *arguments])
 
 
-def _run(python: Path, script: str, *arguments: str) -> None:
-    path = GENERATOR / script
+def _run_other(python: Path, script: str, *arguments: str) -> None:
+    path = Path(OTHER or "") / script
     if not path.is_file():
         raise MissingError(
-            f"The benchmark corpus is made by {script}, and there is none in {GENERATOR}. "
-            "Hint: set NEARDUP_BENCH to the folder that holds gen.py and truth.py."
+            f"NEARDUP_BENCH names {OTHER}, and there is no {script}. "
+            "Hint: without it the benchmark makes its own corpus."
         )
-    print(f"running {script} {' '.join(arguments)}", file=sys.stderr)
-    subprocess.run([python, path, *arguments], stdout=sys.stderr, check=True)
+    _run([str(python), str(path), *arguments])
+
+
+def _run(command: list[str]) -> None:
+    print("running", *command[1:], file=sys.stderr)
+    subprocess.run(command, cwd=ROOT, stdout=sys.stderr, check=True)

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bindings/bindings.hpp"
+#include "documents/csv.hpp"
 #include "documents/jsonl.hpp"
 #include "documents/lines.hpp"
 
@@ -36,6 +37,26 @@ nb::tuple scan_jsonl(nb::bytes chunk, const std::vector<std::string> &fields, bo
     return nb::make_tuple(give(std::move(scan.status)), give(std::move(scan.position)), columns);
 }
 
+nb::tuple scan_csv(nb::bytes chunk, char delimiter, const std::vector<int64_t> &columns) {
+    const std::string_view bytes = view(chunk);
+    neardup::csv::Scan scan;
+    {
+        nb::gil_scoped_release release;
+        scan = neardup::csv::scan(bytes, delimiter, columns);
+    }
+    nb::list fields;
+    for (auto &field : scan.fields) {
+        fields.append(nb::make_tuple(give(std::move(field.offsets)), give_bytes(std::move(field.values))));
+    }
+    return nb::make_tuple(give(std::move(scan.starts)), give(std::move(scan.widths)), fields, scan.open);
+}
+
+int64_t whole_csv_records(nb::bytes chunk, char delimiter) {
+    const std::string_view bytes = view(chunk);
+    nb::gil_scoped_release release;
+    return neardup::csv::whole_records(bytes, delimiter);
+}
+
 nb::tuple select_lines(nb::bytes chunk, In<uint8_t> keep, bool start_of_file, bool previous_kept) {
     const std::string_view bytes = view(chunk);
     neardup::Selection out;
@@ -56,6 +77,8 @@ int64_t count_lines(nb::bytes chunk) {
 
 void bind_documents(nb::module_ &m) {
     m.def("scan_jsonl", &scan_jsonl, nb::arg("chunk"), nb::arg("fields"), nb::arg("start_of_file") = false);
+    m.def("scan_csv", &scan_csv, nb::arg("chunk"), nb::arg("delimiter"), nb::arg("columns"));
+    m.def("whole_csv_records", &whole_csv_records, nb::arg("chunk"), nb::arg("delimiter"));
     m.def("select_lines", &select_lines, nb::arg("chunk"), nb::arg("keep"), nb::arg("start_of_file") = false,
           nb::arg("previous_kept") = true);
     m.def("count_lines", &count_lines, nb::arg("chunk"));

@@ -144,7 +144,7 @@ def test_broken_file_and_stream_output(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"Cannot read .*x\.parquet"):
         collect(tmp_path / "x.parquet")
     path = file_of(tmp_path, pa.table({"text": ["a"]}))
-    with pytest.raises(UsageError, match="only JSON Lines"):
+    with pytest.raises(UsageError, match="only lines"):
         collect(path).write_kept_to(np.array([True]), None)  # type: ignore[arg-type]
 
 

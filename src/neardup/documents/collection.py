@@ -16,10 +16,19 @@ from typing import IO, Any
 import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, Mask, Source
+from neardup.documents.csv import CsvSource
 from neardup.documents.jsonl import JsonlSource, LineWriter
-from neardup.documents.kept import as_mask, check_length, joined, kept_name, write_all, writer
+from neardup.documents.kept import (
+    as_mask,
+    check_group,
+    check_length,
+    groups_of,
+    joined,
+    kept_name,
+    write_all,
+    writer,
+)
 from neardup.documents.lists import ListSource
-from neardup.documents.parquet import ParquetSource, unified_schema
 from neardup.documents.paths import sources_of
 from neardup.documents.tables import TableSource, arrow_source, pandas_source, polars_source
 from neardup.errors import InputError, UsageError
@@ -76,16 +85,17 @@ class Collection:
 
     def plain_size(self) -> int | None:
         """Bytes that the batches will have together; None where something is not plain lines."""
-        plain = [s for s in self.sources if isinstance(s, JsonlSource) and s.codec is None]
+        plain = [
+            s for s in self.sources if isinstance(s, JsonlSource | CsvSource) and s.codec is None
+        ]
         if len(plain) < len(self.sources) or self.limit is not None:
             return None
         return sum(source.path.stat().st_size for source in plain)
 
     def check_kept(self) -> None:
         """Raises now what would make writing the kept documents impossible later."""
-        parquet = [s for s in self.sources if isinstance(s, ParquetSource)]
-        if len(parquet) > 1:
-            unified_schema(parquet)
+        for group in groups_of(self.sources).values():
+            check_group(group)
 
     def kept(self, keep: Mask) -> Any:
         """The kept documents in the type that came in; of files, one Arrow table."""
@@ -99,13 +109,11 @@ class Collection:
         return parts[0] if len(parts) == 1 else joined(parts)
 
     def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
-        """Writes kept.jsonl or kept.parquet, one file for each format that came in; a file appears
-        only when all of them are whole."""
+        """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in. A
+        file appears only when all of them are whole."""
         keep = as_mask(keep)
         folder.mkdir(parents=True, exist_ok=True)
-        groups: dict[str, list[Source]] = {}
-        for source in self.sources:
-            groups.setdefault(kept_name(source), []).append(source)
+        groups = groups_of(self.sources)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
             write_all(self.sources, keep, self.limit, lambda source: writers[kept_name(source)])
@@ -114,11 +122,23 @@ class Collection:
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""
         for source in self.sources:
-            if not isinstance(source, JsonlSource | ListSource):
+            if not isinstance(source, JsonlSource | ListSource | CsvSource):
                 raise UsageError(
-                    f"{source.file} is a table; only JSON Lines can be written to a stream.",
+                    f"{source.file} is a table; only lines (JSON, CSV) can be written to a stream.",
                     hint="give a folder with -o.",
                 )
+        self._check_one_form()
+
+    def _check_one_form(self) -> None:
+        texts = [s for s in self.sources if isinstance(s, CsvSource)]
+        if not texts:
+            return
+        if len(texts) < len(self.sources) or len({s.form for s in texts}) > 1:
+            raise UsageError(
+                "JSON Lines, CSV and TSV cannot be written to one stream.",
+                hint="give a folder with -o.",
+            )
+        check_group(texts)
 
     def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
         """Writes the kept lines to a stream; tables cannot be written so."""

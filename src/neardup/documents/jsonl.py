@@ -124,6 +124,10 @@ class JsonlSource:
     chunk_bytes: int = CHUNK_BYTES
     _marks: list[tuple[int, int]] = field(default_factory=lambda: [(1, 0)])
 
+    @property
+    def form(self) -> str:
+        return "jsonl"
+
     def chunks(self, columns: Columns) -> Iterator[JsonlChunk]:
         for row, data in self._blocks():
             yield JsonlChunk(self.file, data, row, columns)
@@ -191,20 +195,20 @@ class LineWriter:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
-        self._started = False
+        self.started = False
         self._open_line = False
         self._new_file = True
 
     def write(self, data: bytes) -> None:
         if not data:
             return
-        if self._started and self._new_file:
+        if self.started and self._new_file:
             data = data.removeprefix(b"\xef\xbb\xbf")
         if self._open_line:
             self._stream.write(b"\n")
         self._stream.write(data)
         self._open_line = not data.endswith(b"\n")
-        self._started, self._new_file = True, False
+        self.started, self._new_file = True, False
 
     def end_file(self) -> None:
         self._new_file = True

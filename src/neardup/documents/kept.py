@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.documents.columns import Mask, Source
+from neardup.documents.csv import CsvSource, check_headers
 from neardup.documents.jsonl import JsonlSource, LineWriter
-from neardup.documents.parquet import ParquetSource, parquet_writer
+from neardup.documents.parquet import ParquetSource, parquet_writer, unified_schema
 from neardup.documents.streams import CODECS, whole_file, writing
 from neardup.documents.tables import TableSource
 from neardup.errors import InputError
@@ -28,13 +29,30 @@ Write = Callable[[Any, Mask], int]
 
 
 def kept_name(source: Source) -> str:
-    if isinstance(source, JsonlSource):
-        return "kept.jsonl" + _SUFFIXES.get(source.codec or "", "")
+    if isinstance(source, JsonlSource | CsvSource):
+        return f"kept.{source.form}" + _SUFFIXES.get(source.codec or "", "")
     return "kept.parquet" if isinstance(source, ParquetSource | TableSource) else "kept.jsonl"
+
+
+def groups_of(sources: Sequence[Source]) -> dict[str, list[Any]]:
+    """The files that will be written, with their sources."""
+    groups: dict[str, list[Any]] = {}
+    for source in sources:
+        groups.setdefault(kept_name(source), []).append(source)
+    return groups
+
+
+def check_group(sources: Sequence[Any]) -> None:
+    """Raises what makes it impossible to write the sources into one file."""
+    if isinstance(sources[0], ParquetSource) and len(sources) > 1:
+        unified_schema(sources)
+    if isinstance(sources[0], CsvSource):
+        check_headers(sources)
 
 
 def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
     first = sources[0]
+    check_group(sources)
     if isinstance(first, ParquetSource):
         return parquet_writer(sources, path)
     if isinstance(first, TableSource):

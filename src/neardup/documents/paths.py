@@ -16,14 +16,17 @@ from pathlib import Path
 from typing import IO
 
 from neardup.documents.columns import Source
+from neardup.documents.csv import CsvSource
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.records import DELIMITERS
 from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.errors import InputError
 
 JSONL = (".jsonl", ".ndjson", ".json")
+CSV = (".csv", ".tsv")
 PARQUET = (".parquet", ".pq")
-_KNOWN = "expected .jsonl, .ndjson or .json (also with .gz, .zst or .bz2), or .parquet"
+_KNOWN = "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst or .bz2), or .parquet"
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 
 
@@ -69,6 +72,8 @@ def _source(path: Path) -> Source:
     format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix()))
+    if format_ in CSV:
+        return _csv_source(path, codec, tabs=format_ == ".tsv")
     if format_ not in JSONL:
         raise InputError(
             f"{path} has an unknown format; {_KNOWN}.",
@@ -76,6 +81,13 @@ def _source(path: Path) -> Source:
         )
     source = JsonlSource(path, path.as_posix(), codec)
     _check_jsonl(source)
+    return source
+
+
+def _csv_source(path: Path, codec: str | None, *, tabs: bool) -> CsvSource:
+    delimiters = "\t" if tabs else DELIMITERS
+    source = CsvSource(path, path.as_posix(), codec, delimiters)
+    _ = source.header  # one that cannot be read stops the run before it begins
     return source
 
 

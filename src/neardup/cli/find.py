@@ -37,8 +37,12 @@ def find(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
 
     if out == STDOUT:
         raise click.UsageError("find writes a folder. Hint: leave -o out to see the clusters.")
+    if options["annotate"] and not out:
+        raise click.UsageError("--annotate writes documents. Hint: name a folder with -o.")
     job = Job.of(inputs, options, every_pair=True)
     if out:
-        job.into_folder(Target(out, overwrite=options["overwrite"]), kept=False)
+        if job.annotate:
+            job.collection.check_kept()
+        job.into_folder(Target(out, overwrite=options["overwrite"]), kept=job.annotate)
     else:
         job.into(lambda result: None if job.as_json else show_clusters(result))

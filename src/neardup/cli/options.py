@@ -100,6 +100,11 @@ _OPTIONS = (
         default=None,
         help="Stop at the first document that cannot be used.",
     ),
+    click.option(
+        "--annotate",
+        is_flag=True,
+        help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",
+    ),
     click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
     json_option,
     click.option("--quiet", is_flag=True, help="No progress and no summary; errors are shown."),

@@ -29,6 +29,7 @@ class Job:
     plan: Plan
     as_json: bool
     quiet: bool
+    annotate: bool
 
     @classmethod
     def of(
@@ -39,7 +40,8 @@ class Job:
         from neardup.plan import resolve
 
         plan = resolve(settings_from(options), every_pair=every_pair)
-        return cls(collect(list(inputs)), plan, options["as_json"], options["quiet"])
+        given = {name: options[name] for name in ("as_json", "quiet", "annotate")}
+        return cls(collect(list(inputs)), plan, **given)
 
     def into_folder(self, target: Target, *, kept: bool) -> None:
         """The run folder is written whole, or what was made of it goes away again."""
@@ -67,9 +69,15 @@ class Job:
 
         progress = progress_for(quiet=self.quiet)
         try:
-            return execute(self.collection, self.plan, progress=progress, folder=folder)
+            result = execute(self.collection, self.plan, progress=progress, folder=folder)
         finally:
             progress.finish()
+        return self._annotated(result) if self.annotate else result
+
+    def _annotated(self, result: Result) -> Result:
+        from neardup.outputs.annotate import annotating
+
+        return annotating(result)
 
     def report(self, result: Result, out: Path | None, began: float) -> None:
         seconds = time.perf_counter() - began

@@ -15,7 +15,9 @@ ENOUGH_FOR_A_RATE = 1000  # below, start-up is all there is to measure
 def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
     """``--json``: counts, where the files are, whether the pairs are all there, timings."""
     settings = result.info["settings"]
+    annotated = {"annotated": result.info["annotated"]} if "annotated" in result.info else {}
     return {
+        **annotated,
         "counts": vars(result.counts),
         "out": str(out) if out else None,
         "pairs": result.info["pairs"],
@@ -70,14 +72,23 @@ def _rate(documents: int, size: int | None, seconds: float) -> str:
 
 
 def _next_step(result: Result, out: Path | None) -> list[str]:
-    told = []
+    told = _renamed(result)
     if out:
-        files = sorted(path.name for path in out.glob("kept.*"))
+        stem = "annotated" if "annotated" in result.info else "kept"
+        files = sorted(path.name for path in out.glob(f"{stem}.*"))
         listed = ", ".join([*files, "decisions.parquet", "duplicates.parquet", "pairs.parquet"])
         told.append(f"Written to {out}: {listed}, run.json …")
     if len(result.duplicates) and (example := _example(result)):
         told.append(f"Look at the weakest pair: {example}")
     return told
+
+
+def _renamed(result: Result) -> list[str]:
+    """The added columns, where the input already had one of their usual names."""
+    names = result.info.get("annotated", ["cluster"])
+    if names[0] == "cluster":
+        return []
+    return [f"The input has columns of these names already, so ours are {', '.join(names)}."]
 
 
 def _example(result: Result) -> str | None:

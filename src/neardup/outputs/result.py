@@ -78,6 +78,15 @@ class Result:
         """The kept documents, whole, in the type that came in (files: an Arrow table)."""
         return self.collection().kept(self.keep_mask())
 
+    @functools.cached_property
+    def annotated(self) -> Any:
+        """Every document with the columns cluster, kept_id, score, kind and decision, in the type
+        that came in. A list of texts becomes one of dicts; rejected items stay as they are, and
+        rejected lines of JSON files are left out."""
+        from neardup.outputs.annotate import annotating
+
+        return annotating(self).kept
+
     def keep_mask(self) -> Array:
         """One entry an input document, in input order."""
         return np.asarray(pc.equal(self.decisions["decision"], schema.KEPT))
@@ -143,11 +152,13 @@ class Result:
             )
         return rethreshold(self, threshold)
 
-    def save(self, folder: str | Path) -> Path:
-        """Writes the folder of a run: kept documents, tables, ``run.json``."""
+    def save(self, folder: str | Path, *, annotate: bool = False) -> Path:
+        """Writes the folder of a run: kept documents, tables, ``run.json``. With ``annotate`` all
+        documents, with the columns of ``annotated``, instead of the kept ones."""
+        from neardup.outputs.annotate import annotating
         from neardup.outputs.folder import save
 
-        return save(self, Path(folder))
+        return save(annotating(self) if annotate else self, Path(folder))
 
     @classmethod
     def load(cls, folder: str | Path) -> Result:

@@ -1,0 +1,256 @@
+"""The input with what was decided beside each document, instead of with documents removed.
+
+Every source gets a twin that adds the columns while it is read, so lines and row groups stream as
+they do for kept documents. A JSON line keeps its bytes: the fields go before its closing brace.
+Rejected lines pass as they are; in tables their decision says so.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.documents import Collection, Columns
+from neardup.documents.columns import Mask, Source
+from neardup.documents.jsonl import JsonlSource, LineWriter
+from neardup.documents.kept import kept_name, write_all, writer
+from neardup.documents.lines import scan, select
+from neardup.documents.lists import ListSource
+from neardup.documents.parquet import ParquetSource
+from neardup.documents.tables import TableSource
+from neardup.outputs.frames import with_columns
+from neardup.outputs.result import Result
+
+FIELDS = pa.schema(
+    [
+        pa.field("cluster", pa.int64()),
+        pa.field("kept_id", pa.large_string()),
+        pa.field("score", pa.float64()),
+        pa.field("kind", pa.string()),
+        pa.field("decision", pa.string()),
+    ]
+)
+PREFIX = "neardup"
+
+
+def annotating(result: Result) -> Result:
+    """The same result; what it writes and gives as kept is every document with the columns."""
+    collection = AnnotatedCollection(result.collection(), result.decisions)
+    return Result(
+        result.decisions,
+        result.pairs,
+        {**result.info, "annotated": collection.added.names},
+        rank=result.rank,
+        collection=lambda: collection,
+    )
+
+
+@dataclass(frozen=True)
+class Added:
+    """The columns by position over the whole collection.
+
+    A source is given the mask from its first document to the end of the collection, so the length
+    of the mask says where the source begins.
+    """
+
+    decisions: pa.Table
+    prefix: str
+
+    @property
+    def names(self) -> list[str]:
+        return [self.prefix + name for name in FIELDS.names]
+
+    def schema(self) -> pa.Schema:
+        return pa.schema([field.with_name(self.prefix + field.name) for field in FIELDS])
+
+    def start(self, keep: Mask) -> int:
+        return len(self.decisions) - len(keep)
+
+    def rows(self, start: int, count: int) -> pa.Table:
+        part = self.decisions.slice(start, count).select(FIELDS.names)
+        return part.cast(FIELDS).rename_columns(self.names)
+
+    def accepted(self, start: int, count: int) -> Mask:
+        decision = self.decisions["decision"].slice(start, count)
+        return np.asarray(pc.not_equal(decision, schema.REJECTED), dtype=np.bool_)
+
+    def objects(self, start: int, count: int) -> list[dict[str, Any] | None]:
+        """What to add to each document; None for a rejected one."""
+        accepted = self.accepted(start, count)
+        rows = self.rows(start, count).to_pylist()
+        return [row if ok else None for row, ok in zip(rows, accepted, strict=True)]
+
+
+class AnnotatedCollection(Collection):
+    """Writes and gives every document where a collection would write and give the kept ones."""
+
+    def __init__(self, collection: Collection, decisions: pa.Table) -> None:
+        self.added = Added(decisions, free_prefix(collection.sources))
+        self._original = collection  # its spooled standard input lives as long as it does
+        super().__init__([_annotated(s, self.added) for s in collection.sources], collection.limit)
+
+    def kept(self, keep: Mask) -> Any:
+        return super().kept(np.ones_like(keep))
+
+    def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
+        """``annotated.*``, one file for each format that came in."""
+        folder.mkdir(parents=True, exist_ok=True)
+        groups: dict[str, list[Source]] = {}
+        for source in self.sources:
+            groups.setdefault(_name(source), []).append(source)
+        with ExitStack() as stack:
+            writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
+            write_all(
+                self.sources, np.ones_like(keep), self.limit, lambda source: writers[_name(source)]
+            )
+        return [folder / name for name in groups]
+
+    def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
+        super().write_kept_to(np.ones_like(keep), stream)
+
+
+def _name(source: Source) -> str:
+    return kept_name(source).replace("kept", "annotated", 1)
+
+
+def free_prefix(sources: Sequence[Source]) -> str:
+    """Empty, or the first that makes all our names new to the input."""
+    prefixes = itertools.chain(("", f"{PREFIX}_"), (f"{PREFIX}{n}_" for n in itertools.count(2)))
+    return next(
+        prefix
+        for prefix in prefixes
+        if not any(_has_one_of(source, [prefix + n for n in FIELDS.names]) for source in sources)
+    )
+
+
+def _has_one_of(source: Any, names: list[str]) -> bool:
+    if isinstance(source, JsonlSource):
+        return any(
+            field.types.any()
+            for chunk in source.chunks(Columns())
+            for field in scan(chunk.data, names).fields.values()
+        )
+    if isinstance(source, ListSource):
+        return any(n in item for item in source.items if isinstance(item, dict) for n in names)
+    there = source.schema().names if isinstance(source, ParquetSource) else source.names
+    return not set(names).isdisjoint(there)
+
+
+def _annotated(source: Any, added: Added) -> Source:
+    twins = {
+        JsonlSource: _Lines,
+        ListSource: _Items,
+        ParquetSource: _Parquet,
+        TableSource: _Table,
+    }
+    fields = {field.name: getattr(source, field.name) for field in dataclasses.fields(source)}
+    twin: Source = twins[type(source)](**fields, added=added)
+    return twin
+
+
+@dataclass
+class _Lines(JsonlSource):
+    added: Added = dataclasses.field(kw_only=True)
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        start, position, last = self.added.start(keep), 0, True
+        for row, data in self._blocks():
+            left = keep[position:]
+            picked = select(data, left, start_of_file=row == 1, previous_kept=last)
+            count = min(picked.documents, len(left))
+            objects = self.added.objects(start + position, count)
+            out.write(annotated_lines(picked.data, objects, start_of_file=row == 1))
+            position, last = position + picked.documents, picked.last_kept
+        out.end_file()
+        return position
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        """As a table, without rejected lines: they need not be objects."""
+        start = self.added.start(keep)
+        accepted = keep & self.added.accepted(start, len(keep))
+        table, documents = super().kept(accepted)
+        rows = self.added.rows(start, documents).filter(pa.array(accepted[:documents]))
+        return with_columns(table, rows), documents
+
+
+@dataclass(frozen=True)
+class _Items(ListSource):
+    added: Added = dataclasses.field(kw_only=True)
+
+    def kept(self, keep: Mask) -> tuple[list[Any], int]:
+        """A text becomes a dict; a rejected item stays what it is."""
+        count = min(len(self.items), len(keep))
+        objects = self.added.objects(self.added.start(keep), count)
+        pairs = zip(self.items, objects, strict=False)
+        return [_with_fields(item, fields) for item, fields in pairs], len(self.items)
+
+
+def _with_fields(item: Any, fields: dict[str, Any] | None) -> Any:
+    if fields is None:
+        return item
+    return {**(item if isinstance(item, dict) else {"text": item}), **fields}
+
+
+@dataclass(frozen=True)
+class _Table(TableSource):
+    added: Added = dataclasses.field(kw_only=True)
+
+    def kept(self, keep: Mask) -> tuple[Any, int]:
+        given, rows = super().kept(keep)
+        count = min(rows, len(keep))
+        return with_columns(given, self.added.rows(self.added.start(keep), count)), rows
+
+
+@dataclass(frozen=True)
+class _Parquet(ParquetSource):
+    added: Added = dataclasses.field(kw_only=True)
+
+    def schema(self) -> pa.Schema:
+        own = super().schema()
+        return pa.schema([*own, *self.added.schema()], metadata=own.metadata)
+
+    def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
+        position, whole = self.added.start(keep), self.schema()
+        for batch, count in super().filtered(keep):
+            rows = self.added.rows(position, batch.num_rows).combine_chunks()
+            more = [_array(column) for column in rows.columns]
+            yield pa.RecordBatch.from_arrays([*batch.columns, *more], schema=whole), count
+            position += batch.num_rows
+
+
+def _array(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
+
+
+_MARK, _SPACE = b"\xef\xbb\xbf", b" \t\r"
+
+
+def annotated_lines(
+    data: bytes, objects: Sequence[dict[str, Any] | None], *, start_of_file: bool = False
+) -> bytes:
+    """Lines with the fields of their objects; blank lines have none and stay."""
+    following, lines = iter(objects), data.split(b"\n")
+    for i, line in enumerate(lines):
+        content = line.removeprefix(_MARK) if start_of_file and i == 0 else line
+        if content.strip(_SPACE) and (fields := next(following)) is not None:
+            lines[i] = annotated_line(line, fields)
+    return b"\n".join(lines)
+
+
+def annotated_line(line: bytes, fields: dict[str, Any]) -> bytes:
+    """The line of a JSON object with more fields before its closing brace."""
+    end = line.rstrip(_SPACE)
+    before, after = end[:-1], line[len(end) - 1 :]
+    comma = b"" if before.rstrip(_SPACE).endswith(b"{") else b", "
+    return before + comma + json.dumps(fields, ensure_ascii=False)[1:-1].encode() + after

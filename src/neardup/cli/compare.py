@@ -17,7 +17,19 @@ if TYPE_CHECKING:
     from neardup.methods.method import Method
 
 COLOURS = {"- ": "red", "+ ": "green"}
-COLLECTIONS = (".jsonl", ".ndjson", ".csv", ".tsv", ".parquet", ".pq", ".gz", ".zst", ".bz2")
+COLLECTIONS = (
+    ".jsonl",
+    ".ndjson",
+    ".csv",
+    ".tsv",
+    ".parquet",
+    ".pq",
+    ".arrow",
+    ".feather",
+    ".gz",
+    ".zst",
+    ".bz2",
+)
 
 
 @click.command(short_help="Compare two texts: measures, kind, passages.")

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from neardup.documents.arrow import ArrowSource, arrow_writer
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource, check_headers
 from neardup.documents.jsonl import JsonlSource, LineWriter
@@ -31,6 +32,8 @@ Write = Callable[[Any, Mask], int]
 def kept_name(source: Source) -> str:
     if isinstance(source, JsonlSource | CsvSource):
         return f"kept.{source.form}" + _SUFFIXES.get(source.codec or "", "")
+    if isinstance(source, ArrowSource):
+        return f"kept.{source.form}"
     return "kept.parquet" if isinstance(source, ParquetSource | TableSource) else "kept.jsonl"
 
 
@@ -44,7 +47,7 @@ def groups_of(sources: Sequence[Source]) -> dict[str, list[Any]]:
 
 def check_group(sources: Sequence[Any]) -> None:
     """Raises what makes it impossible to write the sources into one file."""
-    if isinstance(sources[0], ParquetSource) and len(sources) > 1:
+    if isinstance(sources[0], ParquetSource | ArrowSource) and len(sources) > 1:
         unified_schema(sources)
     if isinstance(sources[0], CsvSource):
         check_headers(sources)
@@ -55,6 +58,8 @@ def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
     check_group(sources)
     if isinstance(first, ParquetSource):
         return parquet_writer(sources, path)
+    if isinstance(first, ArrowSource):
+        return arrow_writer(sources, path)
     if isinstance(first, TableSource):
         return _table_writer(path)
     return _line_writer(path, getattr(first, "codec", None))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -117,7 +117,16 @@ def _rows_of_chunk(metadata: Any) -> int:
     return max(1, int(CHUNK_BYTES / max(widest, 1.0)))
 
 
-def unified_schema(sources: Sequence[ParquetSource]) -> pa.Schema:
+class Typed(Protocol):
+    """A file with a schema."""
+
+    @property
+    def file(self) -> str: ...
+
+    def schema(self) -> pa.Schema: ...
+
+
+def unified_schema(sources: Sequence[Typed]) -> pa.Schema:
     """One schema for all files, or an error that names the two files and the field that differ."""
     first, *others = sources
     unified = first.schema()
@@ -138,7 +147,7 @@ def _nullable_where_missing(merged: pa.Schema, *parts: pa.Schema) -> pa.Schema:
     return merged
 
 
-def _unlike(a: ParquetSource, b: ParquetSource, left: pa.Schema, right: pa.Schema) -> InputError:
+def _unlike(a: Typed, b: Typed, left: pa.Schema, right: pa.Schema) -> InputError:
     def clash(name: str) -> bool:
         pair = [pa.schema([left.field(name)]), pa.schema([right.field(name)])]
         try:

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.jsonl import JsonlSource
@@ -25,8 +26,12 @@ from neardup.errors import InputError
 
 JSONL = (".jsonl", ".ndjson", ".json")
 CSV = (".csv", ".tsv")
+ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
-_KNOWN = "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst or .bz2), or .parquet"
+_KNOWN = (
+    "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst or .bz2), .parquet, "
+    ".arrow or .feather"
+)
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
 
 
@@ -72,6 +77,8 @@ def _source(path: Path) -> Source:
     format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix()))
+    if format_ in ARROW and codec is None:
+        return _checked(ArrowSource(path, path.as_posix(), format_[1:]))
     if format_ in CSV:
         return _csv_source(path, codec, tabs=format_ == ".tsv")
     if format_ not in JSONL:
@@ -91,7 +98,7 @@ def _csv_source(path: Path, codec: str | None, *, tabs: bool) -> CsvSource:
     return source
 
 
-def _checked(source: ParquetSource) -> ParquetSource:
+def _checked(source: ParquetSource | ArrowSource) -> Source:
     source.schema()
     return source
 
@@ -121,9 +128,16 @@ def _spooled(stream: IO[bytes], file: str) -> Source:
         path.unlink(missing_ok=True)
         raise
     with path.open("rb") as spooled:
-        start = spooled.read(4)
-    codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
-    parquet = start == b"PAR1"
-    source = ParquetSource(path, file) if parquet else JsonlSource(path, file, codec)
+        source = _by_content(spooled.read(8), path, file)
     weakref.finalize(source, path.unlink, missing_ok=True)
     return source
+
+
+def _by_content(start: bytes, path: Path, file: str) -> Source:
+    """What has no name is told by its first bytes."""
+    if start.startswith(b"PAR1"):
+        return ParquetSource(path, file)
+    if start.startswith((FILE_MAGIC, STREAM_MAGIC)):
+        return ArrowSource(path, file)
+    codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
+    return JsonlSource(path, file, codec)

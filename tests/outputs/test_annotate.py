@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -12,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import neardup as nd
 from cli.sample import DOCUMENTS, TEXT
@@ -162,3 +164,32 @@ def test_names_that_are_taken(tmp_path: Path) -> None:
         assert [row["neardup_decision"] for row in rows] == DECISIONS
     again = annotating(nd.dedup(nd.dedup(taken).annotated))
     assert again.info["annotated"][0] == "neardup2_cluster"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_csv_records_keep_their_bytes(tmp_path: Path, delimiter: str, end: str) -> None:
+    text = " ".join(f'w{i},"; ' for i in range(20)).replace('"', '""')
+    rows = [["a, b", text], ["b;", text], ["c", ""], ["short"]]
+    written = [delimiter.join(f'"{cell}"' for cell in row) for row in [["id", "text"], *rows]]
+    name = "in.tsv" if delimiter == "\t" else "in.csv"
+    (tmp_path / name).write_bytes(end.join(written).encode())
+    result = nd.dedup(tmp_path / name)
+    (path,) = (result.save(tmp_path / "out", annotate=True)).glob("annotated.*")
+    records = path.read_bytes().decode().split(end)
+    assert all(new.startswith(old) for new, old in zip(records, written, strict=True))
+    assert records[-1] == written[-1]  # a rejected record passes as it is
+    with path.open(newline="") as file:
+        read = list(csv.DictReader(file, delimiter=delimiter))
+    assert [row["decision"] for row in read[:3]] == ["kept", "duplicate", "kept"]
+    assert read[1]["kept_id"] == "a, b"
+    assert result.annotated["kept_id"].to_pylist()[1] == "a, b"
+
+
+def test_arrow_files_get_columns(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist(DOCUMENTS)
+    feather.write_feather(table, tmp_path / "in.arrow")
+    nd.dedup(tmp_path / "in.arrow").save(tmp_path / "out", annotate=True)
+    again = feather.read_table(tmp_path / "out" / "annotated.arrow")
+    assert again.select(table.column_names).equals(table)
+    assert again["decision"].to_pylist() == DECISIONS

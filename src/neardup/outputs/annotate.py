@@ -21,8 +21,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.documents import Collection, Columns
+from neardup.documents import Collection, Columns, records
+from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask, Source
+from neardup.documents.csv import CsvSource
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.kept import kept_name, write_all, writer
 from neardup.documents.lines import scan, select
@@ -143,12 +145,22 @@ def _has_one_of(source: Any, names: list[str]) -> bool:
         )
     if isinstance(source, ListSource):
         return any(n in item for item in source.items if isinstance(item, dict) for n in names)
-    there = source.schema().names if isinstance(source, ParquetSource) else source.names
-    return not set(names).isdisjoint(there)
+    return not set(names).isdisjoint(_column_names(source))
+
+
+def _column_names(source: Any) -> Sequence[str]:
+    if isinstance(source, CsvSource):
+        return source.header.names
+    if isinstance(source, TableSource):
+        return source.names
+    names: list[str] = source.schema().names
+    return names
 
 
 def _annotated(source: Any, added: Added) -> Source:
     twins = {
+        ArrowSource: _Arrow,
+        CsvSource: _Records,
         JsonlSource: _Lines,
         ListSource: _Items,
         ParquetSource: _Parquet,
@@ -184,6 +196,49 @@ class _Lines(JsonlSource):
         return with_columns(table, rows), documents
 
 
+@dataclass
+class _Records(CsvSource):
+    added: Added = dataclasses.field(kw_only=True)
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        if not out.started:
+            out.write(self._with_fields(self.header.data, self.added.names))
+        start, position = self.added.start(keep), 0
+        for _, data in self._blocks():
+            places = records.scan(data, self.header.delimiter).starts.tolist()
+            objects = self.added.objects(start + position, len(places))
+            pieces = [data[i:j] for i, j in itertools.pairwise([*places, len(data)])]
+            lines = [
+                piece if fields is None else self._with_fields(piece, list(fields.values()))
+                for piece, fields in zip(pieces, objects, strict=False)
+            ]
+            out.write(data[: places[0]] + b"".join(lines) if places else data)
+            position += len(places)
+        out.end_file()
+        return position
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        start = self.added.start(keep)
+        table, documents = super().kept(keep)
+        return with_columns(table, self.added.rows(start, len(table))), documents
+
+    def _with_fields(self, record: bytes, values: Sequence[Any]) -> bytes:
+        """The fields go before the end of the line, which stays what it was."""
+        content = record.rstrip(b"\r\n")
+        fields = b"".join(
+            (self.header.delimiter + csv_field(value, self.header.delimiter)).encode()
+            for value in values
+        )
+        return content + fields + record[len(content) :]
+
+
+def csv_field(value: Any, delimiter: str) -> str:
+    text = "" if value is None else str(value)
+    if any(sign in text for sign in (delimiter, '"', "\r", "\n")):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
 @dataclass(frozen=True)
 class _Items(ListSource):
     added: Added = dataclasses.field(kw_only=True)
@@ -217,8 +272,7 @@ class _Parquet(ParquetSource):
     added: Added = dataclasses.field(kw_only=True)
 
     def schema(self) -> pa.Schema:
-        own = super().schema()
-        return pa.schema([*own, *self.added.schema()], metadata=own.metadata)
+        return _with_fields_of(super().schema(), self.added)
 
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
         position, whole = self.added.start(keep), self.schema()
@@ -227,6 +281,25 @@ class _Parquet(ParquetSource):
             more = [_array(column) for column in rows.columns]
             yield pa.RecordBatch.from_arrays([*batch.columns, *more], schema=whole), count
             position += batch.num_rows
+
+
+@dataclass
+class _Arrow(ArrowSource):
+    added: Added = dataclasses.field(kw_only=True)
+
+    def schema(self) -> pa.Schema:
+        return _with_fields_of(super().schema(), self.added)
+
+    def filtered(self, keep: Mask) -> Iterator[tuple[pa.Table, int]]:
+        position, whole = self.added.start(keep), self.schema()
+        for table, count in super().filtered(keep):
+            rows = self.added.rows(position, table.num_rows)
+            yield pa.Table.from_arrays([*table.columns, *rows.columns], schema=whole), count
+            position += table.num_rows
+
+
+def _with_fields_of(own: pa.Schema, added: Added) -> pa.Schema:
+    return pa.schema([*own, *added.schema()], metadata=own.metadata)
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:

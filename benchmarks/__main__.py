@@ -20,11 +20,13 @@ ROWS = {
     "workers": "the same, two cores",
     "command": "`neardup dedup FILE -o OUT --workers 1`, start-up and kept documents included",
     "lookup": "one text asked of an index of all, shingles and signature included, one core",
+    "simhash": "text in memory → 64-bit SimHash of word 5-shingles in an index, one core",
     "quality": "pairs against the exact Jaccard",
     "help": "`neardup --help`",
 }
 SIDES = [*PEERS, "neardup"]
 FAST = [side for side in SIDES if side == "neardup" or not PEERS[side].slow]
+SIMHASHES = ["gaoya"]
 LOOK_UPS = ["gaoya", "rensa", "fastsketchlsh", "datasketch"]
 HELP_RUNS = 5
 
@@ -63,6 +65,12 @@ class Bench:
         sides = [side for side in self.sides if side in LOOK_UPS]
         self.results["lookup"] = [self._run(side, "lookup", self.corpus.parquet) for side in sides]
         return table.lookup(ROWS["lookup"], self.results["lookup"])
+
+    def simhash(self) -> str:
+        """Peers only: neardup has no SimHash."""
+        turns = [side for _ in range(self.repeat) for side in self.sides if side in SIMHASHES]
+        runs = [self._run(side, "simhash", self.corpus.parquet) for side in turns]
+        return self._speed("simhash", runs)
 
     def quality(self) -> str:
         truth = corpus.make_truth(self.corpus, peers.common)

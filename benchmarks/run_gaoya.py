@@ -1,4 +1,6 @@
-"""gaoya: a MinHash index in Rust. It gives no signatures alone: that row is the insertion."""
+"""gaoya: MinHash and SimHash indexes in Rust. It gives no signatures alone: those rows are the
+insertion.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gaoya.minhash import MinHashStringIndex
+from gaoya.simhash import SimHashStringIndex
 
 from benchmarks import side
 from benchmarks.runner import Pairs, Runner
@@ -22,6 +25,15 @@ def build(texts: list[str]) -> Any:
         ngram_range=(side.WORDS, side.WORDS),
         id_container="smallvec",  # its documentation's choice where duplicates are few
     )
+    return insert(index, texts)
+
+
+def simhash(texts: list[str]) -> Any:
+    ngrams = (side.WORDS, side.WORDS)
+    return insert(SimHashStringIndex(64, lowercase=True, ngram_range=ngrams), texts)
+
+
+def insert(index: Any, texts: list[str]) -> Any:
     for number, text in enumerate(texts):
         index.insert_document(number, text)
     return index
@@ -37,4 +49,4 @@ def look_up(texts: list[str]) -> Callable[[str], Any]:
 
 
 if __name__ == "__main__":
-    Runner("gaoya", "gaoya", sign=build, pairs=pairs, index=look_up).main()
+    Runner("gaoya", "gaoya", sign=build, pairs=pairs, index=look_up, simhash=simhash).main()

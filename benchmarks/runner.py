@@ -1,6 +1,7 @@
 """The rows of a peer that takes Python texts: it says how, this module keeps the clock.
 
-usage of every runner: run_SIDE signatures|lookup FILE.parquet | run_SIDE dedup FILE.jsonl OUT.npz
+usage of every runner: run_SIDE signatures|simhash|lookup FILE.parquet
+                       run_SIDE dedup FILE.jsonl OUT.npz
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -32,21 +34,28 @@ class Runner:
     sign: Callable[[list[str]], Any] | None = None
     pairs: Callable[[list[str]], Pairs] | None = None
     index: Callable[[list[str]], Callable[[str], Any]] | None = None
+    simhash: Callable[[list[str]], Any] | None = None
     peak: Callable[[], float] = side.peak_mb
 
     def main(self) -> None:
         row, *arguments = sys.argv[1:]
-        {"signatures": self.signatures, "dedup": self.dedup, "lookup": self.lookup}[row](*arguments)
+        able = {
+            "signatures": partial(self.signatures, row, self.sign),
+            "simhash": partial(self.signatures, row, self.simhash),
+            "dedup": self.dedup,
+            "lookup": self.lookup,
+        }
+        able[row](*arguments)
 
-    def signatures(self, parquet: str) -> None:
-        sign = self._able(self.sign, "gives no signatures alone")
+    def signatures(self, row: str, what: Any, parquet: str) -> None:
+        sign = self._able(what, "gives no signatures alone")
         column = side.load_arrow(parquet)
         mb, texts = side.text_mb(column), column.to_pylist()
         del column
         sign(texts[: side.WARM_UP])
         start = time.perf_counter()
         sign(texts)
-        self._report("signatures", docs=len(texts), mb=mb, **side.cost_since(start))
+        self._report(row, docs=len(texts), mb=mb, **side.cost_since(start))
 
     def dedup(self, jsonl: str, out: str) -> None:
         find = self._able(self.pairs, "finds no pairs")

@@ -12,16 +12,22 @@ from typing import Any
 
 from benchmarks import corpus, launch, peers, quality, table
 from benchmarks.corpus import WORK, Corpus, MissingError
+from benchmarks.peers import PEERS
 
 ROWS = {
     "signatures": "text in memory → 128 MinHash values of word 5-shingles, one core",
     "dedup": "JSONL → decisions at Jaccard ≥ 0.8, one core",
     "workers": "the same, two cores",
     "command": "`neardup dedup FILE -o OUT --workers 1`, start-up and kept documents included",
+    "lookup": "one text asked of an index of all, shingles and signature included, one core",
+    "simhash": "text in memory → 64-bit SimHash of word 5-shingles in an index, one core",
     "quality": "pairs against the exact Jaccard",
     "help": "`neardup --help`",
 }
-SIDES = ["daft", "gaoya", "neardup"]
+SIDES = [*PEERS, "neardup"]
+FAST = [side for side in SIDES if side == "neardup" or not PEERS[side].slow]
+SIMHASHES = ["gaoya"]
+LOOK_UPS = ["gaoya", "rensa", "fastsketchlsh", "datasketch"]
 HELP_RUNS = 5
 
 
@@ -31,6 +37,7 @@ class Bench:
     def __init__(self, made: Corpus, *, sides: list[str], repeat: int) -> None:
         self.corpus, self.sides, self.repeat = made, sides, repeat
         self.results: dict[str, Any] = {}
+        self.broken: dict[str, str] = {}
 
     def signatures(self) -> str:
         runs = self._take_turns(lambda side: self._run(side, "signatures", self.corpus.parquet))
@@ -53,8 +60,20 @@ class Bench:
         ask = ["dedup", self.corpus.jsonl, self._out("neardup"), 1]
         return self._speed("command", [self._run("neardup", *ask) for _ in range(self.repeat)])
 
+    def lookup(self) -> str:
+        """Peers only: neardup has no index that answers while it runs."""
+        sides = [side for side in self.sides if side in LOOK_UPS]
+        self.results["lookup"] = [self._run(side, "lookup", self.corpus.parquet) for side in sides]
+        return table.lookup(ROWS["lookup"], self.results["lookup"])
+
+    def simhash(self) -> str:
+        """Peers only: neardup has no SimHash."""
+        turns = [side for _ in range(self.repeat) for side in self.sides if side in SIMHASHES]
+        runs = [self._run(side, "simhash", self.corpus.parquet) for side in turns]
+        return self._speed("simhash", runs)
+
     def quality(self) -> str:
-        truth = corpus.make_truth(self.corpus, peers.make)
+        truth = corpus.make_truth(self.corpus, peers.common)
         found = {side: self._quality(side, truth) for side in self.sides}
         self.results["quality"] = found
         return table.quality(found)
@@ -67,7 +86,7 @@ class Bench:
         out = self._out(side)
         if side != "neardup":
             if not out.exists():
-                return {"error": "its dedup row has not been run"}
+                return {"error": "no clusters: its dedup row failed or was not run"}
             return quality.of_clusters(out, truth)
         run = self._run(side, "find", self.corpus.jsonl, out, "1")
         return run if "error" in run else {**run, **quality.of_run(out, truth)}
@@ -76,8 +95,14 @@ class Bench:
         return [once(side) for _ in range(self.repeat) for side in self.sides]
 
     def _run(self, side: str, *arguments: object, cores: tuple[int, ...] = (0,)) -> Any:
-        python = Path(sys.executable) if side == "neardup" else peers.make()
-        line = launch.run(python, side, [str(a) for a in arguments], cores=cores)
+        if side in self.broken:
+            return {"side": side, "error": self.broken[side]}
+        try:
+            python = Path(sys.executable) if side == "neardup" else peers.make(side)
+            line = launch.run(python, side, [str(a) for a in arguments], cores=cores)
+        except peers.InstallError as error:
+            self.broken[side] = str(error)
+            line = {"side": side, "error": str(error)}
         print(json.dumps(line), file=sys.stderr, flush=True)
         return line
 
@@ -102,7 +127,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--docs", type=int, choices=sorted(corpus.PREFIXES), default=corpus.FULL)
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW")
-    parser.add_argument("--sides", nargs="+", choices=SIDES, default=SIDES, metavar="SIDE")
+    parser.add_argument("--sides", nargs="+", choices=SIDES, default=FAST, metavar="SIDE")
+    parser.add_argument("--slow", action="store_true", help="all sides, those of minutes too")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each figure (best counts)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every run there")
     return parser.parse_args(arguments)
@@ -111,9 +137,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 def main() -> None:
     options = parse()
     try:
-        made = corpus.make(options.docs, peers.make)
+        made = corpus.make(options.docs, peers.common)
         made.warm()
-        bench = Bench(made, sides=options.sides, repeat=options.repeat)
+        bench = Bench(made, sides=SIDES if options.slow else options.sides, repeat=options.repeat)
         bench.results["machine"] = machine()
         print(f"## {options.docs:,} documents · {bench.results['machine']}\n")
         for row in options.rows:

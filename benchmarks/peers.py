@@ -1,45 +1,75 @@
-"""The peers, in a virtual environment of their own: they never meet our dependencies."""
+"""The peers, in virtual environments of their own: they never meet our dependencies."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 import venv
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.corpus import WORK, MissingError
 
-PACKAGES = [
-    "daft",
-    "gaoya",
-    "numpy",
-    "orjson",
-    "pyarrow",
-    "scipy",
-    "xxhash<4",  # truth.py hashes str, which 4.0 refuses
-]
-HOME = WORK / "peers-venv"
-STAMP = HOME / ".installed"
-PYTHON = HOME / "bin" / "python"
+
+class InstallError(MissingError):
+    """pip could not install a peer: the tables say so in its line."""
 
 
-def make() -> Path:
-    """The interpreter of the peers; installs them the first time or when the list has changed."""
-    wanted = "\n".join(PACKAGES)
-    if not (STAMP.exists() and STAMP.read_text() == wanted):
-        print("installing the peers", file=sys.stderr)
-        venv.create(HOME, clear=True, symlinks=True, with_pip=True)
-        _install()
-        STAMP.write_text(wanted)
-    return PYTHON
+@dataclass(frozen=True)
+class Peer:
+    """`slow` ones run only if asked for; one that is `alone` wants other versions of the rest."""
+
+    package: str
+    slow: bool = False
+    alone: bool = False
 
 
-def _install() -> None:
-    command = [PYTHON, "-m", "pip", "install", "--quiet", *PACKAGES]
-    done = subprocess.run(command, stdout=sys.stderr, check=False)
+PEERS = {
+    "daft": Peer("daft"),
+    "gaoya": Peer("gaoya"),
+    "rensa": Peer("rensa"),
+    "fastsketchlsh": Peer("FastSketchLSH"),
+    "datasketch": Peer("datasketch", slow=True),
+    "text_dedup": Peer("text-dedup", slow=True, alone=True),
+    "datatrove": Peer("datatrove[io,processing]", slow=True),
+    "spark": Peer("pyspark", slow=True),
+}
+COMMON = ["numpy", "orjson", "pyarrow", "scipy", "xxhash<4"]  # 4.0 hashes no str
+LEAST = ["orjson"]  # for a peer that is alone and brings the others itself
+SHARED = WORK / "peers-venv"
+
+
+def make(side: str) -> Path:
+    """The interpreter that has this peer; installs it the first time."""
+    peer = PEERS[side]
+    home = WORK / f"{peer.package}-venv" if peer.alone else SHARED
+    python = _with_packages(home, ".common", LEAST if peer.alone else COMMON)
+    _with_packages(home, f".{side}", [peer.package])
+    return python
+
+
+def common() -> Path:
+    """An interpreter with what every runner needs."""
+    return _with_packages(SHARED, ".common", COMMON)
+
+
+def _with_packages(home: Path, stamp: str, packages: list[str]) -> Path:
+    python = home / "bin" / "python"
+    if not python.exists():
+        venv.create(home, symlinks=True, with_pip=True)
+    installed = home / stamp
+    if not (installed.exists() and installed.read_text() == "\n".join(packages)):
+        _install(python, packages)
+        installed.write_text("\n".join(packages))
+    return python
+
+
+def _install(python: Path, packages: list[str]) -> None:
+    print("installing", *packages, file=sys.stderr)
+    command = [python, "-m", "pip", "install", "--quiet", *packages]
+    done = subprocess.run(
+        command, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, check=False
+    )
     if done.returncode:
-        raise MissingError(
-            "The peers could not be installed (pip's message is above). "
-            "Hint: `--sides neardup --rows signatures dedup workers help` needs none, "
-            "once the corpus is there."
-        )
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        raise InstallError(f"does not install: {(errors or ['pip failed'])[-1]}")

@@ -30,6 +30,12 @@ def quality(found: dict[str, Line]) -> str:
     return f"### pairs against the exact Jaccard\n\n{markdown(head, rows)}\n"
 
 
+def lookup(title: str, runs: list[Line]) -> str:
+    head = ["side", "median µs", "99th percentile µs", "found a look-up"]
+    rows = [_lookup_row(line) for line in runs]
+    return f"### {title}\n\n{markdown(head, rows)}\n"
+
+
 def help_time(runs: list[Line]) -> str:
     errors = [r["error"] for r in runs if "error" in r]
     said = errors[0] if errors else f"{min(r['wall'] for r in runs) * 1000:.0f} ms"
@@ -52,6 +58,13 @@ def _speed_row(side: str, lines: list[Line], ours: float | None) -> list[str]:
         "–" if duplicates is None else f"{duplicates:,}",
         f"{best['wall'] / ours:.1f}" if ours else "–",
     ]
+
+
+def _lookup_row(line: Line) -> list[str]:
+    if "error" in line:
+        return [line["side"], line["error"], *["–"] * 2]
+    times = [f"{line[name]:,.0f}" for name in ("p50_us", "p99_us")]
+    return [f"{line['side']} {line['version']}", *times, f"{line['hits']:.2f}"]
 
 
 def _quality_cells(line: Line) -> list[str]:

@@ -1,0 +1,33 @@
+"""A peer that fails keeps its line, with the reason; nobody's figures are dropped."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import peers, table
+
+GOOD = {"wall": 2.0, "mb_s": 5.0, "docs_s": 10.0, "peak_mb": 7.0, "version": "1"}
+WHY = "does not install: ERROR: No matching distribution"
+
+
+def test_a_failed_side_keeps_its_line():
+    runs = [{"side": "gone", "error": WHY}, {"side": "peer", **GOOD}, {"side": "neardup", **GOOD}]
+    lines = table.speed("title", runs).splitlines()
+    assert f"| gone | {WHY} |" in lines[4]
+    assert lines[5].startswith("| peer 1 | 2.00 |")
+    assert len({line.count("|") for line in lines[2:]}) == 1
+
+
+def test_look_ups_and_their_failures():
+    good = {"side": "peer", "version": "1", "p50_us": 100.4, "p99_us": 1234.5, "hits": 1.25}
+    lines = table.lookup("title", [good, {"side": "gone", "error": WHY}]).splitlines()
+    assert lines[4] == "| peer 1 | 100 | 1,234 | 1.25 |"
+    assert lines[5] == f"| gone | {WHY} | – | – |"
+
+
+def test_an_install_that_fails_says_why(tmp_path):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'ERROR: No matching distribution' >&2\nexit 1\n")
+    python.chmod(0o755)
+    with pytest.raises(peers.InstallError, match=WHY):
+        peers._install(python, ["absent"])

@@ -97,6 +97,11 @@ _OPTIONS = (
         is_flag=True,
         help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",
     ),
+    click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Estimate time, memory, disk and duplicates from a sample; write nothing.",
+    ),
     click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
     json_option,
     click.option("--quiet", is_flag=True, help="No progress and no summary; errors are shown."),

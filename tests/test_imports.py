@@ -28,6 +28,7 @@ LAYERS = (
     ("outputs",),
     ("local", "online", "spark"),  # drivers
     ("api",),
+    ("dryrun",),
     ("evaluation",),
     ("web",),
     ("cli",),

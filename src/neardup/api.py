@@ -20,7 +20,7 @@ from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
 from neardup.outputs.signatures import write_signatures
 from neardup.outputs.tables import all_pairs, decisions_table, pairs_table
-from neardup.plan import Plan, Settings, resolve
+from neardup.plan import Plan, resolve, settings_of
 from neardup.progress import Progress, Silent
 
 
@@ -30,13 +30,14 @@ def dedup(documents: Any, **settings: Any) -> Result:
     ``documents``: a list of texts or dicts, a pandas, polars or pyarrow table, anything with the
     Arrow PyCapsule protocol, or paths. Settings are those of :class:`neardup.plan.Settings`:
     ``method``, ``threshold``, ``keep``, ``within``, ``text``, ``id``, ``date``, ``clusters`` …
+    Others are parameters of the method: ``words=3``, or as elsewhere ``ngram=3``.
     """
-    return execute(collect(documents), resolve(Settings(**settings)))
+    return execute(collect(documents), resolve(settings_of(settings)))
 
 
 def find(documents: Any, **settings: Any) -> Result:
     """Find all near-duplicate pairs and their clusters; the same settings as :func:`dedup`."""
-    return execute(collect(documents), resolve(Settings(**settings), every_pair=True))
+    return execute(collect(documents), resolve(settings_of(settings), every_pair=True))
 
 
 def execute(

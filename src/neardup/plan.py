@@ -7,6 +7,7 @@ into a ``Plan`` once, and reports everything that is wrong at once.
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import os
 import re
 import tomllib
@@ -49,6 +50,35 @@ class Settings:
     strict: bool = False
     against: Sequence[str | Path] = ()
     signatures: bool = False
+
+
+def settings_of(given: dict[str, Any]) -> Settings:
+    """Keyword arguments: settings by name; all others are parameters of the method."""
+    known = {f.name for f in dataclasses.fields(Settings)}
+    settings = {name: value for name, value in given.items() if name in known}
+    others = {name: value for name, value in given.items() if name not in known}
+    if not others:
+        return Settings(**settings)
+    method = settings.get("method", registry.DEFAULT)
+    cls = registry.method_class(method) if isinstance(method, str) else type(method)
+    there = registry.parameter_names(cls)
+    parameters = registry.canonical(cls, others)
+    for name in parameters:
+        if name not in there:
+            raise _unknown_setting(name, [*sorted(known), *there], cls.name)
+    before = registry.canonical(cls, settings.get("set", {}))
+    if twice := sorted(before.keys() & parameters.keys()):
+        raise SettingsError(f"{twice[0]} is given twice, also in set.", hint="give it once.")
+    return Settings(**{**settings, "set": {**before, **parameters}})
+
+
+def _unknown_setting(name: str, there: list[str], method: str) -> SettingsError:
+    near = difflib.get_close_matches(name, there, 1)
+    listed = ", ".join(dict.fromkeys(there))
+    return SettingsError(
+        f"{name!r} is neither a setting nor a parameter of {method}.",
+        hint=f"did you mean {near[0]!r}?" if near else f"there are {listed}.",
+    )
 
 
 @dataclass(frozen=True)

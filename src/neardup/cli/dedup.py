@@ -22,10 +22,9 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--out",
-    required=True,
     metavar="OUT",
     type=click.Path(path_type=Path),
-    help="The folder to write; - writes the kept lines to stdout and nothing else.",
+    help="The folder to write; - writes the kept lines to stdout and nothing else.  [required]",
 )
 @click.option(
     "--signatures/--no-signatures",
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     "[default: signatures]",
 )
 @run_options
-def dedup(inputs: tuple[Path, ...], out: Path, **options: Any) -> None:
+def dedup(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each, write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV (also .gz, .zst, .bz2), Parquet or Arrow files, globs in quotes,
@@ -46,13 +45,18 @@ def dedup(inputs: tuple[Path, ...], out: Path, **options: Any) -> None:
     """
     from neardup.cli.running import Job
 
+    if out is None and not options["dry_run"]:
+        raise click.UsageError("Missing option '-o' / '--out'. Hint: name the folder to write.")
     if out == STDOUT and options["as_json"]:
         raise click.UsageError("-o - and --json both want the standard output; give one of them.")
     job = Job.of(inputs, options)
-    if out == STDOUT:
+    if options["dry_run"]:
+        written = "annotated" if job.annotate else "kept"
+        job.dry_run(writes=None if out == STDOUT else written)
+    elif out == STDOUT:
         job.collection.check_stream()
         job.into(_write_to_stdout)
-    else:
+    elif out:
         job.collection.check_kept()
         job.into_folder(Target(out, overwrite=options["overwrite"]), kept=True)
 

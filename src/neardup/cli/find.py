@@ -37,10 +37,12 @@ def find(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
 
     if out == STDOUT:
         raise click.UsageError("find writes a folder. Hint: leave -o out to see the clusters.")
-    if options["annotate"] and not out:
+    if options["annotate"] and not out and not options["dry_run"]:
         raise click.UsageError("--annotate writes documents. Hint: name a folder with -o.")
     job = Job.of(inputs, options, every_pair=True)
-    if out:
+    if options["dry_run"]:
+        job.dry_run(writes="annotated" if job.annotate else None)
+    elif out:
         if job.annotate:
             job.collection.check_kept()
         job.into_folder(Target(out, overwrite=options["overwrite"]), kept=job.annotate)

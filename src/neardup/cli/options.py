@@ -105,6 +105,11 @@ _OPTIONS = (
         is_flag=True,
         help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",
     ),
+    click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Estimate time, memory, disk and duplicates from a sample; write nothing.",
+    ),
     click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
     json_option,
     click.option("--quiet", is_flag=True, help="No progress and no summary; errors are shown."),
@@ -136,7 +141,8 @@ def merged(
     """Another method than the recipe's leaves the recipe's parameters behind: they are not its."""
     settings = {**recipe, **given}
     other = "method" in given and given["method"] != recipe.get("method", given["method"])
-    before = {} if other else recipe.get("set", {})
+    before = {} if other else _own_names(settings, recipe.get("set", {}))
+    parameters = _own_names(settings, parameters)
     if other and "threshold" not in given:
         settings.pop("threshold", None)
     if "threshold" in parameters:
@@ -145,6 +151,16 @@ def merged(
             settings["threshold"] = parameters["threshold"]
         parameters = {k: v for k, v in parameters.items() if k != "threshold"}
     return {**settings, "set": deep_merged(before, parameters)}
+
+
+def _own_names(settings: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    """By the names that the method itself has, so that one wins over its alias elsewhere."""
+    from neardup.methods import registry
+
+    if registry.ALIASES.keys().isdisjoint(parameters):
+        return parameters
+    cls = registry.method_class(settings.get("method") or registry.DEFAULT)
+    return registry.canonical(cls, parameters)
 
 
 def deep_merged(low: dict[str, Any], high: dict[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,18 @@ class Job:
         given = {name: options[name] for name in ("as_json", "quiet", "annotate")}
         return cls(collect(list(inputs)), plan, **given)
 
+    def dry_run(self, *, writes: str | None) -> None:
+        from neardup.cli.summary import estimate_lines
+        from neardup.dryrun.estimate import estimate
+
+        found = estimate(self.collection, self.plan, writes=writes)
+        if self.as_json:
+            import json
+
+            click.echo(json.dumps(found.data(), indent=2))
+        else:
+            click.echo("\n".join(estimate_lines(found)))
+
     def into_folder(self, target: Target, *, kept: bool) -> None:
         """The run folder is written whole, or what was made of it goes away again."""
         target.check(self.collection.paths)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neardup.dryrun.estimate import Estimate
     from neardup.outputs.result import Result
 
 SHOWN_REJECTED = 3
@@ -105,3 +106,34 @@ def _example(result: Result) -> str | None:
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
     as_given = str(result.decisions["file"][0].as_py())
     return shlex.join(["neardup", "compare", "--in", as_given, *ends_options, *ids])
+
+
+def estimate_lines(found: Estimate) -> list[str]:
+    """``--dry-run`` for people: each figure with how sure it is."""
+    if found.whole:
+        sample = "all documents were read; only time, memory and disk are estimates"
+        duplicates = f"{found.duplicates_low:,}"
+    else:
+        sample = f"from {found.sample_documents:,} documents, {found.sample_share:.1%} of the input"
+        duplicates = (
+            f"{found.duplicates_low:,} if copies stand near each other, up to "
+            f"{found.duplicates_high:,} if they lie anywhere; a sample cannot tell"
+        )
+    spool = f", {size(found.spool)} of it while the run lasts" if found.spool else ""
+    return [
+        f"documents   {found.documents:,} ({sample})",
+        f"time        {found.seconds:,.1f} s, give or take a third",
+        f"memory      {size(found.memory)}, give or take a third",
+        f"disk        {size(found.disk)}{spool}",
+        f"duplicates  {duplicates}",
+        f"rejected    {found.rejected:,}",
+        "Nothing was written.",
+    ]
+
+
+def size(count: float) -> str:
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            break
+        count /= 1000
+    return f"{count:,.0f} {unit}" if count >= 10 or unit == "bytes" else f"{count:,.1f} {unit}"

@@ -21,6 +21,8 @@ METHODS = {
 }
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "shingles"
+# What other tools call a parameter; taken where the method has no parameter of that very name.
+ALIASES = {"num_perm": "permutations", "ngram": "words", "ngram_size": "words"}
 
 
 def names() -> list[str]:
@@ -37,6 +39,23 @@ def method_class(name: str) -> type[Any]:
     near = difflib.get_close_matches(name, names(), 1)
     hint = f"did you mean {near[0]!r}?" if near else f"methods are {', '.join(names())}."
     raise SettingsError(f"There is no method {name!r}.", hint=hint)
+
+
+def parameter_names(cls: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(cls)]
+
+
+def canonical(cls: type[Any], parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters by their own names."""
+    there = parameter_names(cls)
+    named: dict[str, Any] = {}
+    for key, value in parameters.items():
+        alias = key not in there and ALIASES.get(key) in there
+        name = ALIASES[key] if alias else key
+        if name in named:
+            raise SettingsError(f"{name} is given twice, also as {key}.", hint="give one of them.")
+        named[name] = value
+    return named
 
 
 def build(name: str, parameters: dict[str, Any] | None = None) -> Method:
@@ -63,7 +82,7 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
     """Checked values by field; nested ones start from ``current`` where there is one."""
     fields = {field.name: field for field in dataclasses.fields(cls)}
     values = {}
-    for key, value in parameters.items():
+    for key, value in canonical(cls, parameters).items():
         if key not in fields:
             near = difflib.get_close_matches(key, fields, 1)
             hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(fields)}."

@@ -119,3 +119,16 @@ def test_nothing_and_things_in_memory(tmp_path: Path) -> None:
     assert of(tmp_path / "none.jsonl").documents == 0
     with pytest.raises(UsageError, match="in memory"):
         estimate(collect(["a", "b"]), PLAN)
+
+
+def test_signatures_take_their_place_on_the_disk(tmp_path: Path) -> None:
+    words = [" ".join(f"w{i}x{j}" for j in range(300)) for i in range(200)]
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(f'{{"text": "{text}"}}\n' for text in words), "utf-8")
+    with_, without = (
+        estimate(collect(path), resolve(Settings(signatures=wanted))).disk
+        for wanted in (True, False)
+    )
+    nd.dedup(path, signatures=True).save(tmp_path / "out")
+    written = (tmp_path / "out" / "signatures.arrow").stat().st_size
+    assert with_ - without == pytest.approx(written, rel=0.2)

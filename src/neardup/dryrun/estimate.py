@@ -89,12 +89,14 @@ class _Scaled:
         documents = round(self.read * self.factor)
         part = self.part_written(writes, low / max(documents, 1))
         spool = self.spool()
-        written = part * self.size + self.tables()
+        signatures = self.signatures(low / max(documents, 1))
+        written = part * self.size + self.tables() + signatures
+        writing = self.writing(part + signatures / max(self.size, 1))
         if writes == "annotated":
             written += documents * ANNOTATION_BYTES
         return Estimate(
             documents=documents,
-            seconds=round(sum(self.outcome.timings.values()) * self.factor + self.writing(part), 2),
+            seconds=round(sum(self.outcome.timings.values()) * self.factor + writing, 2),
             memory=self.memory(documents),
             disk=round(written + spool),
             spool=spool,
@@ -131,6 +133,13 @@ class _Scaled:
     def evidence(self) -> int:
         store = self.outcome.intake.store
         return int(store.lengths.sum()) * store.dtype.itemsize
+
+    def signatures(self, duplicates: float) -> float:
+        """Keys and evidence of the kept documents."""
+        if not self.plan.signatures:
+            return 0.0
+        keys = self.outcome.intake.prepared.keys.values.nbytes
+        return (self.evidence() + keys) * self.factor * (1 - duplicates)
 
     def spool(self) -> int:
         needed: int = round(self.evidence() * self.factor)

@@ -21,9 +21,10 @@ static neardup::KeyScheme scheme_named(const std::string &name) {
 static nb::dict prepare_shingles(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, const WordMap *map,
                                  uint32_t width, uint32_t min_words, const std::string &scheme,
                                  In<uint32_t> multipliers, uint32_t bands, uint32_t rows, uint64_t threshold_num,
-                                 uint64_t threshold_den, size_t piece_bytes) {
+                                 uint64_t threshold_den, In<uint64_t> ignored, size_t piece_bytes) {
     neardup::ShingleSettings settings{width, min_words, scheme_named(scheme), bands, rows,
-                                      {multipliers.data(), multipliers.size()}, threshold_num, threshold_den, piece_bytes};
+                                      {multipliers.data(), multipliers.size()}, threshold_num, threshold_den, piece_bytes,
+                                      {ignored.data(), ignored.size()}};
     neardup::ShingleBatch batch;
     batch.feature_ends = {0};
     batch.key_ends = {0};
@@ -46,12 +47,13 @@ static nb::dict prepare_shingles(In<uint8_t> values, In<int64_t> offsets, const 
 }
 
 static Out<uint32_t> shingle_signatures(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text,
-                                        const WordMap *map, uint32_t width, In<uint32_t> multipliers) {
+                                        const WordMap *map, uint32_t width, In<uint64_t> ignored,
+                                        In<uint32_t> multipliers) {
     std::vector<uint32_t> out;
     {
         nb::gil_scoped_release free;
         neardup::shingle_signatures(values.data(), offsets.data(), offsets.size() - 1, text, map, width,
-                                    {multipliers.data(), multipliers.size()}, out);
+                                    {ignored.data(), ignored.size()}, {multipliers.data(), multipliers.size()}, out);
     }
     return give(std::move(out));
 }
@@ -121,10 +123,10 @@ void bind_features(nb::module_ &m) {
     m.def("equal_pairs", &equal_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a);
     m.attr("MOST_SHINGLE_WORDS") = neardup::kMostWords;
     m.def("prepare_shingles", &prepare_shingles, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
-          "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a,
+          "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a, "ignored"_a,
           "piece_bytes"_a = neardup::ShingleSettings{}.piece_bytes);
     m.def("shingle_signatures", &shingle_signatures, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
-          "multipliers"_a);
+          "ignored"_a, "multipliers"_a);
     m.def("shingle_hashes", &shingle_hashes, "words"_a, "width"_a);
     m.def("shingle_set", &shingle_set, "words"_a, "width"_a);
     m.def("minhash", &minhash, "hashes"_a, "multipliers"_a);

@@ -30,7 +30,8 @@ size_t prefix_size(size_t size, const ShingleSettings &s) {
 
 class Worker {
   public:
-    Worker(const TextOptions &text, const WordMap *map, uint32_t width) : tokenizer_(text, map), width_(width) {}
+    Worker(const TextOptions &text, const WordMap *map, uint32_t width, std::span<const uint64_t> ignored)
+        : tokenizer_(text, map), width_(width), ignored_(ignored) {}
 
     const std::vector<uint64_t> &words(const uint8_t *text, size_t size) {
         tokenizer_.hashes(text, size, words_);
@@ -47,7 +48,15 @@ class Worker {
         return words_;
     }
     void forget() { words_.clear(); }
-    void shingle() { shingle_hashes(words_.data(), words_.size(), width_, hashes_); }
+    // False where nothing is left to compare.
+    bool shingle() {
+        shingle_hashes(words_.data(), words_.size(), width_, hashes_);
+        if (!ignored_.empty())
+            std::erase_if(hashes_, [&](uint64_t hash) {
+                return std::binary_search(ignored_.begin(), ignored_.end(), hash);
+            });
+        return !hashes_.empty();
+    }
     const std::vector<uint32_t> &features() {
         feature_set(hashes_, features_, counts_);
         return features_;
@@ -66,6 +75,7 @@ class Worker {
   private:
     Tokenizer tokenizer_;
     uint32_t width_;
+    std::span<const uint64_t> ignored_;
     std::vector<uint64_t> words_, hashes_;
     std::vector<uint32_t> features_, counts_;
     std::vector<uint8_t> normal_;
@@ -113,11 +123,10 @@ constexpr uint64_t kNormalSeed = 8;
 void append_document(Worker &worker, const uint8_t *text, size_t size, const ShingleSettings &s,
                      std::vector<uint32_t> &minima, ShingleBatch &out) {
     const size_t words = worker.words(text, size).size();
-    const bool too_short = words < std::max<uint32_t>(s.min_words, 1);
+    const bool too_short = words < std::max<uint32_t>(s.min_words, 1) || !worker.shingle();
     if (too_short) {
         append_short(worker, text, size, out);
     } else {
-        worker.shingle();
         const auto &features = worker.features();
         if (s.scheme == KeyScheme::bands) worker.minima(s.multipliers, minima.data());
         append_keys(features, minima, s, out);
@@ -145,8 +154,7 @@ class LongText {
         const auto &words = worker_.more_words(text, size);
         digest_.add(words.data() + carried, words.size() - carried);
         count_ += words.size() - carried;
-        if (words.size() < s_.width) return;
-        worker_.shingle();
+        if (words.size() < s_.width || !worker_.shingle()) return;
         const auto &some = worker_.features();
         features.insert(features.end(), some.begin(), some.end());
         if (features.size() > 2 * distinct_ + (size_t{1} << 20)) compact();
@@ -185,7 +193,8 @@ void append_long(Worker &worker, const uint8_t *text, size_t size, const Shingle
         whole.add(p, static_cast<size_t>(next - p));
         p = next;
     }
-    if (whole.words() < std::max({s.min_words, s.width, 1u}))  // few words in much space
+    // Few words in much space, or nothing but boilerplate.
+    if (whole.words() < std::max({s.min_words, s.width, 1u}) || whole.features.empty())
         return append_document(worker, text, size, s, minima, out);
     whole.compact();
     append_keys(whole.features, whole.minima, s, out);
@@ -197,7 +206,7 @@ void append_long(Worker &worker, const uint8_t *text, size_t size, const Shingle
 
 void prepare_shingles(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,
                       const WordMap *map, const ShingleSettings &settings, ShingleBatch &out) {
-    Worker worker(text, map, settings.width);
+    Worker worker(text, map, settings.width, settings.ignored);
     std::vector<uint32_t> minima(settings.multipliers.size());
     out.features.reserve(static_cast<size_t>(offsets[documents] - offsets[0]) / 7);
     out.keys.reserve(documents * std::max<uint32_t>(settings.bands, 1));
@@ -209,9 +218,9 @@ void prepare_shingles(const uint8_t *values, const int64_t *offsets, size_t docu
 }
 
 void shingle_signatures(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,
-                        const WordMap *map, uint32_t width, std::span<const uint32_t> multipliers,
-                        std::vector<uint32_t> &out) {
-    Worker worker(text, map, width);
+                        const WordMap *map, uint32_t width, std::span<const uint64_t> ignored,
+                        std::span<const uint32_t> multipliers, std::vector<uint32_t> &out) {
+    Worker worker(text, map, width, ignored);
     out.resize(documents * multipliers.size());
     for (size_t d = 0; d < documents; ++d) {
         worker.words(values + offsets[d], static_cast<size_t>(offsets[d + 1] - offsets[d]));

@@ -24,6 +24,7 @@ struct ShingleSettings {
     std::span<const uint32_t> multipliers;  // padded to a multiple of 16
     uint64_t threshold_num = 4, threshold_den = 5;
     size_t piece_bytes = size_t{4} << 20;  // longer texts are worked through in pieces of about this
+    std::span<const uint64_t> ignored;     // shingle hashes of boilerplate, sorted
 };
 
 // Column by column, one entry a document; ends[i] closes document i in the ragged columns.
@@ -39,14 +40,14 @@ struct ShingleBatch {
     std::vector<uint8_t> too_short;
 };
 
-// A document of fewer than `min_words` words is too short to be compared by its shingles: its
-// evidence is a 128-bit digest of its normal form, so only equal ones meet.
+// A document of fewer than `min_words` words, or of nothing but boilerplate, cannot be compared by
+// its shingles: its evidence is a 128-bit digest of its normal form, so only equal ones meet.
 void prepare_shingles(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,
                       const WordMap *map, const ShingleSettings &settings, ShingleBatch &out);
 
 // MinHash values alone: `multipliers.size()` a document.
 void shingle_signatures(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,
-                        const WordMap *map, uint32_t width, std::span<const uint32_t> multipliers,
-                        std::vector<uint32_t> &out);
+                        const WordMap *map, uint32_t width, std::span<const uint64_t> ignored,
+                        std::span<const uint32_t> multipliers, std::vector<uint32_t> &out);
 
 }  // namespace neardup

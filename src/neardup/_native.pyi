@@ -106,6 +106,7 @@ def prepare_shingles(
     rows: int,
     threshold_num: int,
     threshold_den: int,
+    ignored: Hashes,
     piece_bytes: int = ...,
 ) -> dict[str, NDArray[Any]]: ...
 def shingle_signatures(
@@ -114,6 +115,7 @@ def shingle_signatures(
     text: TextOptions,
     map: WordMap | None,
     width: int,
+    ignored: Hashes,
     multipliers: Features,
 ) -> Features: ...
 def shared_groups(

@@ -126,3 +126,18 @@ def test_wrong_recipes(run: Run, docs: Path, tmp_path: Path, written: str, sente
     done = run("find", docs, "--recipe", path)
     assert done.exit_code == 2
     assert sentence in done.stderr
+
+
+def test_boilerplate_comes_from_files(run: Run, tmp_path: Path) -> None:
+    notice = " ".join(f"notice{i}" for i in range(60))
+    (tmp_path / "notice.txt").write_text("\ufeff" + notice, "utf-8")
+    texts = [f"{notice} {' '.join(f'{name}{i}' for i in range(20))}" for name in ("a", "b")]
+    path = tmp_path / "docs.jsonl"
+    path.write_text("".join(f'{{"text": "{text}"}}\n' for text in texts), "utf-8")
+    ask = ["find", path, "--threshold", "0.5", "--json", "--quiet"]
+    assert json.loads(run(*ask).stdout)["counts"]["pairs"] == 1
+    told = json.loads(run(*ask, "--boilerplate", tmp_path / "notice.txt").stdout)
+    assert told["counts"]["pairs"] == 0
+    missing = run(*ask, "--boilerplate", tmp_path / "nothing.txt")
+    assert missing.exit_code == 2
+    assert "cannot be read: No such file" in missing.stderr

@@ -212,6 +212,7 @@ def test_long_texts_in_pieces_give_what_the_whole_gives(words: list[str]) -> Non
             bands.rows,
             method.fraction.numerator,
             method.fraction.denominator,
+            method._ignored,
         )
         whole = _native.prepare_shingles(*arguments)
         for size in (0, 1, 7, 40):
@@ -219,3 +220,28 @@ def test_long_texts_in_pieces_give_what_the_whole_gives(words: list[str]) -> Non
             assert {k: v.tolist() for k, v in pieces.items()} == {
                 k: v.tolist() for k, v in whole.items()
             }
+
+
+def test_boilerplate_does_not_count() -> None:
+    notice = " ".join(f"notice{i}" for i in range(60))
+    one, other = (" ".join(f"{name}{i}" for i in range(20)) for name in ("one", "other"))
+    texts = [f"{one} {notice}", f"{notice} {other}", notice, notice.upper(), f"{notice}! {one}"]
+    plain, cleaned = (
+        nd.dedup(texts, threshold=0.5, set={"boilerplate": given}) for given in ([], [notice])
+    )
+    assert plain.decisions["decision"].to_pylist().count("kept") == 1
+    kept_ids = cleaned.decisions["kept_id"].to_pylist()
+    # Nothing but boilerplate: only its equal is a duplicate.
+    assert kept_ids == [None, None, None, "input:3", "input:1"]
+    assert cleaned.decisions["reason"].to_pylist()[2:4] == ["too_short", "equal"]
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=3, max_size=9), TEXT)
+def test_ignored_shingles_are_those_of_the_boilerplate(notice: list[str], text: str) -> None:
+    method = Shingles(words=2, min_words=0, boilerplate=(" ".join(notice),))
+    made = prepare(method, [text])
+    left = set(hashes_of(text, 2)) - set(hashes_of(" ".join(notice), 2))
+    if left and words(text):
+        assert made.evidence[0].tolist() == sorted({h >> 32 for h in left})
+    else:
+        assert made.too_short.tolist() == [True]

@@ -85,6 +85,14 @@ _OPTIONS = (
         metavar="rule|components",
         help="Group by kept document, or by chains of pairs.  [default: rule]",
     ),
+    click.option(
+        "--boilerplate",
+        metavar="FILE",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        help="A file of text that does not count, such as a notice that all documents carry. "
+        "May be repeated.",
+    ),
     click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
     click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 1GB]"),
     click.option("--limit", metavar="N", type=int, help="Read only the first N documents."),
@@ -130,9 +138,21 @@ def settings_from(options: dict[str, Any]) -> Settings:
     recipe = options.pop("recipe")
     base = read_recipe(recipe) if recipe else {}
     parameters = parse_assignments(options.pop("assignments"))
+    if files := options.pop("boilerplate"):
+        parameters["boilerplate"] = [read_text(file) for file in files]
     names = Settings.__dataclass_fields__.keys() & options.keys()
     given = {name: options.pop(name) for name in sorted(names)}
     return Settings(**merged(base, {k: v for k, v in given.items() if v is not None}, parameters))
+
+
+def read_text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise SettingsError(
+            f"The boilerplate {file} cannot be read: {reason}.", hint="give a text file in UTF-8."
+        ) from error
 
 
 def merged(

@@ -41,6 +41,7 @@ class Shingles:
     ``miss_rate_limit``: how many pairs at the threshold may be missed; a prefix join misses none.
     ``keys``: "auto", "bands" (MinHash) or "prefix" (complete).
     ``min_words``: shorter documents are duplicates only of equal ones.
+    ``boilerplate``: texts whose shingles are ignored, such as a notice that all documents carry.
     ``text``: what counts as the same word.
     """
 
@@ -51,6 +52,7 @@ class Shingles:
     miss_rate_limit: float = 0.001
     keys: str = "auto"
     min_words: int = 15
+    boilerplate: tuple[str, ...] = ()
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "shingles"
@@ -68,6 +70,7 @@ class Shingles:
         _require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
         _require(self.min_words >= 0, self, "min_words", "0 or more")
         threshold_fraction(self.threshold)
+        object.__setattr__(self, "boilerplate", _texts(self.boilerplate))
         if self.keys == "bands" and self.bands is None:
             raise SettingsError(
                 f"keys='bands' cannot serve {self.measure} ≥ {self.threshold} "
@@ -85,6 +88,17 @@ class Shingles:
         if self.measure == "containment" or self.keys == "prefix":
             return None
         return minhash.choose_bands(self.threshold, self.permutations, self.miss_rate_limit)
+
+    @functools.cached_property
+    def _ignored(self) -> Array:
+        """The shingle hashes of the boilerplate, sorted."""
+        texts = Ragged.of_texts(list(self.boilerplate))
+        words = word_map(texts.values, texts.offsets, self.text)
+        hashes = Ragged(
+            *_native.word_hashes(texts.values, texts.offsets, self.text.native(), words)
+        )
+        shingles = [_native.shingle_hashes(hashes[i], self.words) for i in range(len(hashes))]
+        return np.unique(np.concatenate([np.empty(0, np.uint64), *shingles]))
 
     @property
     def reason(self) -> str:
@@ -120,6 +134,7 @@ class Shingles:
             bands.rows,
             self.fraction.numerator,
             self.fraction.denominator,
+            self._ignored,
         )
         return Prepared(
             keys=Ragged(made["keys"], made["key_offsets"]),
@@ -176,10 +191,20 @@ class Shingles:
             self.text.native(),
             word_map(ragged.values, ragged.offsets, self.text),
             self.words,
+            self._ignored,
             family,
         )
         rows: Array = values.reshape(len(ragged), len(family))[:, : self.permutations]
         return rows
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    if isinstance(given, tuple | list) and all(isinstance(text, str) for text in given):
+        return tuple(given)
+    raise SettingsError(
+        f"shingles: boilerplate is {given!r}; expected texts.",
+        hint="give a list of texts, or --boilerplate FILE on the command line.",
+    )
 
 
 def _require(condition: bool, method: Shingles, name: str, expected: str) -> None:

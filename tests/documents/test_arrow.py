@@ -94,6 +94,20 @@ def test_errors(tmp_path: Path) -> None:
         collect([path, other]).check_kept()
 
 
+def test_of_a_cut_off_stream_what_can_be_read_is_read(tmp_path: Path) -> None:
+    table = pa.table({"text": [str(i) for i in range(9)], "n": range(9)})
+    path = write(tmp_path / "a.arrow", table, stream=True)
+    path.write_bytes(path.read_bytes()[:-40])
+    collection = collect(path)
+    batches = [chunk.read() for chunk in collection.chunks(Columns(extra=("n",)))]
+    assert [len(batch) for batch in batches] == [3, 3, 1]
+    assert "truncated" in batches[-1].rejected[0].reason
+    assert collection.texts(str(path), [7, 6]) == ["", "5"]
+    assert collection.kept(np.ones(7, bool)).num_rows == 6
+    (kept,) = collection.write_kept(np.ones(7, bool), tmp_path / "out")
+    assert ipc.open_stream(str(kept)).read_all().equals(table.slice(0, 6))
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: bool) -> None:
     data = write(tmp_path / "a", pa.table({"text": ["a"]}), stream=stream).read_bytes()

@@ -196,6 +196,20 @@ def test_compressed_and_without_records(tmp_path: Path) -> None:
         assert empty.kept(np.zeros(0, bool)).num_rows == 0
 
 
+def test_of_a_cut_off_archive_what_can_be_read_is_read(tmp_path: Path) -> None:
+    rows = [b'%d,"%d\nx"\n' % (i, i * 7919) for i in range(50_000)]
+    packed = gzip.compress(b"id,text\n" + b"".join(rows))
+    collection = collect(file_of(tmp_path, packed[:-9000], "a.csv.gz"))
+    batches = read(collection)
+    (lost,) = [lost for batch in batches for lost in batch.rejected]
+    assert "file is truncated" in lost.reason
+    assert sum(map(len, batches)) == lost.row < 50_001
+    (kept,) = collection.write_kept(np.ones(lost.row, bool), tmp_path / "out")
+    assert gzip.decompress(kept.read_bytes()) == b"id,text\n" + b"".join(rows[: lost.row - 1])
+    assert collection.kept(np.ones(lost.row, bool)).num_rows == lost.row - 1
+    assert collection.texts(collection.files[0], [lost.row, 1]) == ["", "0\nx"]
+
+
 def test_a_field_longer_than_a_chunk(tmp_path: Path) -> None:
     text = 'a "long",\n' * 1_100_000
     data = b'id,text\n1,"%b"\n2,b\n' % text.replace('"', '""').encode()

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import json
+import lzma
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 
 from neardup.documents import Collection, Columns, DocumentBatch, collect
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
+from neardup.documents.streams import CODECS, open_binary
 from neardup.errors import ColumnError, InputError
 
 steady = settings(derandomize=True, deadline=None, max_examples=100)
@@ -181,6 +183,7 @@ def test_files_are_joined_in_order(tmp_path: Path) -> None:
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
+    "xz": lzma.compress,
     "zst": lambda data: pa.Codec("zstd").compress(data, asbytes=True),
 }
 
@@ -195,7 +198,8 @@ def test_compressed_files(tmp_path: Path, suffix: str) -> None:
     assert collection.texts(str(path), [999, 2]) == ["998", "1"]
     (kept,) = collection.write_kept(np.ones(1000, bool), tmp_path / "out")
     assert kept.name == f"kept.jsonl.{suffix}"
-    assert pa.input_stream(str(kept)).read() == data
+    with open_binary(kept, CODECS[f".{suffix}"]) as stream:
+        assert stream.read() == data
 
 
 @pytest.mark.parametrize("suffix", PACK)
@@ -212,11 +216,42 @@ def test_threads_give_the_same(tmp_path: Path) -> None:
         assert list(pool.map(JsonlChunk.read, chunks)) == [chunk.read() for chunk in chunks]
 
 
-def test_cut_off_compressed_file_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", PACK)
+@pytest.mark.parametrize("count", [1000, 90_000])
+def test_of_a_cut_off_archive_what_can_be_read_is_read(
+    tmp_path: Path, suffix: str, count: int
+) -> None:
+    rows = [b'{"text":"%d"}\n' % (i * 7919) for i in range(count)]
+    packed = PACK[suffix](b"".join(rows))
+    path = file_of(tmp_path, packed[: -len(packed) // 20], f"a.jsonl.{suffix}")
+    whole = file_of(tmp_path, rows[0], f"b.jsonl.{suffix}")
+    whole.write_bytes(PACK[suffix](rows[0]))
+    if suffix in ("bz2", "zst") and count == 1000:  # a single block: nothing can be read
+        with pytest.raises(InputError, match="Cannot read"):
+            collect(path)
+        return
+    collection = collect([path, whole])
+    batches = read(collection)
+    (lost,) = [lost for batch in batches for lost in batch.rejected]
+    read_rows = lost.row - 1
+    assert 0 < read_rows < count
+    assert "file is truncated" in lost.reason
+    assert sum(map(len, batches)) == read_rows + 2
+    keep = np.ones(read_rows + 2, bool)
+    (kept,) = collection.write_kept(keep, tmp_path / "out")
+    with open_binary(kept, CODECS[f".{suffix}"]) as stream:
+        assert stream.read() == b"".join(rows[:read_rows]) + rows[0]
+    assert collection.kept(keep).num_rows == read_rows + 1
+    assert collection.texts(str(path), [lost.row, 1]) == ["", "0"]
+
+
+def test_of_a_broken_archive_what_can_be_read_is_read(tmp_path: Path) -> None:
     data = b"".join(b'{"text":"%d"}\n' % (i * 7919) for i in range(90_000))
-    path = file_of(tmp_path, gzip.compress(data)[:-2000], "a.jsonl.gz")
-    with pytest.raises(InputError, match="Cannot read"):
-        read(collect(path))
+    packed = bytearray(gzip.compress(data))
+    packed[-20_000:-19_000] = bytes(1000)
+    batches = read(collect(file_of(tmp_path, bytes(packed), "a.jsonl.gz")))
+    (lost,) = [lost for batch in batches for lost in batch.rejected if lost.id is None][-1:]
+    assert "compressed data are broken here" in lost.reason
 
 
 def test_kept_table(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ COLLECTIONS = (
     ".gz",
     ".zst",
     ".bz2",
+    ".xz",
 )
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
 
-from neardup.documents.columns import Chunk, Columns, Mask, kept_rows, mask_for
+from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected, kept_rows, mask_for
 from neardup.documents.parquet import conform, unified_schema
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.tables import CHUNK_ROWS, check_columns, chunk_of, wanted
@@ -31,6 +31,7 @@ class ArrowSource:
     file: str
     form: str = "arrow"
     chunk_rows: int = CHUNK_ROWS
+    _lost: str | None = field(default=None, init=False)
 
     @cached_property
     def is_stream(self) -> bool:
@@ -42,12 +43,16 @@ class ArrowSource:
             return reader.schema
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        there = self.schema().names
+        schema = self.schema()
+        there = schema.names
         check_columns(columns, there, self.file)
         row = 1
         for batch in self._batches(wanted(columns, there)):
             yield chunk_of(batch, self.file, row, columns)
             row += batch.num_rows
+        if self._lost:
+            extra = {name: schema.field(name).type for name in columns.delivered}
+            yield LostChunk(Rejected(self.file, row, self._lost, None), extra)
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         found: dict[int, str] = {}
@@ -60,15 +65,19 @@ class ArrowSource:
             first += batch.num_rows
             if len(found) == len(set(rows)):
                 break
+        if self._lost:
+            found.setdefault(first, "")
         return [found[row] for row in rows]
 
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.Table, int]]:
-        """The kept rows of each chunk with all columns, and how many rows the chunk had."""
+        """The kept rows of each chunk with all columns, and how many documents the chunk had."""
         position = 0
         for batch in self._batches(None):
             part = mask_for(keep[position:], batch.num_rows)
             position += batch.num_rows
             yield kept_rows(pa.Table.from_batches([batch]), part), batch.num_rows
+        if self._lost:
+            yield self.schema().empty_table(), 1
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         tables, rows = [self.schema().empty_table()], 0
@@ -78,6 +87,9 @@ class ArrowSource:
         return pa.concat_tables(tables), rows
 
     def _batches(self, names: list[str] | None) -> Iterator[pa.RecordBatch]:
+        """``_lost`` then says why a stream could not be read to its end; a file in the file format
+        that is cut off has lost its index and cannot be opened."""
+        self._lost = None
         options = ipc.IpcReadOptions()
         if names is not None:
             there = self.schema().names
@@ -87,7 +99,9 @@ class ArrowSource:
                 for batch in _each(reader):
                     yield from _pieces(batch, self.chunk_rows)
         except (pa.ArrowException, OSError) as error:
-            raise unreadable(self.path, error) from error
+            if not self.is_stream:
+                raise unreadable(self.path, error) from error
+            self._lost = f"file is truncated or broken here ({error}); the rest is lost"
 
     @contextmanager
     def _open(self, options: ipc.IpcReadOptions) -> Iterator[ipc.RecordBatchStreamReader]:

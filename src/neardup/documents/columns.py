@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import schema
 from neardup.errors import ColumnError
 
 Mask = npt.NDArray[np.bool_]
@@ -117,6 +118,18 @@ class Chunk(Protocol):
     """A bounded piece of a source, not yet parsed. ``read`` is thread-safe."""
 
     def read(self) -> DocumentBatch: ...
+
+
+@dataclass(frozen=True)
+class LostChunk:
+    """What stands for the rest of a file that cannot be read to its end: one rejected document."""
+
+    rejected: Rejected
+    extra: dict[str, pa.DataType]
+
+    def read(self) -> DocumentBatch:
+        records = pa.RecordBatch.from_pylist([], schema=schema.documents(self.extra))
+        return DocumentBatch(self.rejected.file, records, [self.rejected], 1)
 
 
 class Source(Protocol):

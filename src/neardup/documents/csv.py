@@ -18,10 +18,17 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents import records
-from neardup.documents.columns import Columns, DocumentBatch, Mask, Rejected, unknown_column
+from neardup.documents.columns import (
+    Columns,
+    DocumentBatch,
+    LostChunk,
+    Mask,
+    Rejected,
+    unknown_column,
+)
 from neardup.documents.jsonl import LineWriter
 from neardup.documents.records import Header
-from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable
+from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
 from neardup.documents.tables import TableChunk
 from neardup.documents.values import text_column
 from neardup.errors import ColumnError, InputError
@@ -108,6 +115,7 @@ class CsvSource:
     delimiters: str = records.DELIMITERS
     chunk_bytes: int = CHUNK_BYTES
     _marks: list[tuple[int, int]] = field(default_factory=list)
+    _lost: Rejected | None = field(default=None, init=False)
 
     @cached_property
     def header(self) -> Header:
@@ -121,11 +129,13 @@ class CsvSource:
     def form(self) -> str:
         return "tsv" if self.delimiters == "\t" else "csv"
 
-    def chunks(self, columns: Columns) -> Iterator[CsvChunk]:
+    def chunks(self, columns: Columns) -> Iterator[CsvChunk | LostChunk]:
         if self.header.names:
             self._check(columns)
         for row, data in self._blocks():
             yield CsvChunk(self.file, data, row, columns, self.header)
+        if self._lost:
+            yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         found: dict[int, str] = {}
@@ -147,7 +157,7 @@ class CsvSource:
             position, last_kept = position + picked.documents, picked.last_kept
             out.write(picked.data)
         out.end_file()
-        return position
+        return position + (self._lost is not None)
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         """All columns as strings."""
@@ -156,7 +166,8 @@ class CsvSource:
             picked = records.select(data, self.header.delimiter, keep[position:])
             position += picked.documents
             parts.append(self._table(picked.data))
-        return pa.concat_tables(parts or [self._table(b"")]), position
+        documents = position + (self._lost is not None)
+        return pa.concat_tables(parts or [self._table(b"")]), documents
 
     def _table(self, data: bytes) -> pa.Table:
         names = self.header.names
@@ -176,7 +187,9 @@ class CsvSource:
                 )
 
     def _blocks(self, row: int = 1, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Chunks with the row each begins with, from a place where a record begins."""
+        """Chunks with the row each begins with, from a place where a record begins. ``_lost`` is
+        then what stands for the rest, where not all could be read."""
+        self._lost = None
         offset = offset or len(self.header.data)
         sign = self.header.delimiter
         try:
@@ -189,6 +202,8 @@ class CsvSource:
                     self._mark(row, offset)
                     yield row, data
                     row, offset = row + len(records.scan(data, sign)), offset + len(data)
+                if fault := fault_of(stream):
+                    self._lost = Rejected(self.file, row, fault, None)
         except (OSError, pa.ArrowException) as error:
             raise unreadable(self.path, error) from error
 
@@ -208,6 +223,8 @@ class CsvSource:
                 *(batch.records.column(n).to_pylist() for n in ("row", "text")), strict=True
             )
             return near | {row: text for row, text in pairs if row in near}
+        if self._lost and self._lost.row == wanted:
+            return {wanted: ""}
         raise IndexError(f"{self.file} has no row {wanted}")
 
 

@@ -23,12 +23,13 @@ from neardup.documents import lines
 from neardup.documents.columns import (
     Columns,
     DocumentBatch,
+    LostChunk,
     Mask,
     Rejected,
     generated_ids,
     unknown_column,
 )
-from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable, whole_lines
+from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable, whole_lines
 
 
 @dataclass(frozen=True)
@@ -123,14 +124,17 @@ class JsonlSource:
     codec: str | None = None
     chunk_bytes: int = CHUNK_BYTES
     _marks: list[tuple[int, int]] = field(default_factory=lambda: [(1, 0)])
+    _lost: Rejected | None = field(default=None, init=False)
 
     @property
     def form(self) -> str:
         return "jsonl"
 
-    def chunks(self, columns: Columns) -> Iterator[JsonlChunk]:
+    def chunks(self, columns: Columns) -> Iterator[JsonlChunk | LostChunk]:
         for row, data in self._blocks():
             yield JsonlChunk(self.file, data, row, columns)
+        if self._lost:
+            yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         found: dict[int, str] = {}
@@ -149,7 +153,7 @@ class JsonlSource:
             position, last_kept = position + picked.documents, picked.last_kept
             out.write(picked.data)
         out.end_file()
-        return position
+        return position + (self._lost is not None)
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         position, objects = 0, []
@@ -158,10 +162,12 @@ class JsonlSource:
             position += picked.documents
             text = picked.data.decode("utf-8-sig", "replace")
             objects += [json.loads(line) for line in text.split("\n") if line.strip()]
-        return table_of(objects), position
+        return table_of(objects), position + (self._lost is not None)
 
     def _blocks(self, row: int = 1, offset: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Chunks with the row each begins with, from a place where a line begins."""
+        """Chunks with the row each begins with, from a place where a line begins. ``_lost`` is
+        then what stands for the rest, where not all could be read."""
+        self._lost = None
         try:
             with open_binary(self.path, self.codec) as stream:
                 if offset:
@@ -170,6 +176,8 @@ class JsonlSource:
                     yield row, data
                     row, offset = row + lines.count(data), offset + len(data)
                     self._mark(row, offset)
+                if fault := fault_of(stream):
+                    self._lost = Rejected(self.file, row, fault, None)
         except (OSError, pa.ArrowException) as error:
             raise unreadable(self.path, error) from error
 
@@ -186,6 +194,8 @@ class JsonlSource:
             text = lines.scan(data, [column], start_of_file=first == 1).fields[column].array()
             near = [row for row in rows if first <= row < first + len(text)]
             return {row: text[row - first].as_py() or "" for row in near}
+        if self._lost and self._lost.row == wanted:
+            return {wanted: ""}
         raise IndexError(f"{self.file} has no row {wanted}")
 
 

@@ -29,10 +29,10 @@ CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
 _KNOWN = (
-    "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst or .bz2), .parquet, "
+    "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst, .bz2 or .xz), .parquet, "
     ".arrow or .feather"
 )
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2"}
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 
 
 def sources_of(paths: Sequence[Path]) -> list[Source]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.documents.columns import Mask, mask_for
+from neardup.documents.streams import fault_of
 from neardup.errors import InputError
 
 DELIMITERS = ",;\t|"
@@ -76,12 +77,13 @@ def _header(data: bytes, delimiter: str) -> Header:
 
 
 def whole_records(stream: IO[bytes], delimiter: str, size: int, file: str) -> Iterator[bytes]:
-    """Chunks of about ``size`` bytes that end where a record ends, however long that record is."""
+    """Chunks of about ``size`` bytes that end where a record ends, however long that record is.
+    The piece of a record before a fault is left out."""
     rest = b""
     # Reading as much again as is already there keeps the work for a long record linear.
     while block := stream.read(asked := max(size, len(rest))):
         data = rest + block
-        at_end = len(block) < asked
+        at_end = len(block) < asked and not fault_of(stream)
         end = len(data) if at_end else _native.whole_csv_records(data, delimiter)
         if end:
             yield data[:end]
@@ -91,7 +93,7 @@ def whole_records(stream: IO[bytes], delimiter: str, size: int, file: str) -> It
                 f"{file} has a record of more than {RECORD_BYTES >> 20} MB.",
                 hint="look for a quote that is not closed.",
             )
-    if rest:
+    if rest and not fault_of(stream):
         yield rest
 
 

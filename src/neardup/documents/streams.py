@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import io
+import lzma
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import pyarrow as pa
 
 from neardup.errors import InputError
 
 CHUNK_BYTES = 8 << 20
-CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2"}
+CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
+_PIECE = 1 << 14
 
 
 def open_binary(path: Path, codec: str | None) -> IO[bytes]:
@@ -22,10 +24,60 @@ def open_binary(path: Path, codec: str | None) -> IO[bytes]:
     try:
         if codec is None:
             return path.open("rb", buffering=1 << 20)
-        raw = pa.CompressedInputStream(pa.OSFile(str(path)), codec)
-        return cast(IO[bytes], io.BufferedReader(raw, 1 << 20))
+        return cast(IO[bytes], io.BufferedReader(_Unpacked(_unpacking(path, codec)), 1 << 20))
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _unpacking(path: Path, codec: str) -> Any:
+    if codec == "xz":
+        return lzma.open(path)
+    return pa.CompressedInputStream(pa.OSFile(str(path)), codec)
+
+
+class _Unpacked(io.RawIOBase):
+    """What can be read of an archive. Where it is cut off or broken the bytes end, and ``fault``
+    says why; an archive that gives nothing at all is an error."""
+
+    def __init__(self, packed: Any) -> None:
+        self._packed = packed
+        self._given = 0
+        self.fault: str | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self.fault is not None:
+            return 0
+        # Pieces, because a read that fails gives nothing: small ones first, for small archives.
+        size = min(len(buffer), max(256, min(self._given, _PIECE)))
+        try:
+            data = self._packed.read(size)
+        except (OSError, EOFError, lzma.LZMAError, pa.ArrowException) as error:
+            if self._given == 0:
+                raise OSError(str(error)) from error
+            self.fault = _fault(error)
+            return 0
+        buffer[: len(data)] = data
+        self._given += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._packed.close()
+        super().close()
+
+
+def _fault(error: Exception) -> str:
+    if isinstance(error, EOFError) or "Truncated" in str(error):
+        return "file is truncated: its compressed data end here; the rest is lost"
+    return f"compressed data are broken here ({error}); the rest is lost"
+
+
+def fault_of(stream: IO[bytes]) -> str | None:
+    """Why a stream ended before its file did."""
+    return getattr(getattr(stream, "raw", None), "fault", None)
 
 
 def unreadable(path: Path | str, error: Exception) -> InputError:
@@ -36,9 +88,14 @@ def unreadable(path: Path | str, error: Exception) -> InputError:
 
 
 def whole_lines(stream: IO[bytes], size: int = CHUNK_BYTES) -> Iterator[bytes]:
-    """Chunks of about ``size`` bytes that end where a line ends, however long that line is."""
+    """Chunks of about ``size`` bytes that end where a line ends, however long that line is. The
+    piece of a line before a fault is left out."""
     while block := stream.read(size):
-        yield block if block.endswith(b"\n") else block + stream.readline()
+        data = block if block.endswith(b"\n") else block + stream.readline()
+        if fault_of(stream):
+            data = data[: data.rfind(b"\n") + 1]
+        if data:
+            yield data
 
 
 @contextmanager
@@ -59,5 +116,11 @@ def writing(path: Path, codec: str | None) -> Iterator[IO[bytes]]:
         if codec is None:
             yield file
             return
-        with pa.CompressedOutputStream(pa.PythonFile(file, "w"), codec) as stream:
+        with _packing(file, codec) as stream:
             yield cast(IO[bytes], stream)
+
+
+def _packing(file: IO[bytes], codec: str) -> Any:
+    if codec == "xz":
+        return lzma.open(file, "wb")
+    return pa.CompressedOutputStream(pa.PythonFile(file, "w"), codec)

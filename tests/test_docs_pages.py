@@ -54,7 +54,7 @@ def test_python_runs_and_prints_what_it_says(page: Path, workplace: Path) -> Non
             continue
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(block[2], f"{page}, block {i}", "exec"), names)
+            exec(compile(block[2], f"{page}, block {i}", "exec", dont_inherit=True), names)
         after = found[i + 1] if i + 1 < len(found) else None
         if after and after[1] == "text" and not block.string[block.end() : after.start()].strip():
             assert printed.getvalue() == after[2]

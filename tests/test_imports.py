@@ -28,7 +28,7 @@ LAYERS = (
     ("outputs",),
     ("local", "online", "spark"),  # drivers
     ("api",),
-    ("dryrun",),
+    ("dryrun", "testing"),
     ("evaluation",),
     ("web",),
     ("cli",),

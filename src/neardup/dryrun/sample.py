@@ -88,7 +88,9 @@ def _spaced(
 ) -> Iterator[tuple[JsonlChunk, float]]:
     size = size_of(source)
     if budget >= size:
-        yield from ((chunk, len(chunk.data)) for chunk in source.chunks(columns))
+        for chunk in source.chunks(columns):
+            if isinstance(chunk, JsonlChunk):
+                yield chunk, len(chunk.data)
         return
     pieces, end = max(1, round(budget / CHUNK_BYTES)), 0
     with open_binary(source.path, None) as stream:

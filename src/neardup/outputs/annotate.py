@@ -25,7 +25,7 @@ from neardup.documents import Collection, Columns, records
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource
-from neardup.documents.jsonl import JsonlSource, LineWriter
+from neardup.documents.jsonl import JsonlChunk, JsonlSource, LineWriter
 from neardup.documents.kept import kept_name, write_all, writer
 from neardup.documents.lines import scan, select
 from neardup.documents.lists import ListSource
@@ -141,6 +141,7 @@ def _has_one_of(source: Any, names: list[str]) -> bool:
         return any(
             field.types.any()
             for chunk in source.chunks(Columns())
+            if isinstance(chunk, JsonlChunk)
             for field in scan(chunk.data, names).fields.values()
         )
     if isinstance(source, ListSource):
@@ -166,7 +167,8 @@ def _annotated(source: Any, added: Added) -> Source:
         ParquetSource: _Parquet,
         TableSource: _Table,
     }
-    fields = {field.name: getattr(source, field.name) for field in dataclasses.fields(source)}
+    given = [field.name for field in dataclasses.fields(source) if field.init]
+    fields = {name: getattr(source, name) for name in given}
     twin: Source = twins[type(source)](**fields, added=added)
     return twin
 
@@ -185,7 +187,7 @@ class _Lines(JsonlSource):
             out.write(annotated_lines(picked.data, objects, start_of_file=row == 1))
             position, last = position + picked.documents, picked.last_kept
         out.end_file()
-        return position
+        return position + (self._lost is not None)
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         """As a table, without rejected lines: they need not be objects."""
@@ -215,7 +217,7 @@ class _Records(CsvSource):
             out.write(data[: places[0]] + b"".join(lines) if places else data)
             position += len(places)
         out.end_file()
-        return position
+        return position + (self._lost is not None)
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         start = self.added.start(keep)

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, Mask, Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.kept import (
     as_mask,
@@ -25,6 +26,7 @@ from neardup.documents.kept import (
     groups_of,
     joined,
     kept_name,
+    names_of,
     write_all,
     writer,
 )
@@ -109,22 +111,23 @@ class Collection:
         return parts[0] if len(parts) == 1 else joined(parts)
 
     def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
-        """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in. A
-        file appears only when all of them are whole."""
+        """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in, of
+        folders a folder ``kept`` and a list. They appear only when all of them are whole."""
         keep = as_mask(keep)
         folder.mkdir(parents=True, exist_ok=True)
         groups = groups_of(self.sources)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
             write_all(self.sources, keep, self.limit, lambda source: writers[kept_name(source)])
-        return [folder / name for name in groups]
+        return [folder / name for name in names_of(groups)]
 
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""
         for source in self.sources:
             if not isinstance(source, JsonlSource | ListSource | CsvSource):
+                what = "a folder" if isinstance(source, FolderSource) else "a table"
                 raise UsageError(
-                    f"{source.file} is a table; only lines (JSON, CSV) can be written to a stream.",
+                    f"{source.file} is {what}; only lines (JSON, CSV) can be written to a stream.",
                     hint="give a folder with -o.",
                 )
         self._check_one_form()

@@ -72,7 +72,7 @@ def _rate(documents: int, size: int | None, seconds: float) -> str:
 def _next_step(result: Result, out: Path | None) -> list[str]:
     told = []
     if out:
-        files = sorted(path.name for path in out.glob("kept.*"))
+        files = sorted(path.name + "/" * path.is_dir() for path in out.glob("kept*"))
         listed = ", ".join([*files, "decisions.parquet", "duplicates.parquet", "pairs.parquet"])
         told.append(f"Written to {out}: {listed}, run.json …")
     if len(result.duplicates) and (example := _example(result)):

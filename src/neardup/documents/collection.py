@@ -32,13 +32,24 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.paths import sources_of
-from neardup.documents.tables import TableSource, arrow_source, pandas_source, polars_source
+from neardup.documents.tables import (
+    TableSource,
+    arrow_source,
+    dataset_source,
+    pandas_source,
+    polars_source,
+)
 from neardup.errors import InputError, UsageError
 
 _ACCEPTED = (
-    "expected paths, a list of texts or dicts, a pandas or polars frame, an Arrow table, or "
-    "anything with __arrow_c_stream__"
+    "expected paths, a list of texts or dicts, a pandas or polars frame, an Arrow table, a Hugging "
+    "Face dataset, or anything with __arrow_c_stream__"
 )
+_HINTS = {
+    "LazyFrame": "call .collect() first.",
+    "DatasetDict": "name the split, such as dataset['train'].",
+    "IterableDatasetDict": "name the split, such as dataset['train'].",
+}
 
 
 class Collection:
@@ -166,7 +177,14 @@ def collect(inputs: Any) -> Collection:
         if inputs and all(isinstance(item, Path) for item in inputs):
             return Collection(sources_of(inputs))
         return Collection([_list_source(inputs)])
+    if _class_of(inputs) == ("datasets", "IterableDataset"):
+        return Collection([ListSource(list(inputs))])  # it may not give the same rows twice
     return Collection([_table_source(inputs)])
+
+
+def _class_of(given: Any) -> tuple[str, str]:
+    """The library and the class, known without importing the library."""
+    return type(given).__module__.partition(".")[0], type(given).__name__
 
 
 def _list_source(items: Sequence[Any]) -> ListSource:
@@ -179,12 +197,13 @@ def _list_source(items: Sequence[Any]) -> ListSource:
 
 
 def _table_source(given: Any) -> TableSource:
-    library = type(given).__module__.partition(".")[0]
-    shape = type(given).__name__
+    library, shape = _class_of(given)
     if library == "pandas" and shape == "DataFrame":
         return pandas_source(given)
     if library == "polars" and shape == "DataFrame":
         return polars_source(given)
+    if library == "datasets" and shape == "Dataset":
+        return dataset_source(given)
     if isinstance(given, pa.RecordBatch):
         return arrow_source(
             pa.Table.from_batches([given]), lambda keep: given.filter(pa.array(keep))
@@ -193,5 +212,5 @@ def _table_source(given: Any) -> TableSource:
         return arrow_source(given)
     if hasattr(given, "__arrow_c_stream__") and shape != "Series":
         return arrow_source(pa.table(given))
-    hint = "call .collect() first." if shape == "LazyFrame" else "make it a list or a table."
+    hint = _HINTS.get(shape, "make it a list or a table.")
     raise InputError(f"Cannot read a {shape}; {_ACCEPTED}.", hint=hint)

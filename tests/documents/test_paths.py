@@ -44,7 +44,8 @@ def test_globs_are_sorted_and_files_read_once(
     [
         ("none.jsonl", "none.jsonl does not exist", "check the path"),
         ("*.none", "No file matches", "sub-folders"),
-        ("folder", "is a folder; expected files", "use a glob such as"),
+        ("folder", "holds no files", "hidden"),
+        ("shards", "only files of many documents", "use a glob such as"),
         ("a.docx", "unknown format; expected .jsonl", "rename"),
         ("plain", "unknown format", "rename"),
         ("a.gz", "unknown format", "rename"),
@@ -54,6 +55,8 @@ def test_globs_are_sorted_and_files_read_once(
 )
 def test_what_cannot_be_opened(tmp_path: Path, name: str, message: str, hint: str) -> None:
     (tmp_path / "folder").mkdir()
+    (tmp_path / "shards").mkdir()
+    (tmp_path / "shards" / "1.jsonl.gz").write_bytes(LINE)
     for file in ("a.docx", "plain", "a.gz", "bad.jsonl.gz"):
         (tmp_path / file).write_bytes(LINE)
     (tmp_path / "a.json").write_bytes(b'[{"text":"a"}]')

@@ -37,7 +37,7 @@ def dedup(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each, write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, globs in
-    quotes, or - for stdin.
+    quotes, folders of text files, or - for stdin.
 
     The folder OUT holds the kept documents as they came, decisions.parquet (every document once),
     duplicates.parquet (each with the document it was set aside for, and why), pairs.parquet,

@@ -27,7 +27,7 @@ def find(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
     INPUT: JSON Lines, CSV, TSV (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, globs in
-    quotes, or - for stdin.
+    quotes, folders of text files, or - for stdin.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
     would do with each document), duplicates.parquet, rejected.jsonl and run.json.

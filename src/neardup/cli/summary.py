@@ -76,7 +76,7 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
     told = _renamed(result)
     if out:
         stem = "annotated" if "annotated" in result.info else "kept"
-        files = sorted(path.name for path in out.glob(f"{stem}.*"))
+        files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
         listed = ", ".join([*files, "decisions.parquet", "duplicates.parquet", "pairs.parquet"])
         told.append(f"Written to {out}: {listed}, run.json …")
     if len(result.duplicates) and (example := _example(result)):

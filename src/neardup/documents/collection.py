@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, Mask, Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.kept import (
     as_mask,
@@ -25,18 +26,30 @@ from neardup.documents.kept import (
     groups_of,
     joined,
     kept_name,
+    names_of,
     write_all,
     writer,
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.paths import sources_of
-from neardup.documents.tables import TableSource, arrow_source, pandas_source, polars_source
+from neardup.documents.tables import (
+    TableSource,
+    arrow_source,
+    dataset_source,
+    pandas_source,
+    polars_source,
+)
 from neardup.errors import InputError, UsageError
 
 _ACCEPTED = (
-    "expected paths, a list of texts or dicts, a pandas or polars frame, an Arrow table, or "
-    "anything with __arrow_c_stream__"
+    "expected paths, a list of texts or dicts, a pandas or polars frame, an Arrow table, a Hugging "
+    "Face dataset, or anything with __arrow_c_stream__"
 )
+_HINTS = {
+    "LazyFrame": "call .collect() first.",
+    "DatasetDict": "name the split, such as dataset['train'].",
+    "IterableDatasetDict": "name the split, such as dataset['train'].",
+}
 
 
 class Collection:
@@ -109,22 +122,23 @@ class Collection:
         return parts[0] if len(parts) == 1 else joined(parts)
 
     def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
-        """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in. A
-        file appears only when all of them are whole."""
+        """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in, of
+        folders a folder ``kept`` and a list. They appear only when all of them are whole."""
         keep = as_mask(keep)
         folder.mkdir(parents=True, exist_ok=True)
         groups = groups_of(self.sources)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
             write_all(self.sources, keep, self.limit, lambda source: writers[kept_name(source)])
-        return [folder / name for name in groups]
+        return [folder / name for name in names_of(groups)]
 
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""
         for source in self.sources:
             if not isinstance(source, JsonlSource | ListSource | CsvSource):
+                what = "a folder" if isinstance(source, FolderSource) else "a table"
                 raise UsageError(
-                    f"{source.file} is a table; only lines (JSON, CSV) can be written to a stream.",
+                    f"{source.file} is {what}; only lines (JSON, CSV) can be written to a stream.",
                     hint="give a folder with -o.",
                 )
         self._check_one_form()
@@ -163,7 +177,14 @@ def collect(inputs: Any) -> Collection:
         if inputs and all(isinstance(item, Path) for item in inputs):
             return Collection(sources_of(inputs))
         return Collection([_list_source(inputs)])
+    if _class_of(inputs) == ("datasets", "IterableDataset"):
+        return Collection([ListSource(list(inputs))])  # it may not give the same rows twice
     return Collection([_table_source(inputs)])
+
+
+def _class_of(given: Any) -> tuple[str, str]:
+    """The library and the class, known without importing the library."""
+    return type(given).__module__.partition(".")[0], type(given).__name__
 
 
 def _list_source(items: Sequence[Any]) -> ListSource:
@@ -176,12 +197,13 @@ def _list_source(items: Sequence[Any]) -> ListSource:
 
 
 def _table_source(given: Any) -> TableSource:
-    library = type(given).__module__.partition(".")[0]
-    shape = type(given).__name__
+    library, shape = _class_of(given)
     if library == "pandas" and shape == "DataFrame":
         return pandas_source(given)
     if library == "polars" and shape == "DataFrame":
         return polars_source(given)
+    if library == "datasets" and shape == "Dataset":
+        return dataset_source(given)
     if isinstance(given, pa.RecordBatch):
         return arrow_source(
             pa.Table.from_batches([given]), lambda keep: given.filter(pa.array(keep))
@@ -190,5 +212,5 @@ def _table_source(given: Any) -> TableSource:
         return arrow_source(given)
     if hasattr(given, "__arrow_c_stream__") and shape != "Series":
         return arrow_source(pa.table(given))
-    hint = "call .collect() first." if shape == "LazyFrame" else "make it a list or a table."
+    hint = _HINTS.get(shape, "make it a list or a table.")
     raise InputError(f"Cannot read a {shape}; {_ACCEPTED}.", hint=hint)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from neardup.documents.arrow import ArrowSource, arrow_writer
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource, check_headers
+from neardup.documents.folder import KEPT_FOLDER, KEPT_LIST, FolderSource, folder_writer
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.parquet import ParquetSource, parquet_writer, unified_schema
 from neardup.documents.streams import CODECS, whole_file, writing
@@ -34,6 +35,8 @@ def kept_name(source: Source) -> str:
         return f"kept.{source.form}" + _SUFFIXES.get(source.codec or "", "")
     if isinstance(source, ArrowSource):
         return f"kept.{source.form}"
+    if isinstance(source, FolderSource):
+        return KEPT_FOLDER
     return "kept.parquet" if isinstance(source, ParquetSource | TableSource) else "kept.jsonl"
 
 
@@ -43,6 +46,11 @@ def groups_of(sources: Sequence[Source]) -> dict[str, list[Any]]:
     for source in sources:
         groups.setdefault(kept_name(source), []).append(source)
     return groups
+
+
+def names_of(groups: dict[str, list[Any]]) -> list[str]:
+    """Everything that is written for the groups."""
+    return [*groups, *([KEPT_LIST] if KEPT_FOLDER in groups else [])]
 
 
 def check_group(sources: Sequence[Any]) -> None:
@@ -58,6 +66,8 @@ def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
     check_group(sources)
     if isinstance(first, ParquetSource):
         return parquet_writer(sources, path)
+    if isinstance(first, FolderSource):
+        return folder_writer(path)
     if isinstance(first, ArrowSource):
         return arrow_writer(sources, path)
     if isinstance(first, TableSource):

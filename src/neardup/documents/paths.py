@@ -18,6 +18,7 @@ from typing import IO
 from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.folder import FolderSource, with_prefixes
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.records import DELIMITERS
@@ -30,7 +31,7 @@ ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst, .bz2 or .xz), .parquet, "
-    ".arrow or .feather"
+    ".arrow or .feather, or a folder of text files"
 )
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 
@@ -42,6 +43,9 @@ def sources_of(paths: Sequence[Path]) -> list[Source]:
             place = os.path.realpath(path) if str(path) != "-" else "-"
             if place not in found:
                 found[place] = _source(path)
+    folders = [source for source in found.values() if isinstance(source, FolderSource)]
+    if len(folders) > 1:
+        with_prefixes(folders)
     return list(found.values())
 
 
@@ -69,12 +73,8 @@ def _source(path: Path) -> Source:
         with path.open("rb") as stream:
             return _spooled(stream, path.as_posix())
     if path.is_dir():
-        raise InputError(
-            f"{path} is a folder; expected files.", hint=f"use a glob such as '{path}/**/*.jsonl'."
-        )
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    codec = CODECS.get(suffixes[-1]) if suffixes else None
-    format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
+        return _folder_source(path)
+    format_, codec = _named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix()))
     if format_ in ARROW and codec is None:
@@ -88,6 +88,27 @@ def _source(path: Path) -> Source:
         )
     source = JsonlSource(path, path.as_posix(), codec)
     _check_jsonl(source)
+    return source
+
+
+def _named_format(path: Path) -> tuple[str, str | None]:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    codec = CODECS.get(suffixes[-1]) if suffixes else None
+    format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
+    return format_, codec
+
+
+def _folder_source(path: Path) -> FolderSource:
+    source = FolderSource(path, path.as_posix())
+    formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
+    if not formats:
+        raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
+    if formats <= {*JSONL, *CSV, *ARROW, *PARQUET}:
+        example = f"{path}/**/*{min(formats)}*"
+        raise InputError(
+            f"{path} holds only files of many documents; in a folder each file is one document.",
+            hint=f"use a glob such as '{example}'.",
+        )
     return source
 
 

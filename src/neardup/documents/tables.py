@@ -1,4 +1,4 @@
-"""Tables in memory (pyarrow, pandas, polars, the Arrow PyCapsule protocol) and their chunks.
+"""Tables in memory (pyarrow, pandas, polars, Hugging Face, the Arrow PyCapsule protocol) in chunks.
 
 Only the columns that are asked for are converted; what is kept is picked from the object that came
 in, so index, dtypes and all other columns stay as they are. pandas and polars are never imported
@@ -199,3 +199,23 @@ def polars_source(frame: Any) -> TableSource:
         return frame[np.flatnonzero(keep)]
 
     return TableSource(list(frame.columns), len(frame), part, pick, lambda kept: kept.to_arrow())
+
+
+def dataset_source(dataset: Any) -> TableSource:
+    """A Hugging Face ``Dataset``: rows are read as Arrow through its own order of rows (shuffles,
+    selections), and what is kept is a ``Dataset`` with the format and features it came with."""
+
+    def rows(given: Any, part: slice) -> pa.Table:
+        return given.with_format("arrow")[part]
+
+    def part(names: list[str], start: int, count: int) -> dict[str, Values]:
+        table = rows(dataset.select_columns(names), slice(start, start + count))
+        return {name: _combined(table.column(name)) for name in names}
+
+    return TableSource(
+        list(dataset.column_names),
+        len(dataset),
+        part,
+        lambda keep: dataset.select(np.flatnonzero(keep)),
+        lambda kept: rows(kept, slice(None)),
+    )

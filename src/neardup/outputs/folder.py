@@ -8,6 +8,7 @@ run that did not finish.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -79,7 +80,14 @@ def _forget_earlier_run(folder: Path) -> None:
     run.unlink()
     for name in (*earlier, "report.html"):
         if Path(name).name == name:
-            (folder / name).unlink(missing_ok=True)
+            _remove(folder / name)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)  # the copies of an earlier run
+    else:
+        path.unlink(missing_ok=True)
 
 
 def load(folder: Path) -> Result:

@@ -1,0 +1,177 @@
+"""A folder of text files: every file below it is a document, named by its path in the folder.
+
+Files come sorted by path, hidden ones left out. What cannot be read, a file or a whole sub-folder,
+is rejected with a sentence. Kept files are copied byte for byte into the same places under
+``kept/``, and listed in ``kept.txt``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
+from neardup.documents.encodings import decoded
+from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
+from neardup.documents.tables import TableChunk
+from neardup.errors import InputError
+
+KEPT_FOLDER, KEPT_LIST = "kept", "kept.txt"
+CHUNK_FILES = 1000
+_NAMES = ("id", "text")
+
+
+class Entry(NamedTuple):
+    """A file of a folder, or a sub-folder that cannot be looked into."""
+
+    name: str
+    size: int
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class FolderChunk:
+    """Some files of a folder, the first of them number ``first_row``."""
+
+    source: FolderSource
+    entries: Sequence[Entry]
+    first_row: int
+    columns: Columns
+
+    def read(self) -> DocumentBatch:
+        found = [self.source.read(entry) for entry in self.entries]
+        names = [self.source.id_of(entry) for entry in self.entries]
+        texts = pa.array([text for text, _ in found], pa.large_string())
+        columns = replace(self.columns, extra=())
+        batch = TableChunk(self.source.file, self.first_row, columns, texts, names, {}).read()
+        reasons = [reason for _, reason in found]
+        rejected = [
+            replace(lost, reason=reasons[lost.row - self.first_row] or lost.reason)
+            for lost in batch.rejected
+        ]
+        return replace(batch, rejected=rejected)
+
+
+@dataclass
+class FolderSource:
+    """``prefix`` stands before the names where several folders are read, to tell them apart."""
+
+    path: Path
+    file: str
+    prefix: str = ""
+    chunk_bytes: int = CHUNK_BYTES
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        """Looked up once, so that positions stay what they are while files come and go."""
+        found = list(_entries(self.path))
+        return sorted(found, key=lambda entry: entry.name.split("/"))
+
+    def id_of(self, entry: Entry) -> str:
+        # A name that is not UTF-8 has lone surrogates, which no table can hold.
+        return os.fsencode(self.place(entry)).decode("utf-8", "replace")
+
+    def place(self, entry: Entry) -> str:
+        return f"{self.prefix}/{entry.name}" if self.prefix else entry.name
+
+    def read(self, entry: Entry) -> tuple[str | None, str | None]:
+        """The text, or why there is none."""
+        if entry.problem is not None:
+            return None, f"folder cannot be read: {entry.problem}"
+        try:
+            return decoded((self.path / entry.name).read_bytes())
+        except OSError as error:
+            return None, f"file cannot be read: {error.strerror}"
+
+    def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
+        asked = ((columns.text, "text"), (columns.id_name, "id"), *((n, "") for n in columns.extra))
+        for name, ours in asked:
+            if name != ours:
+                raise unknown_column(name, _NAMES, f"the folder {self.file}")
+        start, size = 0, 0
+        for i, entry in enumerate(self.entries):
+            if i > start and (size + entry.size > self.chunk_bytes or i - start >= CHUNK_FILES):
+                yield FolderChunk(self, self.entries[start:i], start + 1, columns)
+                start, size = i, 0
+            size += entry.size
+        yield FolderChunk(self, self.entries[start:], start + 1, columns)
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
+        return [self.read(self.entries[row - 1])[0] or "" for row in rows]
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        entries = self._kept(keep)
+        ids = pa.array([self.id_of(entry) for entry in entries], pa.large_string())
+        texts = pa.array([self.read(entry)[0] for entry in entries], pa.large_string())
+        return pa.table([ids, texts], names=list(_NAMES)), len(self.entries)
+
+    def copy_files(self, keep: Mask, folder: Path) -> list[str]:
+        """Copies the kept files; gives their places in the folder."""
+        places = []
+        for entry in self._kept(keep):
+            place = self.place(entry)
+            (folder / place).parent.mkdir(parents=True, exist_ok=True)
+            try:
+                shutil.copyfile(self.path / entry.name, folder / place)
+            except OSError as error:
+                raise unreadable(self.path / entry.name, error) from error
+            places.append(place)
+        return places
+
+    def _kept(self, keep: Mask) -> list[Entry]:
+        return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
+
+
+def _entries(top: Path) -> Iterator[Entry]:
+    problems: list[OSError] = []
+    for folder, below, files in os.walk(top, onerror=problems.append):
+        below[:] = [name for name in below if not name.startswith(".")]
+        for name in (name for name in files if not name.startswith(".")):
+            path = Path(folder, name)
+            if path.is_file() or path.is_symlink():  # not sockets and pipes
+                size = path.stat().st_size if path.exists() else 0
+                yield Entry(path.relative_to(top).as_posix(), size)
+    for error in problems:
+        name = Path(error.filename).relative_to(top).as_posix()
+        yield Entry(name, 0, error.strerror or str(error))
+
+
+def with_prefixes(folders: Sequence[FolderSource]) -> None:
+    """Several folders: names begin with that of their folder, and a number where two are equal."""
+    names = [folder.path.resolve().name for folder in folders]
+    for i, (folder, name) in enumerate(zip(folders, names, strict=True), 1):
+        folder.prefix = name if names.count(name) == 1 else f"{i}-{name}"
+
+
+@contextmanager
+def folder_writer(path: Path) -> Iterator[Callable[[FolderSource, Mask], int]]:
+    """Gives a function that copies the kept files of a folder and says how many files it has."""
+    if path.exists():
+        raise InputError(
+            f"{path} is already there.", hint="remove it, or name another folder with -o."
+        )
+    part = path.with_name(path.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    places: list[str] = []
+
+    def write(source: FolderSource, keep: Mask) -> int:
+        places.extend(source.copy_files(keep, part))
+        return len(source.entries)
+
+    try:
+        yield write
+        with whole_file(path.with_name(KEPT_LIST)) as listed:
+            listed.write_bytes(b"".join(os.fsencode(place) + b"\n" for place in places))
+        part.replace(path)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise

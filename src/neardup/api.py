@@ -21,7 +21,7 @@ from neardup.outputs.result import Result
 from neardup.outputs.signatures import write_signatures
 from neardup.outputs.tables import all_pairs, decisions_table, pairs_table
 from neardup.plan import Plan, resolve, settings_of
-from neardup.progress import Progress, Silent
+from neardup.progress import LOG, Logged, Progress, Silent
 
 
 def dedup(documents: Any, **settings: Any) -> Result:
@@ -48,13 +48,25 @@ def execute(
     folder: Path | None = None,
 ) -> Result:
     collection = collection.limited(plan.limit)
-    outcome = run(collection, plan, progress or Silent(), folder)
+    outcome = run(collection, plan, Logged(progress or Silent()), folder)
     result = make_result(collection, plan, outcome)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)
     else:
         outcome.intake.store.close()
+    _log(result, plan)
     return result
+
+
+def _log(result: Result, plan: Plan) -> None:
+    counts = result.counts
+    LOG.info("%s; %s clusters, %s pairs", counts.sentence(), counts.clusters, counts.pairs)
+    if counts.documents == plan.limit:
+        LOG.warning("only the first %s documents were read: that is the limit", plan.limit)
+    if counts.rejected:
+        LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
+    if not result.pairs_complete:
+        LOG.warning("pairs are partial: each duplicate has the one it was set aside for")
 
 
 def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:

@@ -1,8 +1,17 @@
-"""How long work tells that it is alive. The library is silent; the command line draws bars."""
+"""How long work tells that it is alive. The library is silent; the command line draws bars.
+
+What was done goes to the logger ``neardup`` of the standard module: stages with counts and seconds
+as INFO, whatever makes an answer less than whole as WARNING. Nothing shows unless it is asked for.
+"""
 
 from __future__ import annotations
 
+import logging
+import time
 from typing import Protocol
+
+LOG = logging.getLogger("neardup")
+LOG.addHandler(logging.NullHandler())  # else Python itself would print warnings
 
 
 class Progress(Protocol):
@@ -37,3 +46,39 @@ class Silent:
 
     def finish(self) -> None:
         pass
+
+
+class Logged:
+    """Passes everything on, and logs each stage when it is done."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._stage = self._unit = ""
+        self._done, self._began = 0, 0.0
+
+    def stage(
+        self,
+        name: str,
+        total: int | None = None,
+        unit: str = "documents",
+        total_bytes: int | None = None,
+    ) -> None:
+        self._end()
+        self._stage, self._unit = name, unit
+        self._done, self._began = 0, time.perf_counter()
+        self._progress.stage(name, total, unit, total_bytes)
+
+    def advance(self, amount: int, done_bytes: int = 0) -> None:
+        self._done += amount
+        self._progress.advance(amount, done_bytes)
+
+    def finish(self) -> None:
+        self._end()
+        self._progress.finish()
+
+    def _end(self) -> None:
+        if self._stage:
+            seconds = time.perf_counter() - self._began
+            counted = f"{self._done:,} {self._unit} in " if self._done else ""
+            LOG.info("%s: %s%.2f s", self._stage, counted, seconds)
+        self._stage = ""

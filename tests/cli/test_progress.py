@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
+from cli.sample import Run
 from neardup.cli import progress
 from neardup.progress import Silent
 
@@ -57,3 +59,11 @@ def test_quiet() -> None:
 def test_share_of_documents() -> None:
     assert progress.Stage("reading", total=4, done=1).share == 0.25
     assert progress.Stage("reading").share is None
+
+
+def test_verbose_shows_the_log(run: Run, broken: Path) -> None:
+    done = run("find", broken, "-v", "--quiet")
+    said = done.stderr.splitlines()
+    assert said[0].startswith("info: reading: 6 documents in ")
+    assert "warning: 4 documents were rejected; decisions say why" in said
+    assert run("find", broken, "--quiet").stderr == ""

@@ -26,6 +26,13 @@ def _debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     ctx.meta[DEBUG] = value
 
 
+def _verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        from neardup.cli.progress import show_log
+
+        show_log(ctx)
+
+
 debug_option = click.option(
     "--debug",
     is_flag=True,
@@ -120,6 +127,14 @@ _OPTIONS = (
     ),
     click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
     json_option,
+    click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        expose_value=False,
+        callback=_verbose,
+        help="Show the log: stages with counts and seconds, warnings.",
+    ),
     click.option("--quiet", is_flag=True, help="No progress and no summary; errors are shown."),
     debug_option,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from dataclasses import dataclass, field
@@ -9,12 +10,30 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup.progress import Progress, Silent
+from neardup.progress import LOG, Progress, Silent
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
 QUIET_SECONDS = 5.0  # a run shorter than this leaves no line in a log
+
+
+class _Shown(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(f"{record.levelname.lower()}: {record.getMessage()}", err=True)
+
+
+def show_log(ctx: click.Context) -> None:
+    """The log of the library on stderr, until the command is done."""
+    handler, before = _Shown(logging.INFO), LOG.level
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+
+    def end() -> None:
+        LOG.removeHandler(handler)
+        LOG.setLevel(before)
+
+    ctx.call_on_close(end)
 
 
 def progress_for(*, quiet: bool) -> Progress:

@@ -17,7 +17,13 @@ import neardup as nd
 from cli.sample import DOCUMENTS, TEXT
 from neardup.documents import Collection
 from neardup.documents.jsonl import JsonlSource
-from neardup.outputs.annotate import annotated_line, annotated_lines, annotating
+from neardup.errors import UsageError
+from neardup.outputs.annotate import (
+    AnnotatedCollection,
+    annotated_line,
+    annotated_lines,
+    annotating,
+)
 
 NAMES = ["cluster", "kept_id", "score", "kind", "decision"]
 DECISIONS = ["kept", "duplicate", "duplicate", "kept", "kept"]
@@ -162,3 +168,11 @@ def test_names_that_are_taken(tmp_path: Path) -> None:
         assert [row["neardup_decision"] for row in rows] == DECISIONS
     again = annotating(nd.dedup(nd.dedup(taken).annotated))
     assert again.info["annotated"][0] == "neardup2_cluster"
+
+
+def test_a_source_without_a_place_for_fields() -> None:
+    class Other:
+        file = "notes.txt"
+
+    with pytest.raises(UsageError, match=r"notes\.txt cannot be annotated"):
+        AnnotatedCollection(Collection([Other()]), nd.dedup(["a"]).decisions)  # type: ignore[list-item]

@@ -117,7 +117,7 @@ def test_lines_longer_than_the_space_between_pieces(
 def test_nothing_and_things_in_memory(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("")
     assert of(tmp_path / "none.jsonl").documents == 0
-    with pytest.raises(UsageError, match="in memory"):
+    with pytest.raises(UsageError, match="reads JSON Lines and Parquet"):
         estimate(collect(["a", "b"]), PLAN)
 
 

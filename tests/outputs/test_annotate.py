@@ -19,7 +19,13 @@ import neardup as nd
 from cli.sample import DOCUMENTS, TEXT
 from neardup.documents import Collection
 from neardup.documents.jsonl import JsonlSource
-from neardup.outputs.annotate import annotated_line, annotated_lines, annotating
+from neardup.errors import UsageError
+from neardup.outputs.annotate import (
+    AnnotatedCollection,
+    annotated_line,
+    annotated_lines,
+    annotating,
+)
 
 NAMES = ["cluster", "kept_id", "score", "kind", "decision"]
 DECISIONS = ["kept", "duplicate", "duplicate", "kept", "kept"]
@@ -193,3 +199,11 @@ def test_arrow_files_get_columns(tmp_path: Path) -> None:
     again = feather.read_table(tmp_path / "out" / "annotated.arrow")
     assert again.select(table.column_names).equals(table)
     assert again["decision"].to_pylist() == DECISIONS
+
+
+def test_a_source_without_a_place_for_fields() -> None:
+    class Other:
+        file = "notes.txt"
+
+    with pytest.raises(UsageError, match=r"notes\.txt cannot be annotated"):
+        AnnotatedCollection(Collection([Other()]), nd.dedup(["a"]).decisions)  # type: ignore[list-item]

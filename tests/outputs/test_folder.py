@@ -145,3 +145,15 @@ def test_a_table_that_cannot_be_written_leaves_nothing(source: Path, tmp_path: P
     with pytest.raises(OSError, match=r"pairs\.parquet"):
         nd.dedup(source).save(tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.part"))
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "/", "../in.jsonl", "kept/../../in.jsonl", 7])
+def test_a_foreign_run_json_cannot_have_files_removed(
+    source: Path, tmp_path: Path, name: object
+) -> None:
+    folder = nd.dedup(source).save(tmp_path / "out")
+    info = json.loads((folder / "run.json").read_text("utf-8"))
+    (folder / "run.json").write_text(json.dumps({**info, "kept_files": [name]}), "utf-8")
+    nd.dedup(source).save(folder)
+    assert source.exists()
+    assert Result.load(folder).counts.documents == 62

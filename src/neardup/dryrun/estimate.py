@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from neardup.api import make_result
 from neardup.documents import Collection
+from neardup.documents.jsonl import JsonlSource
 from neardup.documents.parquet import ROW_GROUP_BYTES, ParquetSource
 from neardup.dryrun.sample import Sample
 from neardup.dryrun.writing import seconds_to_write
@@ -27,8 +28,8 @@ from neardup.outputs.result import Result
 from neardup.plan import Plan
 from neardup.progress import Silent
 
-# Measured on runs of a million documents: what arrays of a document take, and how many copies of
-# its keys there are while they are grouped.
+# What the arrays of a document take beside keys and ids, and how many copies of its keys there are
+# while they are grouped; checked against whole runs of 100,000 documents (docs/performance.md).
 DOCUMENT_BYTES, KEY_COPIES = 150, 3
 BASE_BYTES = 250_000_000  # where the system does not say what the process has taken
 ROW_GROUPS = 3  # read, gathered and encoded at a time
@@ -58,8 +59,11 @@ class Estimate:
 def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept") -> Estimate:
     """``writes``: what goes into the folder beside the tables, "kept", "annotated" or None."""
     for source in collection.sources:
-        if not hasattr(source, "path"):
-            raise UsageError(f"{source.file} is in memory: an estimate reads files.")
+        if not isinstance(source, JsonlSource | ParquetSource):
+            raise UsageError(
+                f"{source.file}: an estimate reads JSON Lines and Parquet files.",
+                hint="run on a part with --limit, and look at the timings of --json.",
+            )
     plan_of_sample = replace(plan, limit=None)
     # What happens only once (imports, first pages of buffers) is half the time of a small sample.
     warm = run(Collection([Sample(collection.sources, most=1)]), plan_of_sample, Silent())

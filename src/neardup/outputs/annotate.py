@@ -31,6 +31,7 @@ from neardup.documents.lines import scan, select
 from neardup.documents.lists import ListSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.tables import TableSource
+from neardup.errors import UsageError
 from neardup.outputs.frames import with_columns
 from neardup.outputs.result import Result
 
@@ -44,6 +45,7 @@ FIELDS = pa.schema(
     ]
 )
 PREFIX = "neardup"
+_ANNOTATED = (ArrowSource, CsvSource, JsonlSource, ListSource, ParquetSource, TableSource)
 
 
 def annotating(result: Result) -> Result:
@@ -98,6 +100,12 @@ class AnnotatedCollection(Collection):
     """Writes and gives every document where a collection would write and give the kept ones."""
 
     def __init__(self, collection: Collection, decisions: pa.Table) -> None:
+        for source in collection.sources:
+            if not isinstance(source, _ANNOTATED):
+                raise UsageError(
+                    f"{source.file} cannot be annotated; lines, records and tables can.",
+                    hint="decisions.parquet has the same columns by id.",
+                )
         self.added = Added(decisions, free_prefix(collection.sources))
         self._original = collection  # its spooled standard input lives as long as it does
         super().__init__([_annotated(s, self.added) for s in collection.sources], collection.limit)

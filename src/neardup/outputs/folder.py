@@ -8,6 +8,7 @@ run that did not finish.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,6 +27,7 @@ from neardup.outputs.result import Result
 
 RUN, ORDER, SIGNATURES = "run.json", "order.parquet", "signatures.arrow"
 FORMAT = 1
+_WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 
 def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
@@ -78,9 +80,11 @@ def _forget_earlier_run(folder: Path) -> None:
     except (ValueError, AttributeError):
         earlier = []
     run.unlink()
-    for name in (*earlier, "report.html"):
-        if Path(name).name == name:
+    for name in earlier:
+        # run.json may come from anywhere: only names that a run writes itself are removed.
+        if isinstance(name, str) and _WRITTEN.fullmatch(name):
             _remove(folder / name)
+    _remove(folder / "report.html")
 
 
 def _remove(path: Path) -> None:

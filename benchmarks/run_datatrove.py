@@ -1,5 +1,5 @@
-"""datatrove: its MinHash steps in one process, with `str.split` for its spaCy tokeniser, which is
-five times slower than the rest together. The clusters are made of the pairs its buckets write.
+"""datatrove: its MinHash steps in one process, with `str.split` for its spaCy tokeniser, which
+makes them several times slower. The clusters are made of the pairs its buckets write.
 """
 
 from __future__ import annotations

@@ -104,9 +104,11 @@ def _inputs(collection: Collection) -> list[dict[str, str] | None]:
 
 def _rank_of_all(outcome: Outcome) -> Any:
     """The order over all input documents; rejected ones come last, they never meet anyone."""
-    intake = outcome.intake
+    intake, ranks = outcome.intake, outcome.rank[outcome.refs :]
+    if np.array_equal(ranks, outcome.refs + np.arange(len(ranks))):
+        return np.arange(intake.total)  # the order of the input, whoever was rejected
     key = np.full(intake.total, np.iinfo(np.int64).max)
-    key[intake.position[outcome.refs :]] = outcome.rank[outcome.refs :]
+    key[intake.position[outcome.refs :]] = ranks
     rank = np.empty(intake.total, np.int64)
     rank[np.argsort(key, kind="stable")] = np.arange(intake.total)
     return rank

@@ -20,12 +20,8 @@ from cli.sample import DOCUMENTS, TEXT
 from neardup.documents import Collection
 from neardup.documents.jsonl import JsonlSource
 from neardup.errors import UsageError
-from neardup.outputs.annotate import (
-    AnnotatedCollection,
-    annotated_line,
-    annotated_lines,
-    annotating,
-)
+from neardup.outputs.annotate import AnnotatedCollection, annotating
+from neardup.outputs.annotated import annotated_line, annotated_lines
 
 NAMES = ["cluster", "kept_id", "score", "kind", "decision"]
 DECISIONS = ["kept", "duplicate", "duplicate", "kept", "kept"]

@@ -1,49 +1,33 @@
 """The input with what was decided beside each document, instead of with documents removed.
 
-Every source gets a twin that adds the columns while it is read, so lines and row groups stream as
-they do for kept documents. A JSON line keeps its bytes: the fields go before its closing brace.
-Rejected lines pass as they are; in tables their decision says so.
+The sources that add the columns are in ``outputs/annotated.py``.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from neardup import schema
-from neardup.documents import Collection, Columns, records
+from neardup.documents import Collection, Columns
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource
-from neardup.documents.jsonl import JsonlChunk, JsonlSource, LineWriter
+from neardup.documents.jsonl import JsonlChunk, JsonlSource
 from neardup.documents.kept import kept_name, write_all, writer
-from neardup.documents.lines import scan, select
+from neardup.documents.lines import scan
 from neardup.documents.lists import ListSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.tables import TableSource
 from neardup.errors import UsageError
-from neardup.outputs.frames import with_columns
+from neardup.outputs.annotated import FIELDS, Added, annotated_source
 from neardup.outputs.result import Result
 
-FIELDS = pa.schema(
-    [
-        pa.field("cluster", pa.int64()),
-        pa.field("kept_id", pa.large_string()),
-        pa.field("score", pa.float64()),
-        pa.field("kind", pa.string()),
-        pa.field("decision", pa.string()),
-    ]
-)
 PREFIX = "neardup"
 _ANNOTATED = (ArrowSource, CsvSource, JsonlSource, ListSource, ParquetSource, TableSource)
 
@@ -60,42 +44,6 @@ def annotating(result: Result) -> Result:
     )
 
 
-@dataclass(frozen=True)
-class Added:
-    """The columns by position over the whole collection.
-
-    A source is given the mask from its first document to the end of the collection, so the length
-    of the mask says where the source begins.
-    """
-
-    decisions: pa.Table
-    prefix: str
-
-    @property
-    def names(self) -> list[str]:
-        return [self.prefix + name for name in FIELDS.names]
-
-    def schema(self) -> pa.Schema:
-        return pa.schema([field.with_name(self.prefix + field.name) for field in FIELDS])
-
-    def start(self, keep: Mask) -> int:
-        return len(self.decisions) - len(keep)
-
-    def rows(self, start: int, count: int) -> pa.Table:
-        part = self.decisions.slice(start, count).select(FIELDS.names)
-        return part.cast(FIELDS).rename_columns(self.names)
-
-    def accepted(self, start: int, count: int) -> Mask:
-        decision = self.decisions["decision"].slice(start, count)
-        return np.asarray(pc.not_equal(decision, schema.REJECTED), dtype=np.bool_)
-
-    def objects(self, start: int, count: int) -> list[dict[str, Any] | None]:
-        """What to add to each document; None for a rejected one."""
-        accepted = self.accepted(start, count)
-        rows = self.rows(start, count).to_pylist()
-        return [row if ok else None for row, ok in zip(rows, accepted, strict=True)]
-
-
 class AnnotatedCollection(Collection):
     """Writes and gives every document where a collection would write and give the kept ones."""
 
@@ -108,7 +56,9 @@ class AnnotatedCollection(Collection):
                 )
         self.added = Added(decisions, free_prefix(collection.sources))
         self._original = collection  # its spooled standard input lives as long as it does
-        super().__init__([_annotated(s, self.added) for s in collection.sources], collection.limit)
+        super().__init__(
+            [annotated_source(s, self.added) for s in collection.sources], collection.limit
+        )
 
     def kept(self, keep: Mask) -> Any:
         return super().kept(np.ones_like(keep))
@@ -164,176 +114,3 @@ def _column_names(source: Any) -> Sequence[str]:
         return source.names
     names: list[str] = source.schema().names
     return names
-
-
-def _annotated(source: Any, added: Added) -> Source:
-    twins = {
-        ArrowSource: _Arrow,
-        CsvSource: _Records,
-        JsonlSource: _Lines,
-        ListSource: _Items,
-        ParquetSource: _Parquet,
-        TableSource: _Table,
-    }
-    given = [field.name for field in dataclasses.fields(source) if field.init]
-    fields = {name: getattr(source, name) for name in given}
-    twin: Source = twins[type(source)](**fields, added=added)
-    return twin
-
-
-@dataclass
-class _Lines(JsonlSource):
-    added: Added = dataclasses.field(kw_only=True)
-
-    def copy(self, keep: Mask, out: LineWriter) -> int:
-        start, position, last = self.added.start(keep), 0, True
-        for row, data in self._blocks():
-            left = keep[position:]
-            picked = select(data, left, start_of_file=row == 1, previous_kept=last)
-            count = min(picked.documents, len(left))
-            objects = self.added.objects(start + position, count)
-            out.write(annotated_lines(picked.data, objects, start_of_file=row == 1))
-            position, last = position + picked.documents, picked.last_kept
-        out.end_file()
-        return position + (self._lost is not None)
-
-    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
-        """As a table, without rejected lines: they need not be objects."""
-        start = self.added.start(keep)
-        accepted = keep & self.added.accepted(start, len(keep))
-        table, documents = super().kept(accepted)
-        rows = self.added.rows(start, documents).filter(pa.array(accepted[:documents]))
-        return with_columns(table, rows), documents
-
-
-@dataclass
-class _Records(CsvSource):
-    added: Added = dataclasses.field(kw_only=True)
-
-    def copy(self, keep: Mask, out: LineWriter) -> int:
-        if not out.started:
-            out.write(self._with_fields(self.header.data, self.added.names))
-        start, position = self.added.start(keep), 0
-        for _, data in self._blocks():
-            places = records.scan(data, self.header.delimiter).starts.tolist()
-            objects = self.added.objects(start + position, len(places))
-            pieces = [data[i:j] for i, j in itertools.pairwise([*places, len(data)])]
-            lines = [
-                piece if fields is None else self._with_fields(piece, list(fields.values()))
-                for piece, fields in zip(pieces, objects, strict=False)
-            ]
-            out.write(data[: places[0]] + b"".join(lines) if places else data)
-            position += len(places)
-        out.end_file()
-        return position + (self._lost is not None)
-
-    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
-        start = self.added.start(keep)
-        table, documents = super().kept(keep)
-        return with_columns(table, self.added.rows(start, len(table))), documents
-
-    def _with_fields(self, record: bytes, values: Sequence[Any]) -> bytes:
-        """The fields go before the end of the line, which stays what it was."""
-        content = record.rstrip(b"\r\n")
-        fields = b"".join(
-            (self.header.delimiter + csv_field(value, self.header.delimiter)).encode()
-            for value in values
-        )
-        return content + fields + record[len(content) :]
-
-
-def csv_field(value: Any, delimiter: str) -> str:
-    text = "" if value is None else str(value)
-    if any(sign in text for sign in (delimiter, '"', "\r", "\n")):
-        return '"' + text.replace('"', '""') + '"'
-    return text
-
-
-@dataclass(frozen=True)
-class _Items(ListSource):
-    added: Added = dataclasses.field(kw_only=True)
-
-    def kept(self, keep: Mask) -> tuple[list[Any], int]:
-        """A text becomes a dict; a rejected item stays what it is."""
-        count = min(len(self.items), len(keep))
-        objects = self.added.objects(self.added.start(keep), count)
-        pairs = zip(self.items, objects, strict=False)
-        return [_with_fields(item, fields) for item, fields in pairs], len(self.items)
-
-
-def _with_fields(item: Any, fields: dict[str, Any] | None) -> Any:
-    if fields is None:
-        return item
-    return {**(item if isinstance(item, dict) else {"text": item}), **fields}
-
-
-@dataclass(frozen=True)
-class _Table(TableSource):
-    added: Added = dataclasses.field(kw_only=True)
-
-    def kept(self, keep: Mask) -> tuple[Any, int]:
-        given, rows = super().kept(keep)
-        count = min(rows, len(keep))
-        return with_columns(given, self.added.rows(self.added.start(keep), count)), rows
-
-
-@dataclass(frozen=True)
-class _Parquet(ParquetSource):
-    added: Added = dataclasses.field(kw_only=True)
-
-    def schema(self) -> pa.Schema:
-        return _with_fields_of(super().schema(), self.added)
-
-    def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
-        position, whole = self.added.start(keep), self.schema()
-        for batch, count in super().filtered(keep):
-            rows = self.added.rows(position, batch.num_rows).combine_chunks()
-            more = [_array(column) for column in rows.columns]
-            yield pa.RecordBatch.from_arrays([*batch.columns, *more], schema=whole), count
-            position += batch.num_rows
-
-
-@dataclass
-class _Arrow(ArrowSource):
-    added: Added = dataclasses.field(kw_only=True)
-
-    def schema(self) -> pa.Schema:
-        return _with_fields_of(super().schema(), self.added)
-
-    def filtered(self, keep: Mask) -> Iterator[tuple[pa.Table, int]]:
-        position, whole = self.added.start(keep), self.schema()
-        for table, count in super().filtered(keep):
-            rows = self.added.rows(position, table.num_rows)
-            yield pa.Table.from_arrays([*table.columns, *rows.columns], schema=whole), count
-            position += table.num_rows
-
-
-def _with_fields_of(own: pa.Schema, added: Added) -> pa.Schema:
-    return pa.schema([*own, *added.schema()], metadata=own.metadata)
-
-
-def _array(column: pa.ChunkedArray) -> pa.Array:
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)
-
-
-_MARK, _SPACE = b"\xef\xbb\xbf", b" \t\r"
-
-
-def annotated_lines(
-    data: bytes, objects: Sequence[dict[str, Any] | None], *, start_of_file: bool = False
-) -> bytes:
-    """Lines with the fields of their objects; blank lines have none and stay."""
-    following, lines = iter(objects), data.split(b"\n")
-    for i, line in enumerate(lines):
-        content = line.removeprefix(_MARK) if start_of_file and i == 0 else line
-        if content.strip(_SPACE) and (fields := next(following)) is not None:
-            lines[i] = annotated_line(line, fields)
-    return b"\n".join(lines)
-
-
-def annotated_line(line: bytes, fields: dict[str, Any]) -> bytes:
-    """The line of a JSON object with more fields before its closing brace."""
-    end = line.rstrip(_SPACE)
-    before, after = end[:-1], line[len(end) - 1 :]
-    comma = b"" if before.rstrip(_SPACE).endswith(b"{") else b", "
-    return before + comma + json.dumps(fields, ensure_ascii=False)[1:-1].encode() + after

@@ -88,7 +88,7 @@ def test_any_mixture_of_lines(
         assert (decision["decision"] == "rejected") == bad, decision
         if not bad:
             seen.add(decision["id"])
-    whole = nd.dedup(path, workers=1)
+    whole = nd.dedup(Collection([JsonlSource(path, "in.jsonl")]), workers=1)
     columns = [name for name in whole.decisions.column_names if name != "file"]
     assert whole.decisions.select(columns).equals(result.decisions.select(columns))
 
@@ -191,3 +191,15 @@ def test_a_source_behind_the_limit_is_not_missed(tmp_path: Path, workers: int) -
     assert nd.dedup(paths, limit=10, workers=workers).counts.documents == 10
     with pytest.raises(ColumnError):
         nd.dedup(paths, limit=11, workers=workers)
+
+
+def test_a_repeated_id_says_where_it_was_used(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    one.write_bytes(
+        line(id="a", text="x") + line(id="b", text="y") + b"\n" + line(id="c", text="z")
+    )
+    two.write_bytes(line(id="d", text="u") + line(id="c", text="v") + line(id="c", text="w"))
+    result = nd.dedup([one, two])
+    lost = result.decisions.filter(pa.array([not k for k in result.keep_mask()])).to_pylist()
+    reason = f"id 'c' was already used in {one}, row 4"
+    assert [(r["row"], r["reason"]) for r in lost] == [(2, reason), (3, reason)]

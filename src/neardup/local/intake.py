@@ -7,10 +7,12 @@ the size of chunks can change the answer. Texts are let go at once.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 import numpy as np
 import pyarrow as pa
@@ -120,6 +122,8 @@ class _Gathered:
     rejected: list[Rejected] = field(default_factory=list)
     rejected_position: list[Array] = field(default_factory=list)
     ids: _native.IdSet = field(default_factory=_native.IdSet)
+    named: list[tuple[int, str, Array]] = field(default_factory=list)  # whose ids, by batch
+    named_before: int = 0
     total: int = 0
 
     @property
@@ -159,18 +163,25 @@ class _Gathered:
     def _without_known_ids(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
         ids = Ragged.of_strings(batch.records.column("id"))
         known = self.ids.add(_native.bytes_digests(ids.values, ids.offsets, 0))
+        rows = batch.records.column("row").to_numpy()
+        self.named.append((self.named_before, batch.file, rows))
+        self.named_before += len(rows)
         good: Array = known < 0
         if good.all():
             return batch, good
-        rows = batch.records.column("row").to_numpy()
         repeated = [
-            Rejected(batch.file, int(rows[i]), f"id {name!r} was already used", name)
-            for i in np.flatnonzero(~good)
-            if (name := batch.records.column("id")[int(i)].as_py()) is not None
+            self._repeated(batch.file, int(rows[i]), batch.records.column("id")[i].as_py(), first)
+            for i, first in zip(np.flatnonzero(~good).tolist(), known[~good].tolist(), strict=True)
         ]
         rejected = sorted([*batch.rejected, *repeated], key=lambda r: r.row)
         records = batch.records.filter(pa.array(good))
         return replace(batch, records=records, rejected=rejected), good
+
+    def _repeated(self, file: str, row: int, name: str, first: int) -> Rejected:
+        """``first`` counts all ids that came in, the repeated ones too."""
+        begin, where, rows = self.named[bisect_right(self.named, first, key=itemgetter(0)) - 1]
+        before = f"{where}, row {rows[first - begin]}"
+        return Rejected(file, row, f"id {name!r} was already used in {before}", name)
 
     def _positions(self, batch: DocumentBatch) -> tuple[Array, Array]:
         positions = batch.positions()

@@ -47,3 +47,18 @@ def test_the_edited_one_is_found(run: Run, docs: Path) -> None:
     text = jsonl([{"id": "e", "text": edited(1)}])
     done = run("find", "-", "--against", docs, "--json", input=text)
     assert json.loads(done.stdout)["counts"]["duplicates"] == 1
+
+
+def test_an_annotated_run_stands_for_its_kept_documents(
+    run: Run, docs: Path, tmp_path: Path
+) -> None:
+    run("dedup", docs, "-o", tmp_path / "old", "--annotate")
+    text = jsonl([{"id": "x", "text": edited(2)}])
+    done = run("dedup", "-", "-o", tmp_path / "new", "--against", tmp_path / "old", input=text)
+    assert done.exit_code == 0
+    rows = pq.read_table(tmp_path / "new" / "decisions.parquet").to_pylist()
+    assert [row["kept_id"] for row in rows] == ["ref:fox"]
+    run("dedup", docs, "-o", tmp_path / "bare", "--annotate", "--no-signatures")
+    refused = run("find", "-", "--against", tmp_path / "bare", input=text)
+    assert refused.exit_code == 1
+    assert "no signatures.arrow" in refused.stderr

@@ -79,6 +79,10 @@ class Job:
         from neardup.api import execute
         from neardup.cli.progress import progress_for
 
+        if self.annotate:
+            from neardup.outputs.annotate import check_sources
+
+            check_sources(self.collection.sources)
         progress = progress_for(quiet=self.quiet)
         try:
             result = execute(self.collection, self.plan, progress=progress, folder=folder)

@@ -97,8 +97,9 @@ def _kept_files(folder: Path) -> list[Path]:
     """What to read where a run kept no signatures; nothing where it did."""
     if (folder / SIGNATURES).exists():
         return []
-    files = [folder / name for name in _info(folder).get("kept_files", [])]
-    return [file for file in files if file.exists()]
+    # Annotated files hold the duplicates too; they are no reference.
+    names = [n for n in _info(folder).get("kept_files", []) if str(n).startswith("kept")]
+    return [folder / name for name in names if (folder / name).exists()]
 
 
 def _of_files(paths: list[Path], plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:

@@ -35,25 +35,32 @@ _ANNOTATED = (ArrowSource, CsvSource, JsonlSource, ListSource, ParquetSource, Ta
 def annotating(result: Result) -> Result:
     """The same result; what it writes and gives as kept is every document with the columns."""
     collection = AnnotatedCollection(result.collection(), result.decisions)
-    return Result(
+    made = Result(
         result.decisions,
         result.pairs,
         {**result.info, "annotated": collection.added.names},
         rank=result.rank,
         collection=lambda: collection,
     )
+    made.signatures = result.signatures
+    return made
+
+
+def check_sources(sources: Sequence[Source]) -> None:
+    """Refuses before any work what has no place for more fields."""
+    for source in sources:
+        if not isinstance(source, _ANNOTATED):
+            raise UsageError(
+                f"{source.file} cannot be annotated; lines, records and tables can.",
+                hint="decisions.parquet has the same columns by id.",
+            )
 
 
 class AnnotatedCollection(Collection):
     """Writes and gives every document where a collection would write and give the kept ones."""
 
     def __init__(self, collection: Collection, decisions: pa.Table) -> None:
-        for source in collection.sources:
-            if not isinstance(source, _ANNOTATED):
-                raise UsageError(
-                    f"{source.file} cannot be annotated; lines, records and tables can.",
-                    hint="decisions.parquet has the same columns by id.",
-                )
+        check_sources(collection.sources)
         self.added = Added(decisions, free_prefix(collection.sources))
         self._original = collection  # its spooled standard input lives as long as it does
         super().__init__(

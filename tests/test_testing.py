@@ -74,7 +74,7 @@ class Unlike(Shingles):
 class Short(Shingles):
     """Loses an entry."""
 
-    def prepare(self, batch: Any) -> Prepared:
+    def prepare(self, batch: Any, artefacts: Any = None) -> Prepared:
         return super().prepare(batch.slice(0, max(0, batch.num_rows - 1)))
 
 

@@ -5,6 +5,7 @@
 #include "features/overlap.hpp"
 #include "features/shingles.hpp"
 #include "hash.hpp"
+#include "methods/reading.hpp"
 #include "methods/shingles.hpp"
 
 using namespace nb::literals;
@@ -41,9 +42,19 @@ static nb::dict prepare_shingles(In<uint8_t> values, In<int64_t> offsets, const 
     out["set_digests"] = give(std::move(batch.set_digests));
     out["text_digests"] = give(std::move(batch.text_digests));
     out["normal_digests"] = give(std::move(batch.normal_digests));
-    out["words"] = give(std::move(batch.words));
     out["too_short"] = give(std::move(batch.too_short));
     return out;
+}
+
+static nb::tuple read_words(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, const WordMap *map) {
+    neardup::Reading read;
+    read.ends = {0};
+    {
+        nb::gil_scoped_release free;
+        neardup::read_words(values.data(), offsets.data(), offsets.size() - 1, text, map, read);
+    }
+    return nb::make_tuple(give(std::move(read.words)), give(std::move(read.ends)), give(std::move(read.text_digests)),
+                          give(std::move(read.normal_digests)), give(std::move(read.short_digests)));
 }
 
 static Out<uint32_t> shingle_signatures(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text,
@@ -97,6 +108,15 @@ static Out<int64_t> overlaps(In<uint32_t> values, In<int64_t> offsets, In<int64_
     return give(std::move(counts));
 }
 
+static Out<uint64_t> weighted_overlaps(In<uint64_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b, bool dot) {
+    std::vector<uint64_t> sums(a.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::weighted_overlaps(values.data(), offsets.data(), a.data(), b.data(), dot, a.size(), sums.data());
+    }
+    return give(std::move(sums));
+}
+
 static Out<uint64_t> bytes_digests(In<uint8_t> values, In<int64_t> offsets, uint64_t seed) {
     std::vector<uint64_t> out(offsets.size() - 1);
     {
@@ -121,6 +141,7 @@ static Out<uint8_t> equal_pairs(In<uint8_t> values, In<int64_t> offsets, In<int6
 void bind_features(nb::module_ &m) {
     m.def("bytes_digests", &bytes_digests, "values"_a, "offsets"_a, "seed"_a);
     m.def("equal_pairs", &equal_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a);
+    m.def("read_words", &read_words, "values"_a, "offsets"_a, "options"_a, "map"_a.none());
     m.attr("MOST_SHINGLE_WORDS") = neardup::kMostWords;
     m.def("prepare_shingles", &prepare_shingles, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
           "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a, "ignored"_a,
@@ -131,4 +152,5 @@ void bind_features(nb::module_ &m) {
     m.def("shingle_set", &shingle_set, "words"_a, "width"_a);
     m.def("minhash", &minhash, "hashes"_a, "multipliers"_a);
     m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "needed"_a);
+    m.def("weighted_overlaps", &weighted_overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "dot"_a);
 }

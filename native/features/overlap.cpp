@@ -53,6 +53,22 @@ void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, 
     }
 }
 
+void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, bool dot,
+                       size_t pairs, uint64_t *sums) {
+    for (size_t i = 0; i < pairs; ++i) {
+        const uint64_t *p = values + offsets[a[i]], *p_end = values + offsets[a[i] + 1];
+        const uint64_t *q = values + offsets[b[i]], *q_end = values + offsets[b[i] + 1];
+        uint64_t sum = 0;
+        while (p < p_end && q < q_end) {
+            const uint64_t x = *p >> 32, y = *q >> 32, wx = *p & 0xffffffffu, wy = *q & 0xffffffffu;
+            if (x == y) sum += dot ? wx * wy : std::min(wx, wy);
+            p += x <= y;
+            q += y <= x;
+        }
+        sums[i] = sum;
+    }
+}
+
 void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
                  uint8_t *equal) {
     for (size_t i = 0; i < pairs; ++i) {

@@ -10,6 +10,11 @@ namespace neardup {
 void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b,
               const int64_t *needed, size_t pairs, int64_t *counts);
 
+// The same for weighted sets, whose entries are feature << 32 | weight: Σ min(x, y) over the features of
+// both, or, `dot`, Σ x·y.
+void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, bool dot,
+                       size_t pairs, uint64_t *sums);
+
 // equal[i] = 1 where entries a[i] and b[i] hold the same bytes.
 void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
                  uint8_t *equal);

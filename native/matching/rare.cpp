@@ -5,6 +5,11 @@
 #include "hash.hpp"
 
 namespace neardup {
+namespace {
+
+uint64_t key_of(uint64_t feature) { return scramble(feature ^ kSecret[1]); }
+
+}  // namespace
 
 void count_features(const uint32_t *features, size_t size, uint32_t *counts, size_t slots) {
     for (size_t i = 0; i < size; ++i) ++counts[features[i] & (slots - 1)];
@@ -22,10 +27,42 @@ void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64
             std::nth_element(order.begin(), order.begin() + static_cast<ptrdiff_t>(size - 1), order.end());
         int32_t probes = 0;
         for (size_t i = 0; i < (all ? order.size() : size); ++i) {
-            const uint64_t key = scramble((order[i] & 0xffffffffu) ^ kSecret[1]);
+            const uint64_t key = key_of(order[i] & 0xffffffffu);
             if (key % parts != part) continue;
             out.keys.push_back(key);
             probes += i < size;
+        }
+        out.ends.push_back(static_cast<int64_t>(out.keys.size()));
+        out.probes.push_back(probes);
+    }
+}
+
+void rare_weighted_prefixes(const uint64_t *entries, const int64_t *offsets, const uint64_t *needed, size_t documents,
+                            bool squared, const uint32_t *counts, size_t slots, uint64_t part, uint64_t parts,
+                            RareKeys &out) {
+    struct Entry {
+        uint64_t order;  // count or lightness above, feature below
+        uint64_t mass;
+        bool operator<(const Entry &other) const { return order < other.order; }
+    };
+    std::vector<Entry> set;
+    for (size_t d = 0; d < documents; ++d) {
+        set.clear();
+        uint64_t left = 0;
+        for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i) {
+            const uint64_t feature = entries[i] >> 32, weight = entries[i] & 0xffffffffu;
+            const uint64_t above = slots ? counts[feature & (slots - 1)] : 0xffffffffu - weight;
+            set.push_back({above << 32 | feature, squared ? weight * weight : weight});
+            left += set.back().mass;
+        }
+        std::sort(set.begin(), set.end());
+        int32_t probes = 0;
+        for (size_t i = 0; i < set.size() && left >= std::max<uint64_t>(needed[d], 1); ++i) {
+            left -= set[i].mass;
+            const uint64_t key = key_of(set[i].order & 0xffffffffu);
+            if (key % parts != part) continue;
+            out.keys.push_back(key);
+            ++probes;
         }
         out.ends.push_back(static_cast<int64_t>(out.keys.size()));
         out.probes.push_back(probes);

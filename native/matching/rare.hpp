@@ -22,4 +22,12 @@ struct RareKeys {
 void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64_t *sizes, size_t documents,
                    const uint32_t *counts, size_t slots, bool all, uint64_t part, uint64_t parts, RareKeys &out);
 
+// The same for weighted sets, whose entries are feature << 32 | weight, weights below 2²⁰: of each set
+// the shortest head, by (count, feature), after which less than needed[d] of its mass is left, so that
+// whoever shares that much mass shares a feature of the head. Mass is the weight or, `squared`, its square.
+// Without counts (slots = 0) the order is heaviest first.
+void rare_weighted_prefixes(const uint64_t *entries, const int64_t *offsets, const uint64_t *needed, size_t documents,
+                            bool squared, const uint32_t *counts, size_t slots, uint64_t part, uint64_t parts,
+                            RareKeys &out);
+
 }  // namespace neardup

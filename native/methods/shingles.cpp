@@ -6,6 +6,7 @@
 #include "features/minhash.hpp"
 #include "features/shingles.hpp"
 #include "hash.hpp"
+#include "methods/reading.hpp"
 
 namespace neardup {
 namespace {
@@ -61,12 +62,8 @@ class Worker {
         feature_set(hashes_, features_, counts_);
         return features_;
     }
-    // The words in order; a text without words (punctuation, emoji) is its own normal form.
-    uint64_t normal_digest(const uint8_t *text, size_t size, uint64_t seed) {
-        if (!words_.empty()) return sequence_digest(words_.data(), words_.size(), seed);
-        normal_.clear();
-        tokenizer_.normal_form(text, size, normal_);
-        return bytes_digest(normal_.data(), normal_.size(), ~seed);
+    uint64_t digest(const uint8_t *text, size_t size, uint64_t seed) {
+        return normal_digest(tokenizer_, words_, text, size, seed, normal_);
     }
     void minima(std::span<const uint32_t> multipliers, uint32_t *out) {
         minhash(hashes_.data(), hashes_.size(), multipliers.data(), multipliers.size(), out);
@@ -95,7 +92,7 @@ void append_keys(const std::vector<uint32_t> &features, const std::vector<uint32
 }
 
 void append_short(Worker &worker, const uint8_t *text, size_t size, ShingleBatch &out) {
-    const uint64_t a = worker.normal_digest(text, size, 1), b = worker.normal_digest(text, size, 2);
+    const uint64_t a = worker.digest(text, size, 1), b = worker.digest(text, size, 2);
     std::array<uint32_t, 4> digest = {uint32_t(a), uint32_t(a >> 32), uint32_t(b), uint32_t(b >> 32)};
     std::sort(digest.begin(), digest.end());
     out.features.insert(out.features.end(), digest.begin(), digest.end());
@@ -104,21 +101,17 @@ void append_short(Worker &worker, const uint8_t *text, size_t size, ShingleBatch
 }
 
 // What is the same for documents of any length, once their features are at the end of the batch.
-void append_digests(const uint8_t *text, size_t size, size_t words, bool too_short, uint64_t normal_digest,
-                    ShingleBatch &out) {
+void append_digests(const uint8_t *text, size_t size, bool too_short, uint64_t normal_digest, ShingleBatch &out) {
     const auto begin = static_cast<size_t>(out.feature_ends.back());
     const auto *set = reinterpret_cast<const uint8_t *>(out.features.data() + begin);
     const size_t bytes = (out.features.size() - begin) * sizeof(uint32_t);
     for (uint64_t seed : {3, 4}) out.set_digests.push_back(bytes_digest(set, bytes, seed + (too_short ? 2 : 0)));
-    out.text_digests.push_back(bytes_digest(text, size, 7));
+    out.text_digests.push_back(bytes_digest(text, size, kTextSeed));
     out.normal_digests.push_back(normal_digest);
-    out.words.push_back(static_cast<int32_t>(std::min<size_t>(words, INT32_MAX)));
     out.too_short.push_back(too_short);
     out.feature_ends.push_back(static_cast<int64_t>(out.features.size()));
     out.key_ends.push_back(static_cast<int64_t>(out.keys.size()));
 }
-
-constexpr uint64_t kNormalSeed = 8;
 
 void append_document(Worker &worker, const uint8_t *text, size_t size, const ShingleSettings &s,
                      std::vector<uint32_t> &minima, ShingleBatch &out) {
@@ -132,7 +125,7 @@ void append_document(Worker &worker, const uint8_t *text, size_t size, const Shi
         append_keys(features, minima, s, out);
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
-    append_digests(text, size, words, too_short, worker.normal_digest(text, size, kNormalSeed), out);
+    append_digests(text, size, too_short, worker.digest(text, size, kNormalSeed), out);
 }
 
 // A space or line feed always parts words, in every script and under all options.
@@ -199,7 +192,7 @@ void append_long(Worker &worker, const uint8_t *text, size_t size, const Shingle
     whole.compact();
     append_keys(whole.features, whole.minima, s, out);
     out.features.insert(out.features.end(), whole.features.begin(), whole.features.end());
-    append_digests(text, size, whole.words(), false, whole.normal_digest(), out);
+    append_digests(text, size, false, whole.normal_digest(), out);
 }
 
 }  // namespace

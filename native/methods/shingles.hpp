@@ -36,7 +36,6 @@ struct ShingleBatch {
     std::vector<uint64_t> set_digests;     // two a document: equal sets, equal digests
     std::vector<uint64_t> text_digests;    // of the bytes
     std::vector<uint64_t> normal_digests;  // of the sequence of words, or of the bytes where there is none
-    std::vector<int32_t> words;
     std::vector<uint8_t> too_short;
 };
 

@@ -93,6 +93,12 @@ def overlaps(
     b: NDArray[np.int64],
     needed: NDArray[np.int64],
 ) -> NDArray[np.int64]: ...
+def weighted_overlaps(
+    values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64], dot: bool
+) -> Hashes: ...
+def read_words(
+    values: Bytes, offsets: Offsets, options: TextOptions, map: WordMap | None
+) -> tuple[Hashes, Offsets, Hashes, Hashes, Hashes]: ...
 def prepare_shingles(
     values: Bytes,
     offsets: Offsets,
@@ -140,6 +146,15 @@ def gather_file(
     descriptor: int, starts: NDArray[np.int64], lengths: NDArray[np.int64], out: Bytes
 ) -> bool: ...
 def count_features(features: Features, counts: Features) -> None: ...
+def rare_weighted_prefixes(
+    entries: Hashes,
+    offsets: Offsets,
+    needed: Hashes,
+    squared: bool,
+    counts: Features,
+    part: int,
+    parts: int,
+) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...
 def rare_prefixes(
     features: Features,
     offsets: Offsets,

@@ -15,6 +15,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.documents import Collection, collect
 from neardup.errors import ConservationError
+from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
@@ -48,7 +49,9 @@ def execute(
     folder: Path | None = None,
 ) -> Result:
     collection = collection.limited(plan.limit)
-    outcome = run(collection, plan, Logged(progress or Silent()), folder)
+    told = Logged(progress or Silent())
+    plan = with_artefacts(collection, plan, told)
+    outcome = run(collection, plan, told, folder)
     result = make_result(collection, plan, outcome)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)
@@ -78,11 +81,13 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         {},
         rank=_rank_of_all(outcome),
         collection=lambda: collection,
+        artefacts=plan.artefacts,
     )
     result.info.update(
         neardup=version("neardup"),
         settings=plan.describe(),
         inputs=_inputs(collection),
+        artefacts={name: artefact.describe() for name, artefact in plan.artefacts.items()},
         against=[os.path.abspath(path) for path in plan.against],
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,

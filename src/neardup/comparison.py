@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import schema
+from neardup.artefacts.artefact import resolved
 from neardup.features.measures import Overlap, shingle_overlaps
 from neardup.methods import registry
 from neardup.methods.method import Method
@@ -127,7 +128,10 @@ def _verdict(method: Method, a: str, b: str) -> Verdict:
         pa.array([1, 2], pa.int64()),
         *(pa.array(x, pa.large_string()) for x in (["a", "b"], [a, b])),
     ]
-    prepared = method.prepare(pa.RecordBatch.from_arrays(columns, schema=schema.documents()))
+    batch = pa.RecordBatch.from_arrays(columns, schema=schema.documents())
+    for name in method.columns:  # of two bare texts nothing more is known
+        batch = batch.append_column(name, pa.nulls(2, pa.large_string()))
+    prepared = method.prepare(batch, resolved(method.needs, batch))
     scores = method.score(prepared.evidence, np.array([0], np.int64), np.array([1], np.int64))
     score, passed = float(scores.score[0]), bool(scores.passed[0])
     equal = bool((prepared.digests[0] == prepared.digests[1]).all())

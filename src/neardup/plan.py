@@ -17,11 +17,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
-from neardup.methods.method import Method, OverlapMethod, signature_of
+from neardup.methods.method import Method, OverlapMethod, TableMethod, signature_of
 from neardup.methods.parameters import check_type
 
 CLUSTERS = ("rule", "components")
@@ -99,6 +100,7 @@ class Plan:
     signatures: bool  # keep what a next run needs to build on this one
     every_pair: bool  # find lists all pairs; dedup needs only what decides
     written: Settings
+    artefacts: Artefacts = field(default_factory=lambda: NO_ARTEFACTS)  # there when work begins
 
     @property
     def evidence_limit(self) -> int:
@@ -107,8 +109,14 @@ class Plan:
 
     @property
     def keys_from_evidence(self) -> bool:
-        """The method's keys are features; the engine may choose rarer ones when it has seen all."""
-        return isinstance(self.method, OverlapMethod) and self.method.keys_from_evidence
+        """The engine makes keys when it has seen all: rarer ones, or tables for so many."""
+        if isinstance(self.method, OverlapMethod):
+            return self.method.keys_from_evidence
+        return isinstance(self.method, TableMethod)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        return {name: artefact.digest for name, artefact in self.artefacts.items()}
 
     def usual_pairs(self, documents: int) -> int:
         return min(max(USUAL_PAIRS * documents, FEWEST_PAIRS), self.max_pairs)
@@ -123,7 +131,7 @@ class Plan:
             "method": self.method.name,
             "parameters": dataclasses.asdict(self.method),  # type: ignore[call-overload]
             "resolved": self.method.resolved(),
-            "signature": signature_of(self.method),
+            "signature": signature_of(self.method, self.digests),
             "text": self.columns.text,
             "id": self.columns.id,
             "date": self.written.date,
@@ -159,7 +167,8 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     attempt(lambda: _not_the_text(settings, keep))
     if problems:
         raise _all_problems(problems)
-    needed = (keep.column, settings.within, *method.columns)
+    counted = (column for need in method.needs for column in need.columns)
+    needed = (keep.column, settings.within, *method.columns, *counted)
     extra = tuple(dict.fromkeys(name for name in needed if name))
     return Plan(
         method=method,
@@ -192,6 +201,13 @@ def _method(settings: Settings) -> Method:
     parameters = dict(settings.set)
     if settings.threshold is not None:
         parameters["threshold"] = settings.threshold
+    cls = (
+        registry.method_class(settings.method)
+        if isinstance(settings.method, str)
+        else type(settings.method)
+    )
+    if settings.date is not None and "date" in registry.parameter_names(cls):
+        parameters.setdefault("date", settings.date)
     if isinstance(settings.method, str):
         return registry.build(settings.method, parameters)
     return registry.changed(settings.method, parameters)

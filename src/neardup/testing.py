@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.api import dedup
+from neardup.artefacts.artefact import resolved
 from neardup.documents import Collection
 from neardup.documents.lists import ListSource
 from neardup.errors import SettingsError
@@ -59,11 +60,19 @@ def check_method(method: Method) -> None:
             raise AssertionError(f"{type(method).__name__}, {name}: {error}") from error
 
 
-def batch(texts: list[str]) -> pa.RecordBatch:
-    """Documents as a method is given them."""
+def batch(texts: list[str], columns: Sequence[str] = ()) -> pa.RecordBatch:
+    """Documents as a method is given them; other columns are empty."""
     ids = pa.array([str(i) for i in range(len(texts))], pa.large_string())
     rows = pa.array(range(len(texts)), pa.int64())
-    return pa.record_batch({"row": rows, "id": ids, "text": pa.array(texts, pa.large_string())})
+    empty = {name: pa.nulls(len(texts), pa.large_string()) for name in columns}
+    text = pa.array(texts, pa.large_string())
+    return pa.record_batch({"row": rows, "id": ids, "text": text, **empty})
+
+
+def prepare(method: Method, texts: list[str]) -> Prepared:
+    """With what the method needs, counted from all hostile texts."""
+    needed = resolved(method.needs, batch(HOSTILE, method.columns))
+    return method.prepare(batch(texts, method.columns), needed)
 
 
 def entries(prepared: Prepared) -> list[tuple[Any, ...]]:
@@ -76,8 +85,7 @@ def entries(prepared: Prepared) -> list[tuple[Any, ...]]:
             prepared.digests[i].tolist(),
             int(prepared.text_digests[i]),
             int(prepared.normal_digests[i]),
-            int(prepared.words[i]),
-            bool(prepared.too_short[i]),
+            int(prepared.flags[i]),
         )
         for i in range(len(prepared.keys))
     ]
@@ -123,11 +131,11 @@ def _is_frozen(method: Method) -> None:
 
 @_check
 def _pickles_and_compares(method: Method) -> None:
-    method.prepare(batch(["once"]))  # whatever it caches must not get in the way
+    prepare(method, ["once"])  # whatever it caches must not get in the way
     again = pickle.loads(pickle.dumps(method))
     _expect(again == method, "pickled and read back it is not equal")
     _expect(hash(again) == hash(method), "pickled and read back it has another hash")
-    same = entries(again.prepare(batch(HOSTILE))) == entries(method.prepare(batch(HOSTILE)))
+    same = entries(prepare(again, HOSTILE)) == entries(prepare(method, HOSTILE))
     _expect(same, "pickled and read back it prepares otherwise")
 
 
@@ -156,12 +164,12 @@ def _names_an_unknown_parameter(method: Method) -> None:
 
 @_check
 def _has_one_entry_a_document(method: Method) -> None:
-    prepared = method.prepare(batch(HOSTILE))
+    prepared = prepare(method, HOSTILE)
     count = len(HOSTILE)
     _expect(len(prepared.keys) == count, f"{len(prepared.keys)} entries of keys for {count}")
     _expect(len(prepared.evidence) == count, f"{len(prepared.evidence)} of evidence for {count}")
     _expect(prepared.digests.shape == (count, 2), f"digests have shape {prepared.digests.shape}")
-    for column in ("probes", "text_digests", "normal_digests", "words", "too_short"):
+    for column in ("probes", "text_digests", "normal_digests", "flags"):
         length = len(getattr(prepared, column))
         _expect(length == count, f"{column} has {length} entries for {count} documents")
     _expect((prepared.probes <= prepared.keys.lengths).all(), "more probes than keys")
@@ -172,23 +180,24 @@ def _has_one_entry_a_document(method: Method) -> None:
 
 @_check
 def _takes_no_documents(method: Method) -> None:
-    _expect(entries(method.prepare(batch([]))) == [], "an empty batch has entries")
+    _expect(entries(prepare(method, [])) == [], "an empty batch has entries")
     _expect(dedup([], method=method).counts.documents == 0, "no documents gave some")
 
 
 @_check
 def _chunks_give_the_same_as_the_whole(method: Method) -> None:
-    whole = batch(HOSTILE)
-    expected = entries(method.prepare(whole))
+    whole = batch(HOSTILE, method.columns)
+    needed = resolved(method.needs, whole)
+    expected = entries(method.prepare(whole, needed))
     for size in (1, 3, 7):
         parts = [whole.slice(i, size) for i in range(0, len(HOSTILE), size)]
-        found = [entry for part in parts for entry in entries(method.prepare(part))]
+        found = [entry for part in parts for entry in entries(method.prepare(part, needed))]
         _expect(found == expected, f"batches of {size} are prepared otherwise than all at once")
 
 
 @_check
 def _equal_digests_mean_equal_evidence(method: Method) -> None:
-    prepared = method.prepare(batch(HOSTILE * 2))
+    prepared = prepare(method, HOSTILE * 2)
     evidence: dict[tuple[int, ...], list[int]] = {}
     for i in range(len(prepared.keys)):
         mine = prepared.evidence[i].tolist()
@@ -198,7 +207,7 @@ def _equal_digests_mean_equal_evidence(method: Method) -> None:
 
 @_check
 def _scores_are_symmetric_similarities(method: Method) -> None:
-    evidence = method.prepare(batch(HOSTILE)).evidence
+    evidence = prepare(method, HOSTILE).evidence
     a, b = (grid.ravel() for grid in np.indices((len(HOSTILE), len(HOSTILE)), np.int64))
     one, other = method.score(evidence, a, b), method.score(evidence, b, a)
     _expect(np.array_equal(one.score, other.score), "score(a, b) is not score(b, a)")
@@ -213,7 +222,7 @@ def _scores_are_symmetric_similarities(method: Method) -> None:
 @_check
 def _every_pair_that_passes_shares_a_key(method: Method) -> None:
     """Where the method says that it misses nothing; else at least what is equal."""
-    prepared = method.prepare(batch(HOSTILE * 2))
+    prepared = prepare(method, HOSTILE * 2)
     a, b = np.triu_indices(len(prepared.keys), 1)
     scores = method.score(prepared.evidence, a.astype(np.int64), b.astype(np.int64))
     certain = scores.passed if method.miss_rate == 0 else scores.score == 1

@@ -96,7 +96,7 @@ def _submitted(
 
 def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
     batch = chunk.read()
-    prepared = plan.method.prepare(batch.records)
+    prepared = plan.method.prepare(batch.records, plan.artefacts)
     if plan.keep.criterion == "length":
         lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
     else:
@@ -245,8 +245,7 @@ def _filter(prepared: Prepared, good: Array) -> Prepared:
         digests=prepared.digests[good],
         text_digests=prepared.text_digests[good],
         normal_digests=prepared.normal_digests[good],
-        words=prepared.words[good],
-        too_short=prepared.too_short[good],
+        flags=prepared.flags[good],
     )
 
 
@@ -259,6 +258,5 @@ def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
         digests=np.concatenate([np.empty((0, 2), np.uint64), *(p.digests for p in parts)]),
         text_digests=_join([p.text_digests for p in parts], np.uint64),
         normal_digests=_join([p.normal_digests for p in parts], np.uint64),
-        words=_join([p.words for p in parts], np.int32),
-        too_short=_join([p.too_short for p in parts], np.bool_),
+        flags=_join([p.flags for p in parts], np.uint8),
     )

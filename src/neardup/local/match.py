@@ -21,8 +21,9 @@ from neardup.matching.candidates import (
 )
 from neardup.matching.hot import refine
 from neardup.matching.rare import rare_groups
+from neardup.matching.tables import table_groups
 from neardup.matching.verify import Pairs, Verifier
-from neardup.methods.method import OverlapMethod
+from neardup.methods.method import OverlapMethod, TableMethod
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.schema import Array
@@ -52,7 +53,9 @@ def match(
     references: they never meet each other."""
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order, refs)
-    find = _by_rare_features if plan.keys_from_evidence else _by_keys
+    find = _by_keys
+    if plan.keys_from_evidence:
+        find = _by_tables if isinstance(plan.method, TableMethod) else _by_rare_features
     found = find(intake, plan, order, codes, verify)
     verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
     return verdict, not len(found.hot)
@@ -66,6 +69,16 @@ def _by_rare_features(
     long = np.flatnonzero(~intake.prepared.too_short[order])
     assert isinstance(plan.method, OverlapMethod)  # keys_from_evidence says so
     groups = distinct(rare_groups(long, order, codes, plan.method, intake.store))
+    a, b, hot = pairs_within(groups, plan.pair_budget(len(order)))
+    return Candidates(verify(a, b), hot, verify)
+
+
+def _by_tables(
+    intake: Intake, plan: Plan, order: Array, codes: Array | None, verify: Verify
+) -> Candidates:
+    assert isinstance(plan.method, TableMethod)
+    long = np.flatnonzero(~intake.prepared.too_short[order])
+    groups = distinct(table_groups(long, order, codes, plan.method, intake.store))
     a, b, hot = pairs_within(groups, plan.pair_budget(len(order)))
     return Candidates(verify(a, b), hot, verify)
 

@@ -1,7 +1,7 @@
 """Prefix filter with the rarest features first.
 
 Of every set, so many features that any partner above the threshold has at least one of them
-(``prefix_sizes`` of the method), taken in an order that is the same for all: rarest first, as
+(``rare_keys`` of the method), taken in an order that is the same for all: rarest first, as
 counted over the documents at hand. What many share drops out of the prefixes, so few documents
 meet; any order loses nothing, so the counts may be rough and cannot change the answer.
 """
@@ -15,12 +15,13 @@ import numpy as np
 from neardup import _native
 from neardup.matching.candidates import Groups, share_keys
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.method import OverlapMethod
+from neardup.methods.method import OverlapMethod, Rarity
 from neardup.schema import Array, Ragged, offsets_of
 
 COUNT_SLOTS = 1 << 22
 BLOCK_FEATURES = 4 << 20
 PART_KEYS = 8 << 20
+KEYS_OF_FEATURES = 2  # features for a key, roughly: thresholds of .5 take half of the features
 
 
 def rare_groups(
@@ -46,26 +47,29 @@ def _rare_keys(
     places: Array, order: Array, method: OverlapMethod, store: EvidenceStore
 ) -> Iterator[tuple[Ragged, Array]]:
     """Keys of the documents at ``places``, a share of the key space at a time."""
-    everything = method.found_by_all
     counts = np.zeros(COUNT_SLOTS, np.uint32)
     total = 0
     for evidence, _ in _blocks(places, order, store):
-        _native.count_features(evidence.values, counts)
-        sizes = evidence.lengths if everything else method.prefix_sizes(evidence.lengths)
-        total += int(sizes.sum())
-    parts = total // PART_KEYS + 1
+        _native.count_features(_features(evidence), counts)
+        total += len(evidence.values)
+    # At most: a prefix is a share of the features, a fifth of them at a threshold of .8.
+    parts = total // (PART_KEYS * KEYS_OF_FEATURES) + 1
     for part in range(parts):
         keys, probes, at = [], [], []
         for evidence, where in _blocks(places, order, store):
-            sizes = method.prefix_sizes(evidence.lengths)
-            values, offsets, looks = _native.rare_prefixes(
-                evidence.values, evidence.offsets, sizes, counts, everything, part, parts
-            )
-            keys.append(Ragged(values, offsets))
+            some, looks = method.rare_keys(evidence, Rarity(counts, part, parts))
+            keys.append(some)
             probes.append(looks)
             at.append(where)
         back = np.argsort(np.concatenate(at), kind="stable")
         yield Ragged.concat(keys, np.uint64).take(back), np.concatenate(probes)[back]
+
+
+def _features(evidence: Ragged) -> Array:
+    """The features without their weights."""
+    if evidence.values.dtype == np.uint32:
+        return evidence.values
+    return (evidence.values >> np.uint64(32)).astype(np.uint32)
 
 
 def _blocks(places: Array, order: Array, store: EvidenceStore) -> Iterator[tuple[Ragged, Array]]:

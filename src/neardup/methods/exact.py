@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.errors import SettingsError
 from neardup.methods.method import Prepared, Scores
 from neardup.schema import Array, Ragged
@@ -37,6 +38,7 @@ class Exact:
 
     name: ClassVar[str] = "exact"
     columns: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[Need, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
     miss_rate: ClassVar[float] = 0.0
     confirms_copies: ClassVar[bool] = True
@@ -57,7 +59,7 @@ class Exact:
     def resolved(self) -> dict[str, object]:
         return {"miss_rate": 0.0}
 
-    def prepare(self, batch: pa.RecordBatch) -> Prepared:
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         texts = Ragged.of_strings(batch.column("text"))
         options = self.text.native()
         normal = Ragged(*_native.normal_forms(texts.values, texts.offsets, options))
@@ -71,8 +73,7 @@ class Exact:
             digests=digests,
             text_digests=_digests(texts, 7),
             normal_digests=_digests(normal, 8),
-            words=np.zeros(count, np.int32),
-            too_short=np.zeros(count, np.bool_),
+            flags=np.zeros(count, np.uint8),
         )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:

@@ -3,13 +3,17 @@
 A method turns documents into keys and evidence (``prepare``), scores pairs on their evidence
 (``score``), says what passes (``threshold``) and what it may miss (``miss_rate``, 0 when it is
 complete). It is a frozen dataclass that only holds parameters; what is learned from a collection
-is an artefact, and is given to it.
+is an artefact: a method says what it ``needs`` and is given it when it prepares documents.
+
+Keys that ``prepare`` makes depend on the document alone, so they serve every engine. An engine that
+has all evidence at hand may ask for better ones: :class:`OverlapMethod`, :class:`TableMethod`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -17,16 +21,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.artefacts.artefact import Artefacts, Need
 from neardup.schema import Array, Ragged
 
-SIGNATURE_FORMAT = 1  # steps with any change of features, keys or digests; see CHANGELOG.md
+SIGNATURE_FORMAT = 2  # steps with any change of features, keys or digests; see CHANGELOG.md
+
+# What is said of a document beside its decision; bits of ``Prepared.flags``.
+TOO_SHORT, UNRELIABLE, UNDATED, MOSTLY_NUMBERS = 1, 2, 4, 8
+FLAGS = {
+    TOO_SHORT: "too_short",  # compared by its normal form only
+    UNRELIABLE: "unreliable",  # compared, but on little evidence
+    UNDATED: "undated",  # its date is missing, so the date test was skipped
+    MOSTLY_NUMBERS: "mostly_numbers",  # tables and lists resemble each other by accident
+}
 
 
-def signature_of(method: Method) -> dict[str, Any]:
-    """What must be equal for keys and evidence of two runs to be compared."""
-    written = json.dumps([method.name, asdict(method)], sort_keys=True)  # type: ignore[call-overload]
+def signature_of(method: Method, digests: Mapping[str, str]) -> dict[str, Any]:
+    """What must be equal for keys and evidence of two runs to be compared. ``digests`` are those of
+    the artefacts."""
+    written = json.dumps([method.name, asdict(method), dict(digests)], sort_keys=True)  # type: ignore[call-overload]
     digest = hashlib.sha256(written.encode()).hexdigest()
-    return {"format": SIGNATURE_FORMAT, "digest": digest[:32]}
+    return {"format": SIGNATURE_FORMAT, "digest": digest[:32], "artefacts": dict(digests)}
 
 
 @dataclass(frozen=True)
@@ -44,8 +59,11 @@ class Prepared:
     digests: npt.NDArray[np.uint64]
     text_digests: npt.NDArray[np.uint64]
     normal_digests: npt.NDArray[np.uint64]
-    words: npt.NDArray[np.int32]
-    too_short: npt.NDArray[np.bool_]
+    flags: npt.NDArray[np.uint8]
+
+    @property
+    def too_short(self) -> npt.NDArray[np.bool_]:
+        return (self.flags & TOO_SHORT).astype(np.bool_)
 
 
 class Scores(NamedTuple):
@@ -58,7 +76,16 @@ class Scores(NamedTuple):
 @runtime_checkable
 class Method(Protocol):
     name: ClassVar[str]
-    columns: ClassVar[tuple[str, ...]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns it reads beside the text."""
+        ...
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Artefacts it prepares documents with, such as an idf table."""
+        ...
 
     @property
     def threshold(self) -> float: ...
@@ -81,7 +108,7 @@ class Method(Protocol):
     @property
     def evidence_dtype(self) -> np.dtype[np.generic]: ...
 
-    def prepare(self, batch: pa.RecordBatch) -> Prepared: ...
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared: ...
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores: ...
 
@@ -90,21 +117,37 @@ class Method(Protocol):
         ...
 
 
+class Rarity(NamedTuple):
+    """How often features occur in the documents at hand, by the low bits of the feature; and which
+    share of the key space is wanted."""
+
+    counts: npt.NDArray[np.uint32]
+    part: int = 0
+    parts: int = 1
+
+
 @runtime_checkable
 class OverlapMethod(Method, Protocol):
     """A method whose evidence is a set of 32-bit features and whose threshold is on their overlap:
-    prefix filters serve it, rarest features first (``matching/rare.py``)."""
+    prefix filters serve it, rarest features first (``matching/rare.py``). Evidence of 64 bits is a
+    feature in the upper half and its weight in the lower."""
 
     @property
     def keys_from_evidence(self) -> bool:
         """Its keys are features anyway, so an engine that has seen all may choose rarer ones."""
         ...
 
-    @property
-    def found_by_all(self) -> bool:
-        """A partner may be any size (containment), so it must be found by all its features."""
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        """Of each document so many of the rarest features that a partner has at least one; and how
+        many of these it looks with."""
         ...
 
-    def prefix_sizes(self, sizes: Array) -> Array:
-        """Of so many features, in any fixed order, a partner has at least one."""
+
+@runtime_checkable
+class TableMethod(Method, Protocol):
+    """A method whose keys depend on how many documents there are: few wide tables for many
+    documents, made one at a time (Manku et al. 2007)."""
+
+    def table_keys(self, evidence: Ragged, documents: int) -> Iterator[Ragged]:
+        """The keys of all documents, table by table; none of what is too short."""
         ...

@@ -18,10 +18,12 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.errors import SettingsError
 from neardup.methods import minhash
 from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import Prepared, Scores
+from neardup.methods.method import Prepared, Rarity, Scores
+from neardup.methods.overlap import rare_set_keys, set_scores
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 from neardup.text.words import word_map
@@ -57,6 +59,7 @@ class Shingles:
 
     name: ClassVar[str] = "shingles"
     columns: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[Need, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
     confirms_copies: ClassVar[bool] = False
 
@@ -118,7 +121,7 @@ class Shingles:
         bands = self.bands._asdict() if self.bands else {}
         return {"scheme": self.scheme, **bands, "miss_rate": self.miss_rate}
 
-    def prepare(self, batch: pa.RecordBatch) -> Prepared:
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         texts = Ragged.of_strings(batch.column("text"))
         bands = self.bands or minhash.Bands(0, 0)
         made = _native.prepare_shingles(
@@ -143,38 +146,18 @@ class Shingles:
             digests=made["set_digests"].reshape(-1, 2),
             text_digests=made["text_digests"],
             normal_digests=made["normal_digests"],
-            words=made["words"],
-            too_short=made["too_short"].view(np.bool_),
+            flags=made["too_short"],
         )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        """Exact for pairs that pass; the score of others may be too low, they are left early."""
-        sizes = evidence.lengths
-        num, den = self.fraction.numerator, self.fraction.denominator
-        if self.measure == "containment":
-            whole = np.minimum(sizes[a], sizes[b])
-            shared = self._shared(evidence, a, b, whole * num, den)
-        else:
-            both = sizes[a] + sizes[b]
-            # r ≥ t  ⇔  shared ≥ t·(|A| + |B|) / (1 + t)
-            shared = self._shared(evidence, a, b, both * num, num + den)
-            whole = both - shared
-        return Scores(shared * den >= whole * num, shared / np.maximum(whole, 1))
+        return set_scores(self._set_measure, self.fraction, evidence, a, b)
 
-    @staticmethod
-    def _shared(evidence: Ragged, a: Array, b: Array, num: Array, den: int) -> Array:
-        return _native.overlaps(evidence.values, evidence.offsets, a, b, -(-num // den))
-
-    def prefix_sizes(self, sizes: Array) -> Array:
-        """Of so many features, in any fixed order, a partner has one: |A| − ⌈t·|A|⌉ + 1."""
-        needed = -(-sizes * self.fraction.numerator // self.fraction.denominator)
-        prefix: Array = sizes - np.maximum(needed, 1) + 1
-        return prefix
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        return rare_set_keys(self._set_measure, self.fraction, evidence, rarity)
 
     @property
-    def found_by_all(self) -> bool:
-        """Containment: the larger set may be any size, so it must be found by all its features."""
-        return self.measure == "containment"
+    def _set_measure(self) -> str:
+        return "jaccard" if self.measure == "resemblance" else "containment"
 
     @property
     def keys_from_evidence(self) -> bool:

@@ -25,7 +25,7 @@ from neardup.documents.streams import whole_file
 from neardup.errors import InputError, UsageError
 from neardup.outputs.result import Result
 
-RUN, ORDER, SIGNATURES = "run.json", "order.parquet", "signatures.arrow"
+RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
 FORMAT = 1
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
@@ -48,6 +48,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         result.signatures(folder / SIGNATURES)
     else:
         (folder / SIGNATURES).unlink(missing_ok=True)
+    _write_artefacts(result, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     return folder
@@ -85,6 +86,7 @@ def _forget_earlier_run(folder: Path) -> None:
         if isinstance(name, str) and _WRITTEN.fullmatch(name):
             _remove(folder / name)
     _remove(folder / "report.html")
+    _remove(folder / ARTEFACTS)
 
 
 def _remove(path: Path) -> None:
@@ -147,6 +149,14 @@ def _write_order(result: Result, path: Path) -> None:
         path.unlink(missing_ok=True)
         return
     write_table(pa.table({"rank": result.rank}), path)
+
+
+def _write_artefacts(result: Result, folder: Path) -> None:
+    """What was counted from this input, so that a next run can be built on this one."""
+    for name, artefact in result.artefacts.items():
+        folder.mkdir(exist_ok=True)
+        with whole_file(folder / f"{name}.arrow") as part:
+            artefact.save(part)
 
 
 def _write_rejected(decisions: pa.Table, path: Path) -> None:

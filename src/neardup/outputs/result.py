@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.documents import Collection
 from neardup.errors import DataError, SettingsError
 from neardup.outputs.tables import clusters_table, duplicates_table
@@ -56,12 +57,14 @@ class Result:
         *,
         rank: Array | None = None,
         collection: Callable[[], Collection] | None = None,
+        artefacts: Artefacts = NO_ARTEFACTS,
     ) -> None:
         self.decisions = decisions
         self.pairs = pairs
         self.info = info
         self.rank = np.arange(len(decisions)) if rank is None else rank
         self._collection = collection
+        self.artefacts = artefacts
         # Writes the signatures of this run to a file; None when they were not asked for.
         self.signatures: Callable[[Path], None] | None = None
 

@@ -20,7 +20,7 @@ from neardup.methods import registry
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Method, signature_of
 from neardup.outputs.result import Result
-from neardup.outputs.tables import decided_columns, decision_column
+from neardup.outputs.tables import decided_columns, decision_column, with_notes
 from neardup.schema import Array, Ragged
 
 NO_GROUPS = Groups(Ragged(np.empty(0, np.int64), np.zeros(1, np.int64)), np.empty(0, np.uint8))
@@ -61,7 +61,7 @@ def _info(result: Result, method: Method) -> dict[str, Any]:
     info["settings"] |= {
         "parameters": dataclasses.asdict(method),  # type: ignore[call-overload]  # by contract
         "resolved": method.resolved(),
-        "signature": signature_of(method),
+        "signature": signature_of(method, info["settings"]["signature"]["artefacts"]),
     }
     return info
 
@@ -105,6 +105,12 @@ def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> pa.Array:
     return table["kind"].combine_chunks().take(pa.array(row, mask=kept_of < 0))
 
 
+def _notes(reasons: pa.Array) -> pa.Array:
+    """What ``tables.flag_notes`` wrote behind the old reasons."""
+    found = pc.extract_regex(reasons, r"(?P<note> \([a-z_, ]+\))$").field("note")
+    return pc.fill_null(found, "").cast(pa.large_string())
+
+
 def _decisions(
     result: Result,
     method: Method,
@@ -118,6 +124,7 @@ def _decisions(
     ids = old["id"].combine_chunks()
     new = decided_columns(ids, kept_of, score, cluster, short, method.reason)
     rejected = np.asarray(pc.equal(old["decision"], schema.REJECTED))
+    new["reason"] = with_notes(new["reason"], _notes(old["reason"].combine_chunks()))
     new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
     new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])
     same = {name: old[name] for name in ("id", "file", "row", "ref")}

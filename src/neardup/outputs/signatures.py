@@ -67,8 +67,7 @@ def _schema(plan: Plan) -> pa.Schema:
         ("digest_b", pa.uint64()),
         ("text_digest", pa.uint64()),
         ("normal_digest", pa.uint64()),
-        ("words", pa.int32()),
-        ("too_short", pa.bool_()),
+        ("flags", pa.uint8()),
         ("within", pa.large_string()),
     ]
     return pa.schema(fields, metadata={_DESCRIPTION: json.dumps(_description(plan)).encode()})
@@ -112,8 +111,7 @@ def _batch(outcome: Outcome, plan: Plan, documents: Array, schema: pa.Schema) ->
         "digest_b": pa.array(prepared.digests[documents, 1]),
         "text_digest": pa.array(prepared.text_digests[documents]),
         "normal_digest": pa.array(prepared.normal_digests[documents]),
-        "words": pa.array(prepared.words[documents]),
-        "too_short": pa.array(prepared.too_short[documents]),
+        "flags": pa.array(prepared.flags[documents]),
         "within": as_strings(within, documents)
         if within is not None
         else pa.nulls(len(documents), pa.large_string()),
@@ -150,6 +148,5 @@ def _prepared(batch: pa.RecordBatch) -> Prepared:
         digests=np.stack([numbers("digest_a"), numbers("digest_b")], axis=1),
         text_digests=numbers("text_digest"),
         normal_digests=numbers("normal_digest"),
-        words=numbers("words"),
-        too_short=numbers("too_short"),
+        flags=numbers("flags"),
     )

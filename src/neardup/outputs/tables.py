@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.decisions.kinds import kinds_of
 from neardup.matching.verify import Pairs
-from neardup.methods.method import Method
+from neardup.methods.method import FLAGS, TOO_SHORT, Method
 from neardup.outputs.outcome import Outcome
 from neardup.schema import Array, offsets_of
 
@@ -50,6 +50,7 @@ def _accepted(outcome: Outcome, method: Method) -> pa.Table:
         intake.prepared.too_short,
         method.reason,
     )
+    columns["reason"] = with_notes(columns["reason"], flag_notes(intake.prepared.flags))
     return pa.table(columns, schema=schema.DECISIONS)
 
 
@@ -69,6 +70,18 @@ def decided_columns(
         "score": pa.array(score, mask=kept),
         "cluster": pa.array(cluster, mask=cluster < 0),
     }
+
+
+def flag_notes(flags: Array) -> pa.Array:
+    """What a method said of each document beside its decision: "" or " (undated)"."""
+    codes, where = np.unique(flags & ~np.uint8(TOO_SHORT), return_inverse=True)
+    named = [", ".join(name for bit, name in FLAGS.items() if code & bit) for code in codes]
+    notes = pa.array([f" ({names})" if names else "" for names in named], pa.large_string())
+    return notes.take(pa.array(where))
+
+
+def with_notes(reasons: pa.Array, notes: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(reasons, notes, pa.scalar("", pa.large_string()))
 
 
 def _rejected(outcome: Outcome) -> pa.Table:

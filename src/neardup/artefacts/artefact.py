@@ -1,0 +1,78 @@
+"""What an artefact is, and how a method asks for one.
+
+An artefact is frozen: it has a digest, which is part of every signature made with it, and it can be
+saved and loaded. A method that needs one either names a file, or has it counted from the input in
+a pass of its own before any document is prepared (two passes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+
+class Artefact(Protocol):
+    @property
+    def digest(self) -> str:
+        """Equal for equal content, wherever it was made."""
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """For ``run.json``: only data."""
+        ...
+
+    def save(self, path: Path) -> None: ...
+
+
+Artefacts = Mapping[str, Artefact]
+NO_ARTEFACTS: Artefacts = {}
+
+
+class Counter(Protocol):
+    """Counts over a collection. Parts may be counted in any thread; adding them is not order
+    dependent, so neither threads nor chunks change the artefact."""
+
+    def count(self, batch: pa.RecordBatch) -> Any: ...
+
+    def add(self, part: Any) -> None: ...
+
+    def finish(self) -> Artefact: ...
+
+
+class Need(Protocol):
+    """A wish for an artefact under a name."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns that are counted beside the text."""
+        ...
+
+    @property
+    def file(self) -> str | None:
+        """Where the user has it; None to count it from the input."""
+        ...
+
+    def load(self, path: Path) -> Artefact:
+        """Refuses, with a sentence, one that was made with other options."""
+        ...
+
+    def counter(self) -> Counter: ...
+
+
+def resolved(needs: Sequence[Need], batch: pa.RecordBatch) -> Artefacts:
+    """Everything a method needs: from files, else counted from this batch alone."""
+    found: dict[str, Artefact] = {}
+    for need in needs:
+        if need.file is not None:
+            found[need.name] = need.load(Path(need.file))
+            continue
+        counter = need.counter()
+        counter.add(counter.count(batch))
+        found[need.name] = counter.finish()
+    return found

@@ -1,0 +1,123 @@
+"""Measures on two sets, decided in integers, and what a prefix filter needs to know of each.
+
+With ``s = |A∩B|``, ``a = |A|``, ``b = |B|``:
+
+- jaccard ``s / (a + b − s)``, called resemblance for shingles
+- dice ``2s / (a + b)``
+- cosine ``s / √(ab)``
+- max ``s / max(a, b)`` (DDD's ``doc_q``)
+- containment ``s / min(a, b)``, the share of the smaller set that is in the larger; the literature
+  on joins calls it overlap
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from neardup import _native
+from neardup.methods.method import Rarity, Scores
+from neardup.schema import Array, Ragged
+
+MEASURES = ("jaccard", "dice", "cosine", "max", "containment")
+
+
+def set_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Array) -> Scores:
+    """Exact for pairs that pass; the score of others may be too low, they are left early."""
+    sizes = evidence.lengths
+    x, y = sizes[a], sizes[b]
+    needed = shared_needed(measure, t, x, y)
+    shared = _native.overlaps(evidence.values, evidence.offsets, a, b, needed)
+    passed = shared >= needed
+    return Scores(passed, agreeing(_scores(measure, shared, x, y), passed, float(t)))
+
+
+def agreeing(score: Array, passed: Array, threshold: float) -> Array:
+    """Rounding must not put a score on the other side of the threshold than what was decided."""
+    below = np.minimum(score, np.nextafter(threshold, 0))
+    return np.where(passed, np.maximum(score, threshold), below)
+
+
+def shared_needed(measure: str, t: Fraction, a: Array, b: Array) -> Array:
+    """The smallest whole s for which the measure is at least t."""
+    num, den = t.numerator, t.denominator
+    if measure == "jaccard":  # s / (a + b − s) ≥ t  ⇔  s ≥ t(a + b) / (1 + t)
+        return _ceil((a + b) * num, num + den)
+    if measure == "dice":
+        return _ceil((a + b) * num, 2 * den)
+    if measure == "max":
+        return _ceil(np.maximum(a, b) * num, den)
+    if measure == "containment":
+        return _ceil(np.minimum(a, b) * num, den)
+    return _root_needed(t, a, b)
+
+
+def _root_needed(t: Fraction, a: Array, b: Array) -> Array:
+    """⌈t√(ab)⌉. The floating root may be off by one; whole numbers settle it: s²·den² ≥ num²·ab."""
+    num, den = t.numerator**2, t.denominator**2
+    product = a.astype(object) * b
+    need = np.floor(float(t) * np.sqrt(a.astype(np.float64) * b)).astype(np.int64)
+    need = np.maximum(need - 1, 0)
+    for _ in range(3):
+        need = need + (need.astype(object) ** 2 * den < num * product).astype(np.int64)
+    return need
+
+
+def _scores(measure: str, s: Array, a: Array, b: Array) -> Array:
+    if measure == "jaccard":
+        return np.asarray(s / np.maximum(a + b - s, 1))
+    if measure == "dice":
+        return np.asarray(2 * s / np.maximum(a + b, 1))
+    if measure == "max":
+        return s / np.maximum(np.maximum(a, b), 1)
+    if measure == "containment":
+        return s / np.maximum(np.minimum(a, b), 1)
+    return np.minimum(s / np.maximum(np.sqrt(a.astype(np.float64) * b), 1), 1.0)
+
+
+def prefix_sizes(measure: str, t: Fraction, sizes: Array) -> Array:
+    """Of so many features, in any fixed order, a partner has one: |A| − least shared + 1."""
+    return np.asarray(sizes - np.maximum(_least_shared(measure, t, sizes), 1) + 1)
+
+
+def _least_shared(measure: str, t: Fraction, a: Array) -> Array:
+    """What A shares with any partner above the threshold, whatever the partner's size."""
+    if measure == "dice":  # s ≥ t(a + b)/2 and b ≥ s  ⇒  s ≥ ta / (2 − t)
+        bound = t / (2 - t)
+    elif measure == "cosine":  # s ≥ t√(ab) and b ≥ s  ⇒  s ≥ t²a
+        bound = t * t
+    else:  # containment: of the smaller set, which looks; the larger is found by all its features
+        bound = t
+    return _ceil(sizes_times(a, bound.numerator), bound.denominator)
+
+
+def sizes_times(sizes: Array, factor: int) -> Array:
+    """Squared thresholds can have 12 decimals, which times a large set is more than 64 bits."""
+    if factor < 1 << 31:
+        return sizes * factor
+    return sizes.astype(object) * factor
+
+
+def _ceil(values: Array, by: int) -> Array:
+    return np.asarray(-(-values // by)).astype(np.int64)
+
+
+def rare_set_keys(
+    measure: str, t: Fraction, evidence: Ragged, rarity: Rarity
+) -> tuple[Ragged, Array]:
+    """``OverlapMethod.rare_keys`` of a set measure."""
+    sizes = prefix_sizes(measure, t, evidence.lengths)
+    everything = measure == "containment"
+    keys, ends, probes = _native.rare_prefixes(
+        evidence.values, evidence.offsets, sizes, rarity.counts, everything, *rarity[1:]
+    )
+    return Ragged(keys, ends), probes
+
+
+NO_COUNTS = np.zeros(1 << 8, np.uint32)
+
+
+def own_set_keys(measure: str, t: Fraction, evidence: Ragged) -> tuple[Ragged, Array]:
+    """Keys from the document alone: all counts equal, so features come by their own value."""
+    return rare_set_keys(measure, t, evidence, Rarity(NO_COUNTS))

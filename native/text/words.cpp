@@ -61,6 +61,24 @@ struct WordSink {
     }
 };
 
+// Words lie in the normalised text as they come, so what is between two of them can be seen.
+struct NeighbourSink {
+    bool (*joins)(uint8_t);
+    WordSink to;
+    const uint8_t *last = nullptr;  // where the word before ended
+
+    void reserve(size_t) {}
+    void operator()(const uint8_t *p, size_t size) {
+        if (last && p == last + 1 && joins(*last)) {
+            to.ends.pop_back();
+            to(last, size + 1);
+        } else {
+            to(p, size);
+        }
+        last = p + size;
+    }
+};
+
 struct JoinSink {
     std::vector<uint8_t> &out;
 
@@ -187,6 +205,12 @@ void Tokenizer::apply_map(std::vector<uint64_t> &hashes) const {
 void Tokenizer::words(const uint8_t *text, size_t size, std::vector<uint8_t> &bytes, std::vector<int64_t> &ends) {
     normaliser_.run(text, size);
     each_word(WordSink{bytes, ends});
+}
+
+void Tokenizer::joined_words(const uint8_t *text, size_t size, bool (*joins)(uint8_t), std::vector<uint8_t> &bytes,
+                             std::vector<int64_t> &ends) {
+    normaliser_.run(text, size);
+    each_word(NeighbourSink{joins, WordSink{bytes, ends}});
 }
 
 void Tokenizer::normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out) {

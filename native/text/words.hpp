@@ -26,6 +26,10 @@ class Tokenizer {
     // Appends the words and where each ends in `bytes`. The map, which knows only hashes, is not applied.
     void words(const uint8_t *text, size_t size, std::vector<uint8_t> &bytes, std::vector<int64_t> &ends);
 
+    // The same, but words with exactly one byte between them, for which `joins` holds, are one.
+    void joined_words(const uint8_t *text, size_t size, bool (*joins)(uint8_t), std::vector<uint8_t> &bytes,
+                      std::vector<int64_t> &ends);
+
     // Clears `out`; the words joined by one space. A text without any word gives itself, normalised with
     // nothing dropped and its white space collapsed: "!!!" and "???" must not become equal.
     void normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out);

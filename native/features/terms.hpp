@@ -1,0 +1,94 @@
+// Terms: the words of a text that an idf table is made of, counted by document, and looked up again.
+//
+// alpha: words of three letters or more, without digits; pairs of characters of scripts without
+// spaces count as such words. alnum: words joined by single . ' - & + / inside them, such as
+// "at&t" or "e-mail". words: every word.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "text/words.hpp"
+
+namespace neardup {
+
+enum class TermFilter : uint8_t { words, alpha, alnum };
+
+// Holds scratch memory: one for each thread.
+class TermReader {
+  public:
+    TermReader(const TextOptions &options, TermFilter filter) : tokenizer_(options), filter_(filter) {}
+
+    // Terms in order, each with its position among all tokens, terms or not. Gives the number of tokens.
+    template <typename Sink>
+    uint32_t each(const uint8_t *text, size_t size, Sink &&sink);
+
+  private:
+    bool is_term(std::string_view word) const;
+
+    Tokenizer tokenizer_;
+    TermFilter filter_;
+    std::vector<uint8_t> bytes_;
+    std::vector<int64_t> ends_;
+};
+
+// In how many documents each term occurs. Parts may be counted apart and merged in any order.
+class TermCounts {
+  public:
+    void add(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
+             TermFilter filter);
+    void merge(const TermCounts &other);
+    // The same for terms counted elsewhere: term i is bytes[ends[i] .. ends[i + 1]).
+    void add_counted(const uint8_t *bytes, const int64_t *ends, const uint32_t *counts, size_t terms);
+
+    size_t size() const { return entries_.size(); }
+    uint64_t documents() const { return documents_; }
+    // Rarest first, equal ones by their bytes, which is by code point.
+    void sorted(std::vector<uint8_t> &bytes, std::vector<int64_t> &ends, std::vector<uint32_t> &counts) const;
+
+  private:
+    struct Entry {
+        uint64_t hash;
+        size_t begin;
+        uint32_t size, count, last;  // last: the document, from 1, that counted it last
+    };
+
+    Entry &entry(std::string_view term, uint64_t hash);
+    void grow();
+    std::string_view term(const Entry &e) const {
+        return {reinterpret_cast<const char *>(arena_.data()) + e.begin, e.size};
+    }
+
+    std::vector<uint32_t> slots_ = std::vector<uint32_t>(1024);  // place of the entry, from 1
+    std::vector<Entry> entries_;
+    std::vector<uint8_t> arena_;
+    uint64_t documents_ = 0;
+};
+
+// Term → rank, from the terms in the order of their table.
+class TermTable {
+  public:
+    TermTable(const uint8_t *bytes, const int64_t *ends, size_t terms);
+    static constexpr uint32_t unknown = ~uint32_t{0};
+    uint32_t rank(uint64_t hash) const;
+
+  private:
+    struct Slot {
+        uint64_t hash;
+        uint32_t rank = unknown;
+    };
+    size_t mask_;
+    std::vector<Slot> slots_;
+};
+
+// Column by column: the distinct terms of each document with a rank in [low, high), by rank.
+struct DocumentTerms {
+    std::vector<uint32_t> ranks, counts, first;  // how often, and the position of the first
+    std::vector<int64_t> ends;
+    std::vector<uint32_t> tokens;  // one a document
+};
+void document_terms(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
+                    TermFilter filter, const TermTable &table, uint32_t low, uint32_t high, DocumentTerms &out);
+
+}  // namespace neardup

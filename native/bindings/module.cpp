@@ -8,4 +8,5 @@ NB_MODULE(_native, m) {
     bind_features(m);
     bind_terms(m);
     bind_matching(m);
+    bind_simhash(m);
 }

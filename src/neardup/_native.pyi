@@ -121,6 +121,40 @@ def document_terms(
     low: int,
     high: int,
 ) -> tuple[Features, Features, Features, Offsets, Features]: ...
+def prepare_simhash(
+    values: Bytes,
+    offsets: Offsets,
+    text: TextOptions,
+    map: WordMap | None,
+    width: int,
+    lanes: int,
+    distinct: bool,
+    min_words: int,
+) -> tuple[Hashes, Features, Hashes, Hashes, Hashes]: ...
+def simhash_sums(
+    values: Bytes,
+    offsets: Offsets,
+    text: TextOptions,
+    map: WordMap | None,
+    width: int,
+    lanes: int,
+    distinct: bool,
+    table: TermTable | None,
+    weights: Features,
+    unknown: int,
+) -> NDArray[np.int64]: ...
+def near_pairs(
+    values: Hashes,
+    codes: NDArray[np.int64],
+    masks: Hashes,
+    lanes: int,
+    distance: int,
+    table: int,
+    most_pairs: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Offsets]: ...
+def bit_distances(
+    values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
+) -> NDArray[np.int64]: ...
 def prepare_shingles(
     values: Bytes,
     offsets: Offsets,

@@ -22,7 +22,7 @@ from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
-from neardup.methods.method import Method, OverlapMethod, TableMethod, signature_of
+from neardup.methods.method import BitsMethod, Method, OverlapMethod, signature_of
 from neardup.methods.parameters import check_type
 
 CLUSTERS = ("rule", "components")
@@ -112,7 +112,7 @@ class Plan:
         """The engine makes keys when it has seen all: rarer ones, or tables for so many."""
         if isinstance(self.method, OverlapMethod):
             return self.method.keys_from_evidence
-        return isinstance(self.method, TableMethod)
+        return isinstance(self.method, BitsMethod)
 
     @property
     def digests(self) -> dict[str, str]:

@@ -20,10 +20,10 @@ from neardup.matching.candidates import (
     that_share_a_key,
 )
 from neardup.matching.hot import refine
+from neardup.matching.near_bits import near_pairs
 from neardup.matching.rare import rare_groups
-from neardup.matching.tables import table_groups
 from neardup.matching.verify import Pairs, Verifier
-from neardup.methods.method import OverlapMethod, TableMethod
+from neardup.methods.method import BitsMethod, OverlapMethod
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.schema import Array
@@ -55,7 +55,7 @@ def match(
     verify = _in_order(verifier, order, refs)
     find = _by_keys
     if plan.keys_from_evidence:
-        find = _by_tables if isinstance(plan.method, TableMethod) else _by_rare_features
+        find = _by_bits if isinstance(plan.method, BitsMethod) else _by_rare_features
     found = find(intake, plan, order, codes, verify)
     verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
     return verdict, not len(found.hot)
@@ -73,14 +73,14 @@ def _by_rare_features(
     return Candidates(verify(a, b), hot, verify)
 
 
-def _by_tables(
+def _by_bits(
     intake: Intake, plan: Plan, order: Array, codes: Array | None, verify: Verify
 ) -> Candidates:
-    assert isinstance(plan.method, TableMethod)
+    assert isinstance(plan.method, BitsMethod)
     long = np.flatnonzero(~intake.prepared.too_short[order])
-    groups = distinct(table_groups(long, order, codes, plan.method, intake.store))
-    a, b, hot = pairs_within(groups, plan.pair_budget(len(order)))
-    return Candidates(verify(a, b), hot, verify)
+    budget = plan.pair_budget(len(order))
+    a, b, crowds = near_pairs(long, order, codes, plan.method, intake.store, budget)
+    return Candidates(verify(a, b), distinct(crowds), verify)
 
 
 def _by_keys(

@@ -6,14 +6,14 @@ complete). It is a frozen dataclass that only holds parameters; what is learned 
 is an artefact: a method says what it ``needs`` and is given it when it prepares documents.
 
 Keys that ``prepare`` makes depend on the document alone, so they serve every engine. An engine that
-has all evidence at hand may ask for better ones: :class:`OverlapMethod`, :class:`TableMethod`.
+has all evidence at hand may ask for better ones: :class:`OverlapMethod`, :class:`BitsMethod`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
@@ -144,10 +144,13 @@ class OverlapMethod(Method, Protocol):
 
 
 @runtime_checkable
-class TableMethod(Method, Protocol):
-    """A method whose keys depend on how many documents there are: few wide tables for many
-    documents, made one at a time (Manku et al. 2007)."""
+class BitsMethod(Method, Protocol):
+    """A method whose evidence is a fingerprint and whose threshold is a Hamming distance. Its
+    tables depend on how many documents there are (``matching/near_bits.py``)."""
 
-    def table_keys(self, evidence: Ragged, documents: int) -> Iterator[Ragged]:
-        """The keys of all documents, table by table; none of what is too short."""
+    @property
+    def distance(self) -> int: ...
+
+    def masks(self, documents: int) -> npt.NDArray[np.uint64]:
+        """One row a table: who is within the distance agrees under at least one of them."""
         ...

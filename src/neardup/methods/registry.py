@@ -18,6 +18,7 @@ from neardup.methods.parameters import check_type
 METHODS = {
     "exact": "neardup.methods.exact:Exact",
     "shingles": "neardup.methods.shingles:Shingles",
+    "simhash": "neardup.methods.simhash:SimHash",
 }
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "shingles"

@@ -1,0 +1,74 @@
+"""Which tables find all fingerprints within k bits (Manku, Jain & Das Sarma 2007, §3).
+
+The bits are cut into B blocks; two fingerprints that differ in at most k bits agree in B − k whole
+blocks, so a table for every choice of B − k blocks finds them all. Few blocks make few tables with
+narrow keys, under which many meet by accident; more blocks make more tables with wider keys. The
+cheaper for so many documents is taken.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, pairwise
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.errors import SettingsError
+
+MOST_TABLES = 5000
+KEY_COST = 40  # comparisons that take as long as making and sorting one key
+MOST_COMPARISONS = 2 * 10**12  # half an hour
+
+
+@dataclass(frozen=True)
+class Tables:
+    blocks: int
+    chosen: int  # blocks of a key
+    bits: int
+
+    @property
+    def count(self) -> int:
+        return comb(self.blocks, self.chosen)
+
+    @property
+    def key_bits(self) -> int:
+        """Of the narrowest key."""
+        return self.bits * self.chosen // self.blocks
+
+    def comparisons(self, documents: int) -> float:
+        """The work for random fingerprints, in comparisons."""
+        accidents = documents**2 / 2 / 2.0**self.key_bits
+        return self.count * (KEY_COST * documents + accidents)
+
+
+@lru_cache(maxsize=256)
+def choose_tables(bits: int, distance: int, documents: int) -> Tables:
+    """The cheapest tables that miss nothing."""
+    choices = [
+        Tables(blocks, blocks - distance, bits)
+        for blocks in range(distance + 1, bits + 1)
+        if comb(blocks, distance) <= MOST_TABLES
+    ]
+    best = min(choices, key=lambda tables: tables.comparisons(documents))
+    if best.comparisons(documents) > MOST_COMPARISONS:
+        raise SettingsError(
+            f"simhash: distance {distance} of {bits} bits among {documents:,} documents would take "
+            f"about {best.comparisons(documents):.0e} comparisons; the limit is "
+            f"{MOST_COMPARISONS:.0e}.",
+            hint="take a smaller distance (beyond 5 of 64 bits most pairs are false), or shingles.",
+        )
+    return best
+
+
+@lru_cache(maxsize=64)
+def masks(tables: Tables) -> npt.NDArray[np.uint64]:
+    """One row a table; a row has a word for every 64 bits."""
+    edges = [tables.bits * i // tables.blocks for i in range(tables.blocks + 1)]
+    blocks = [sum(1 << bit for bit in range(begin, end)) for begin, end in pairwise(edges)]
+    wide = [sum(some) for some in combinations(blocks, tables.chosen)]
+    words = -(-tables.bits // 64)
+    rows = [[mask >> 64 * word & (1 << 64) - 1 for word in range(words)] for mask in wide]
+    return np.array(rows, np.uint64)

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from neardup.cli import COMMANDS, main
+from cli.every import command_of, every_command
+from neardup.cli import main
 from neardup.methods import registry
 from neardup.methods.minhash import choose_bands
 from neardup.methods.parameters import parameters
@@ -88,13 +89,12 @@ def commands(page: Path) -> Iterator[list[str]]:
 
 @each_page
 def test_commands_and_their_options_exist(page: Path) -> None:
-    for name, *arguments in commands(page):
-        if name in ("--help", "--version", "-h"):
+    every = every_command()
+    for line in commands(page):
+        if line[0] in ("--help", "--version", "-h"):
             continue
-        assert name in COMMANDS, (name, arguments)
-        command = main.get_command(None, name)  # type: ignore[arg-type]
-        assert command is not None
-        known = {option for parameter in command.params for option in parameter.opts}
+        name, arguments = command_of(line)
+        known = {option for parameter in every[name].params for option in parameter.opts}
         used = {word.partition("=")[0] for word in arguments if re.match(r"--?[a-z]", word)}
         assert used <= known | {"--help", "-h"}, (name, arguments)
 
@@ -103,9 +103,7 @@ def test_commands_and_their_options_exist(page: Path) -> None:
 def test_options_and_parameters_that_are_named_exist(page: Path) -> None:
     """Between backquotes, without their command: `--keep longest`, `--set words=3`."""
     known = {"--help"}
-    for name in COMMANDS:
-        command = main.get_command(None, name)  # type: ignore[arg-type]
-        assert command is not None
+    for command in every_command().values():
         for parameter in command.params:
             known.update(parameter.opts, parameter.secondary_opts)
     written = page.read_text("utf-8")

@@ -160,10 +160,10 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     method = attempt(lambda: _method(settings))
     keep = attempt(lambda: Keep.parse(settings.keep, settings.date))
     memory = attempt(lambda: parse_size(settings.memory))
-    workers = attempt(lambda: _workers(settings.workers))
+    workers = attempt(lambda: worker_count(settings.workers))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
-    attempt(lambda: _positive("limit", settings.limit))
-    attempt(lambda: _positive("max_pairs", settings.max_pairs))
+    attempt(lambda: check_positive("limit", settings.limit))
+    attempt(lambda: check_positive("max_pairs", settings.max_pairs))
     attempt(lambda: _not_the_text(settings, keep))
     if problems:
         raise _all_problems(problems)
@@ -213,15 +213,15 @@ def _method(settings: Settings) -> Method:
     return registry.changed(settings.method, parameters)
 
 
-def _workers(workers: int | None) -> int:
+def worker_count(workers: int | None) -> int:
     if workers is None:
         usable = getattr(os, "sched_getaffinity", None)  # Linux: what taskset and cgroups leave
         return len(usable(0)) if usable else os.cpu_count() or 1
-    _positive("workers", workers)
+    check_positive("workers", workers)
     return workers
 
 
-def _positive(name: str, value: int | None) -> None:
+def check_positive(name: str, value: int | None) -> None:
     if value is not None and (not isinstance(value, int) or value < 1):
         raise SettingsError(f"{name} is {value!r}; expected a whole number of 1 or more.")
 

@@ -31,14 +31,16 @@ Artefacts = Mapping[str, Artefact]
 NO_ARTEFACTS: Artefacts = {}
 
 
-class Counter(Protocol):
+class Tally(Protocol):
     """Counts over a collection. Parts may be counted in any thread; adding them is not order
-    dependent, so neither threads nor chunks change the artefact."""
+    dependent, so neither threads nor chunks change what comes out."""
 
     def count(self, batch: pa.RecordBatch) -> Any: ...
 
     def add(self, part: Any) -> None: ...
 
+
+class Counter(Tally, Protocol):
     def finish(self) -> Artefact: ...
 
 

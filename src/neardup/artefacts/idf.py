@@ -12,7 +12,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.terms import DocumentTerms, document_terms
 from neardup.schema import Ragged
@@ -40,6 +41,7 @@ class IdfTable:
     documents: int
     filter: str
     text: Text
+    min_count: int = 1  # terms of fewer documents were cut
 
     kind: ClassVar[str] = "idf"
 
@@ -56,11 +58,13 @@ class IdfTable:
         return digest.hexdigest()[:32]
 
     def _options(self) -> dict[str, Any]:
+        cut = {"min_count": self.min_count} if self.min_count > 1 else {}
         return {
             "format": FORMAT,
             "documents": self.documents,
             "filter": self.filter,
             "text": asdict(self.text),
+            **cut,
         }
 
     def describe(self) -> dict[str, Any]:
@@ -85,6 +89,15 @@ class IdfTable:
         low = max(first, int(np.searchsorted(falling, -idf_max)))
         return range(low, max(low, int(np.searchsorted(falling, -idf_min, side="right"))))
 
+    def at_least(self, min_count: int) -> IdfTable:
+        """Without the terms of fewer documents; the number of all documents stays."""
+        if min_count <= self.min_count:
+            return self
+        first = int(np.searchsorted(self.counts, min_count))
+        return replace(
+            self, terms=self.terms[first:], counts=self.counts[first:], min_count=min_count
+        )
+
     def terms_of(self, texts: pa.LargeStringArray, ranks: range | None = None) -> DocumentTerms:
         """The distinct terms of each text that the table knows, rarest first."""
         wanted = range(len(self)) if ranks is None else ranks
@@ -92,13 +105,18 @@ class IdfTable:
         return document_terms(texts, self.text.native(), filter_, self.lookup, wanted)
 
     def save(self, path: Path) -> None:
+        """The file appears only when it is whole."""
         described = json.dumps({**self._options(), "digest": self.digest}).encode()
         schema = pa.schema(
             [("term", pa.large_string()), ("documents", pa.uint32())],
             metadata={_DESCRIPTION: described},
         )
         table = pa.table([self.terms, pa.array(self.counts)], schema=schema)
-        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
+        with (
+            whole_file(path) as part,
+            pa.OSFile(str(part), "wb") as sink,
+            pa.ipc.new_file(sink, schema) as writer,
+        ):
             writer.write_table(table)
 
 
@@ -114,33 +132,41 @@ def load_idf(path: Path) -> IdfTable:
     try:
         with pa.OSFile(str(path), "rb") as source:
             table = pa.ipc.open_file(source).read_all()
-    except (OSError, pa.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or "it is no Arrow file"
-        raise InputError(
-            f"The idf table {path} cannot be read: {reason}.",
-            hint="make one with `neardup idf build DOCUMENTS -o TABLE`.",
-        ) from error
-    said = json.loads((table.schema.metadata or {}).get(_DESCRIPTION, b"{}"))
-    if said.get("format") != FORMAT:
-        raise InputError(
-            f"{path} is no idf table of format {FORMAT}; got {said.get('format')!r}.",
-            hint="make one with `neardup idf build DOCUMENTS -o TABLE`.",
+        table.validate(full=True)
+        said = json.loads((table.schema.metadata or {}).get(_DESCRIPTION, b"{}"))
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = getattr(error, "strerror", None) or "it is no whole Arrow file"
+        raise _no_table(f"The idf table {path} cannot be read: {reason}.") from error
+    format_ = said.get("format") if isinstance(said, dict) else said
+    if format_ != FORMAT:
+        raise _no_table(f"{path} is no idf table of format {FORMAT}; got {format_!r}.")
+    try:
+        made = _as_saved(table, said)
+    except (KeyError, TypeError, ValueError, SettingsError, pa.ArrowException) as error:
+        raise _no_table(f"{path} is not laid out as an idf table: {error}.") from error
+    if made.digest != said.get("digest"):
+        raise SignatureError(
+            f"The idf table {path} is not what it was when it was saved: its digest is "
+            f"{made.digest}, expected {said.get('digest')}.",
+            hint="restore the file, or build the table again.",
         )
+    return made
+
+
+def _as_saved(table: pa.Table, said: dict[str, Any]) -> IdfTable:
     options = said["text"]
-    made = IdfTable(
-        table["term"].combine_chunks(),
+    return IdfTable(
+        table["term"].combine_chunks().cast(pa.large_string()),
         table["documents"].to_numpy().astype(np.uint32),
         said["documents"],
         said["filter"],
         Text(**{**options, "stop_words": tuple(options["stop_words"])}),
+        said.get("min_count", 1),
     )
-    if made.digest != said["digest"]:
-        raise SignatureError(
-            f"The idf table {path} is not what it was when it was saved: its digest is "
-            f"{made.digest}, expected {said['digest']}.",
-            hint="restore the file, or build the table again.",
-        )
-    return made
+
+
+def _no_table(message: str) -> InputError:
+    return InputError(message, hint="make one with `neardup idf build DOCUMENTS -o TABLE`.")
 
 
 class IdfCounter:
@@ -174,6 +200,12 @@ def merge_idf(tables: Sequence[IdfTable]) -> IdfTable:
                 "Tables of unlike terms cannot be merged: "
                 f"{first.filter}, {first.text} and {table.filter}, {table.text}.",
                 hint="build them with the same --filter and text options.",
+            )
+        if table.min_count > 1:
+            raise SignatureError(
+                f"A table without its terms of fewer than {table.min_count} documents cannot be "
+                "merged: a term that is rare in each part may be common in all of them.",
+                hint="build the parts without --min-count, and give it when they are merged.",
             )
         names = Ragged.of_strings(table.terms)
         counts.add_counted(names.values, names.offsets, table.counts)

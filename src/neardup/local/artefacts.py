@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from neardup.artefacts.artefact import Artefact, Counter, Need
-from neardup.documents import Chunk, Collection, collect
+from neardup.artefacts.artefact import Artefact, Need, Tally
+from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.documents import Chunk, Collection, Columns, Rejected, collect
 from neardup.outputs.folder import ARTEFACTS
-from neardup.plan import Plan
-from neardup.progress import Progress
+from neardup.plan import Plan, check_positive, worker_count
+from neardup.progress import Progress, Silent
+
+SHOWN_REJECTED = 3
 
 
 def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Plan:
@@ -49,43 +52,100 @@ def _counted(
     # when its signatures are read.
     references = [collect([path]) for path in plan.against if not path.is_dir()]
     for sources in (*references, collection):
-        limit = plan.limit if sources is collection else None
-        for rows, size, parts in _parts(sources, list(counters.values()), limit, plan):
-            for counter, part in zip(counters.values(), parts, strict=True):
-                counter.add(part)
-            progress.advance(rows, size)
+        reading = Reading(plan.columns, plan.workers, plan.limit if sources is collection else None)
+        count(sources, list(counters.values()), reading, progress)
     return {name: counter.finish() for name, counter in counters.items()}
 
 
-Counted = tuple[int, int, list[Any]]
+def build_idf(
+    documents: Any,
+    need: IdfNeed,
+    *,
+    column: str = "text",
+    min_count: int = 1,
+    workers: int | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[IdfTable, Seen]:
+    """The idf table of a collection; what ``documents`` may be is said at :func:`neardup.dedup`.
+
+    ``min_count`` cuts at the end. A table that is to be merged with others keeps all its terms.
+    """
+    for name, value in (("min_count", min_count), ("limit", limit)):
+        check_positive(name, value)
+    reading = Reading(Columns(text=column), worker_count(workers), limit)
+    collection, told = collect(documents), progress or Silent()
+    told.stage("counting", limit, unit="documents", total_bytes=collection.plain_size())
+    counter = need.counter()
+    seen = count(collection, [counter], reading, told)
+    return counter.finish().at_least(min_count), seen
 
 
-def _parts(
-    collection: Collection, counters: Sequence[Counter], limit: int | None, plan: Plan
-) -> Iterator[Counted]:
+@dataclass(frozen=True)
+class Reading:
+    """What of a collection is read, and by how many threads."""
+
+    columns: Columns
+    workers: int
+    limit: int | None = None
+
+
+@dataclass
+class Seen:
+    """What a pass met: ``documents`` with the ``rejected`` among them, the first of these shown."""
+
+    documents: int = 0
+    rejected: int = 0
+    shown: list[Rejected] = field(default_factory=list)
+
+
+def count(
+    collection: Collection, tallies: Sequence[Tally], reading: Reading, progress: Progress
+) -> Seen:
+    """One pass over the collection for all tallies."""
+    seen = Seen()
+    for part in _parts(collection, tallies, reading):
+        for tally, counts in zip(tallies, part.counts, strict=True):
+            tally.add(counts)
+        seen.documents += part.documents
+        seen.rejected += len(part.rejected)
+        seen.shown += part.rejected[: SHOWN_REJECTED - len(seen.shown)]
+        progress.advance(part.documents, part.size)
+    return seen
+
+
+class _Part(NamedTuple):
+    documents: int
+    size: int
+    counts: list[Any]
+    rejected: list[Rejected]
+
+
+def _parts(collection: Collection, tallies: Sequence[Tally], reading: Reading) -> Iterator[_Part]:
     """What each batch counts, in order, with one chunk more in flight than there are workers."""
-    waiting: deque[Future[Counted]] = deque()
-    seen = 0
-    with ThreadPoolExecutor(plan.workers) as pool:
-        for chunk in collection.chunks(plan.columns):
+    waiting: deque[Future[_Part]] = deque()
+    seen, limit = 0, reading.limit
+    with ThreadPoolExecutor(reading.workers) as pool:
+        for chunk in collection.chunks(reading.columns):
             if limit is None:
-                waiting.append(pool.submit(_count, chunk, counters, None))
+                waiting.append(pool.submit(_count, chunk, tallies, None))
             else:  # what is beyond the limit depends on what came before
-                counted = _count(chunk, counters, limit - seen)
-                seen += counted[0]
+                counted = _count(chunk, tallies, limit - seen)
+                seen += counted.documents
                 yield counted
                 if seen >= limit:
                     return
-            if len(waiting) > plan.workers:
+            if len(waiting) > reading.workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def _count(chunk: Chunk, counters: Sequence[Counter], most: int | None) -> Counted:
+def _count(chunk: Chunk, tallies: Sequence[Tally], most: int | None) -> _Part:
     batch = chunk.read()
-    records, rows = batch.records, len(batch)
-    if most is not None and rows > most:
-        rows = most
+    records, rejected, documents = batch.records, batch.rejected, len(batch)
+    if most is not None and documents > most:
+        documents = most
         records = records.slice(0, int((batch.positions() < most).sum()))
-    return rows, batch.size, [counter.count(records) for counter in counters]
+        rejected = rejected[: most - len(records)]
+    return _Part(documents, batch.size, [tally.count(records) for tally in tallies], rejected)

@@ -62,7 +62,7 @@ def canonical(cls: type[Any], parameters: dict[str, Any]) -> dict[str, Any]:
 def build(name: str, parameters: dict[str, Any] | None = None) -> Method:
     """A method from its name and flat or nested parameters, as recipes and ``--set`` give them."""
     cls = method_class(name)
-    made: Method = _construct(cls, parameters or {}, name)
+    made: Method = construct(cls, parameters or {}, name)
     return made
 
 
@@ -75,7 +75,8 @@ def changed(method: Method, parameters: dict[str, Any]) -> Method:
     return made
 
 
-def _construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
+def construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
+    """A dataclass from checked values; unknown names are refused with the nearest one."""
     return cls(**_values(cls, parameters, where, None))
 
 

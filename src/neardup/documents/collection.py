@@ -32,6 +32,7 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.paths import sources_of
+from neardup.documents.spooled import SpooledRows
 from neardup.documents.tables import (
     TableSource,
     arrow_source,
@@ -178,7 +179,7 @@ def collect(inputs: Any) -> Collection:
             return Collection(sources_of(inputs))
         return Collection([_list_source(inputs)])
     if _class_of(inputs) == ("datasets", "IterableDataset"):
-        return Collection([ListSource(list(inputs))])  # it may not give the same rows twice
+        return Collection([ListSource(SpooledRows(inputs))])  # it may not give them twice
     return Collection([_table_source(inputs)])
 
 

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 import glob
 import os
-import shutil
 import sys
-import tempfile
-import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO
 
-from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
+from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.folder import FolderSource, with_prefixes
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.pipes import spooled
 from neardup.documents.records import DELIMITERS
 from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.errors import InputError
@@ -33,7 +30,6 @@ _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst, .bz2 or .xz), .parquet, "
     ".arrow or .feather, or a folder of text files"
 )
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 
 
 def sources_of(paths: Sequence[Path]) -> list[Source]:
@@ -68,10 +64,10 @@ def _expanded(path: Path) -> Iterator[Path]:
 
 def _source(path: Path) -> Source:
     if str(path) == "-":
-        return _spooled(sys.stdin.buffer, "stdin")
+        return spooled(sys.stdin.buffer, "stdin")
     if path.is_fifo() or path.is_char_device():
         with path.open("rb") as stream:
-            return _spooled(stream, path.as_posix())
+            return spooled(stream, path.as_posix())
     if path.is_dir():
         return _folder_source(path)
     format_, codec = _named_format(path)
@@ -136,29 +132,3 @@ def _check_jsonl(source: JsonlSource) -> None:
             f"{source.file} is one JSON array; expected one object a line.",
             hint=f"convert it: jq -c '.[]' {source.file} > documents.jsonl",
         )
-
-
-def _spooled(stream: IO[bytes], file: str) -> Source:
-    """Copies standard input or a pipe to a file, because it is read again for the kept output."""
-    handle, name = tempfile.mkstemp(prefix="neardup-input-")
-    path = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            shutil.copyfileobj(stream, out, 1 << 20)
-    except BaseException:  # an interrupt too: nobody else knows of this file
-        path.unlink(missing_ok=True)
-        raise
-    with path.open("rb") as spooled:
-        source = _by_content(spooled.read(8), path, file)
-    weakref.finalize(source, path.unlink, missing_ok=True)
-    return source
-
-
-def _by_content(start: bytes, path: Path, file: str) -> Source:
-    """What has no name is told by its first bytes."""
-    if start.startswith(b"PAR1"):
-        return ParquetSource(path, file)
-    if start.startswith((FILE_MAGIC, STREAM_MAGIC)):
-        return ArrowSource(path, file)
-    codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
-    return JsonlSource(path, file, codec)

@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.documents import Collection, collect
+from neardup.documents.remote import Place
+from neardup.documents.stores import address_of
 from neardup.errors import ConservationError
 from neardup.local.run import run
 from neardup.outputs.outcome import Outcome
@@ -83,7 +85,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         neardup=version("neardup"),
         settings=plan.describe(),
         inputs=_inputs(collection),
-        against=[os.path.abspath(path) for path in plan.against],
+        against=[_from_anywhere(path) for path in plan.against],
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
         versions=_versions(),
@@ -97,9 +99,16 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
 def _inputs(collection: Collection) -> list[dict[str, str] | None]:
     """As named by the user, and where that is from anywhere; None for what cannot be read again."""
     return [
-        {"file": file, "path": os.path.abspath(path)} if path else None
+        {"file": file, "path": _from_anywhere(path)} if path else None
         for file, path in zip(collection.files, collection.paths, strict=True)
     ]
+
+
+def _from_anywhere(path: Place | str) -> str:
+    if isinstance(path, Path):
+        return os.path.abspath(path)
+    address = address_of(path) if isinstance(path, str) else path.address
+    return address.again if address else str(path)
 
 
 def _rank_of_all(outcome: Outcome) -> Any:

@@ -32,16 +32,15 @@ class Job:
     annotate: bool
 
     @classmethod
-    def of(
-        cls, inputs: Sequence[Path], options: dict[str, Any], *, every_pair: bool = False
-    ) -> Job:
+    def of(cls, inputs: Sequence[str], options: dict[str, Any], *, every_pair: bool = False) -> Job:
         """Settings are checked before standard input is waited for."""
-        from neardup.documents import collect
+        from neardup.documents import Collection
+        from neardup.documents.paths import sources_of
         from neardup.plan import resolve
 
         plan = resolve(settings_from(options), every_pair=every_pair)
         given = {name: options[name] for name in ("as_json", "quiet", "annotate")}
-        return cls(collect(list(inputs)), plan, **given)
+        return cls(Collection(sources_of(inputs)), plan, **given)
 
     def dry_run(self, *, writes: str | None) -> None:
         from neardup.cli.summary import estimate_lines

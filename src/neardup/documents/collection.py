@@ -32,6 +32,7 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.paths import sources_of
+from neardup.documents.remote import Place
 from neardup.documents.spooled import SpooledRows
 from neardup.documents.tables import (
     TableSource,
@@ -76,7 +77,7 @@ class Collection:
         return [source.file for source in self.sources]
 
     @property
-    def paths(self) -> list[Path | None]:
+    def paths(self) -> list[Place | None]:
         """Where each source can be read again; None for what is in memory or came by a pipe."""
         paths = [getattr(source, "path", None) for source in self.sources]
         # A pipe was copied to a file of another name, which goes away with the process.
@@ -168,12 +169,12 @@ class Collection:
 
 
 def collect(inputs: Any) -> Collection:
-    """A single string is a path, a glob or ``"-"``; a list of strings is texts; a list of ``Path``
-    objects is files and globs."""
+    """A single string is a path, a glob, an address such as ``s3://…``, or ``"-"``; a list of
+    strings is texts; a list of ``Path`` objects is files and globs."""
     if isinstance(inputs, Collection):
         return inputs
     if isinstance(inputs, str | Path):
-        return Collection(sources_of([Path(inputs)]))
+        return Collection(sources_of([inputs]))
     if isinstance(inputs, list | tuple):
         if inputs and all(isinstance(item, Path) for item in inputs):
             return Collection(sources_of(inputs))

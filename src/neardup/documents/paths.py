@@ -1,4 +1,4 @@
-"""Which files are meant: paths and globs, their formats by name, standard input.
+"""Which files are meant: paths, globs and addresses of stores, their formats by name.
 
 Files come in the order given, those of one glob sorted; a file that is named twice is read once.
 """
@@ -19,6 +19,8 @@ from neardup.documents.jsonl import JsonlSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.pipes import spooled
 from neardup.documents.records import DELIMITERS
+from neardup.documents.remote import Place, remote_files
+from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.errors import InputError
 
@@ -32,17 +34,32 @@ _KNOWN = (
 )
 
 
-def sources_of(paths: Sequence[Path]) -> list[Source]:
+def sources_of(inputs: Sequence[Path | str]) -> list[Source]:
     found: dict[str, Source] = {}
-    for given in paths:
-        for path in _expanded(given):
-            place = os.path.realpath(path) if str(path) != "-" else "-"
-            if place not in found:
-                found[place] = _source(path)
+    for given in inputs:
+        for place in places_of(given):
+            if (key := _key(place)) not in found:
+                found[key] = source_of(place)
     folders = [source for source in found.values() if isinstance(source, FolderSource)]
     if len(folders) > 1:
         with_prefixes(folders)
     return list(found.values())
+
+
+def places_of(given: Path | str) -> list[Place]:
+    """Where a path, a glob or the address of a store leads to."""
+    address = address_of(given)
+    if address is None:
+        return list(_expanded(Path(given)))
+    local = local_path(address)
+    return list(_expanded(Path(local)) if local is not None else remote_files(address))
+
+
+def _key(place: Place) -> str:
+    """The same for the same file, however it was named."""
+    if isinstance(place, Path) and str(place) != "-":
+        return os.path.realpath(place)
+    return str(place)
 
 
 def _expanded(path: Path) -> Iterator[Path]:
@@ -62,10 +79,10 @@ def _expanded(path: Path) -> Iterator[Path]:
     yield from map(Path, matches)
 
 
-def _source(path: Path) -> Source:
+def source_of(path: Place) -> Source:
     if str(path) == "-":
         return spooled(sys.stdin.buffer, "stdin")
-    if path.is_fifo() or path.is_char_device():
+    if isinstance(path, Path) and (path.is_fifo() or path.is_char_device()):
         with path.open("rb") as stream:
             return spooled(stream, path.as_posix())
     if path.is_dir():
@@ -87,14 +104,14 @@ def _source(path: Path) -> Source:
     return source
 
 
-def _named_format(path: Path) -> tuple[str, str | None]:
+def _named_format(path: Place) -> tuple[str, str | None]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     codec = CODECS.get(suffixes[-1]) if suffixes else None
     format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
     return format_, codec
 
 
-def _folder_source(path: Path) -> FolderSource:
+def _folder_source(path: Place) -> FolderSource:
     source = FolderSource(path, path.as_posix())
     formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats:
@@ -108,7 +125,7 @@ def _folder_source(path: Path) -> FolderSource:
     return source
 
 
-def _csv_source(path: Path, codec: str | None, *, tabs: bool) -> CsvSource:
+def _csv_source(path: Place, codec: str | None, *, tabs: bool) -> CsvSource:
     delimiters = "\t" if tabs else DELIMITERS
     source = CsvSource(path, path.as_posix(), codec, delimiters)
     _ = source.header  # one that cannot be read stops the run before it begins

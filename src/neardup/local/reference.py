@@ -17,14 +17,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents import Collection, collect
+from neardup.documents import Collection
+from neardup.documents.paths import sources_of
 from neardup.errors import InputError
 from neardup.local.intake import empty_intake, joined_prepared, take_in
 from neardup.matching.evidence import EvidenceStore
 from neardup.outputs.folder import RUN, SIGNATURES
 from neardup.outputs.outcome import Intake
 from neardup.outputs.signatures import as_strings, read_signatures
-from neardup.plan import Plan
+from neardup.plan import Plan, as_paths
 from neardup.progress import Progress
 
 PREFIX = "ref:"
@@ -36,8 +37,10 @@ def take_references(plan: Plan, store: EvidenceStore, progress: Progress) -> Int
     return joined(parts, plan) if parts else empty_intake(store)
 
 
-def _reference(path: Path, plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
-    files = _kept_files(path) if _is_run(path) else [path]
+def _reference(path: Path | str, plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
+    if isinstance(path, str) or not path.is_dir():
+        return _of_files([path], plan, store, progress)
+    files = _kept_files(path)
     return _of_files(files, plan, store, progress) if files else _of_run(path, plan, store)
 
 
@@ -67,16 +70,12 @@ def named(intake: Intake) -> Intake:
     return replace(intake, ids=pc.binary_join_element_wise(prefix, intake.ids, empty))
 
 
-def _is_run(path: Path) -> bool:
-    return path.is_dir()
-
-
-def _with_their_own(paths: Sequence[Path]) -> list[Path]:
+def _with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
     """A run brings the references it was made against, before itself; each comes once."""
-    found: dict[Path, None] = {}
+    found: dict[Path | str, None] = {}
     for path in paths:
-        if _is_run(path):
-            for own in _with_their_own([Path(p) for p in _info(path).get("against", [])]):
+        if isinstance(path, Path) and path.is_dir():
+            for own in _with_their_own(as_paths(_info(path).get("against", []))):
                 found.setdefault(own)
         found.setdefault(path)
     return list(found)
@@ -102,8 +101,10 @@ def _kept_files(folder: Path) -> list[Path]:
     return [folder / name for name in names if (folder / name).exists()]
 
 
-def _of_files(paths: list[Path], plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
-    collection: Collection = collect(paths)
+def _of_files(
+    paths: Sequence[Path | str], plan: Plan, store: EvidenceStore, progress: Progress
+) -> Intake:
+    collection = Collection(sources_of(paths))
     return named(take_in(collection, replace(plan, limit=None), progress, store))
 
 

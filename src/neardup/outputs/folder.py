@@ -20,7 +20,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schema
-from neardup.documents import Collection, collect
+from neardup.documents import Collection
+from neardup.documents.paths import sources_of
+from neardup.documents.remote import Place
+from neardup.documents.stores import address_of
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, UsageError
 from neardup.outputs.result import Result
@@ -53,10 +56,15 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     return folder
 
 
-def spare_inputs(folder: Path, inputs: Sequence[Path | None]) -> None:
-    """Refuses a folder in which a run could write over its own input."""
+def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
+    """Refuses a folder in which a run could write over its own input, or that is no folder here."""
+    if address := address_of(folder):
+        raise UsageError(
+            f"{address.shown} is in a store; a run is written to a folder of this machine.",
+            hint="name a folder here with -o, and copy it there when it is whole.",
+        )
     place = folder.resolve()
-    for file in (path.resolve() for path in inputs if path):
+    for file in (path.resolve() for path in inputs if isinstance(path, Path)):
         if place == file or file in place.parents:
             raise UsageError(
                 f"The output {folder} is the input {file}, or lies inside it.",
@@ -126,9 +134,9 @@ def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
     if not inputs or any(entry is None for entry in inputs):
         return None
     limit = info["settings"].get("limit")
-    paths = [Path(entry["path"]) for entry in inputs]
+    paths = [entry["path"] for entry in inputs]
     names = [entry["file"] for entry in inputs]
-    return lambda: collect(paths).renamed(names).limited(limit)
+    return lambda: Collection(sources_of(paths)).renamed(names).limited(limit)
 
 
 def write_table(table: pa.Table, path: Path) -> None:

@@ -30,9 +30,10 @@ def dedup(documents: Any, **settings: Any) -> Result:
     """Find near-duplicates and decide which documents to keep.
 
     ``documents``: a list of texts or dicts, a pandas, polars or pyarrow table, anything with the
-    Arrow PyCapsule protocol, or paths. Settings are those of :class:`neardup.plan.Settings`:
-    ``method``, ``threshold``, ``keep``, ``within``, ``text``, ``id``, ``date``, ``clusters`` …
-    Others are parameters of the method: ``words=3``, or as elsewhere ``ngram=3``.
+    Arrow PyCapsule protocol, or paths; or a dict of several of these by name. Settings are those of
+    :class:`neardup.plan.Settings`: ``method``, ``threshold``, ``keep``, ``within``, ``text``,
+    ``id``, ``date``, ``clusters`` … Others are parameters of the method: ``words=3``, or as
+    elsewhere ``ngram=3``.
     """
     return execute(collect(documents), resolve(settings_of(settings)))
 
@@ -91,6 +92,8 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     )
+    if collection.inputs.mapped:
+        result.info["by_name"] = True
     result.info["counts"] = vars(result.counts)
     _check_conservation(result, outcome.intake.total)
     return result
@@ -99,8 +102,10 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
 def _inputs(collection: Collection) -> list[dict[str, str] | None]:
     """As named by the user, and where that is from anywhere; None for what cannot be read again."""
     return [
-        {"file": file, "path": _from_anywhere(path)} if path else None
-        for file, path in zip(collection.files, collection.paths, strict=True)
+        {"source": name, "file": file, "path": _from_anywhere(path)} if path else None
+        for name, file, path in zip(
+            collection.inputs.names, collection.files, collection.paths, strict=True
+        )
     ]
 
 

@@ -127,7 +127,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def same_but_for_the_name(here: nd.Result, there: nd.Result) -> None:
-    apart = ["file"]
+    apart = ["file", "source"]
     assert there.decisions.drop_columns(apart).equals(here.decisions.drop_columns(apart))
     assert there.pairs.equals(here.pairs)
 
@@ -227,7 +227,7 @@ def test_a_file_that_changes_stops_the_run(bucket: Bucket, suffix: str) -> None:
         _ = result.kept
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".jsonl.xz", ".csv.gz", ".arrow"])
+@pytest.mark.parametrize("suffix", FORMS)
 def test_a_store_that_fails_stops_the_run(
     bucket: Bucket, suffix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

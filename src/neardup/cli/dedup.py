@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Decide which documents to keep, and write them.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, metavar="INPUT...")
 @click.option(
     "-o",
     "--out",

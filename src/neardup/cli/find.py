@@ -12,7 +12,7 @@ from neardup.cli.target import STDOUT, Target
 
 
 @click.command(short_help="List near-duplicate pairs and clusters.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.argument("inputs", nargs=-1, metavar="INPUT...")
 @click.option(
     "-o",
     "--out",

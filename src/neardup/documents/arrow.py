@@ -52,7 +52,7 @@ class ArrowSource:
             yield chunk_of(batch, self.file, row, columns)
             row += batch.num_rows
         if self._lost:
-            extra = {name: schema.field(name).type for name in columns.delivered}
+            extra = {name: schema.field(name).type for name in columns.found(there)}
             yield LostChunk(Rejected(self.file, row, self._lost, None), extra)
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:

@@ -48,7 +48,7 @@ class CsvChunk:
         columns, fields = self.columns, self._fields()
         ids = fields.get(columns.id_name)
         extra = {
-            name: text_column(fields[name], name, self.file).array for name in columns.delivered
+            name: text_column(fields[name], name, self.file).array for name in columns.found(fields)
         }
         chunk = TableChunk(
             self.file,

@@ -93,7 +93,8 @@ class FolderSource:
             return None, f"file cannot be read: {error.strerror}"
 
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
-        asked = ((columns.text, "text"), (columns.id_name, "id"), *((n, "") for n in columns.extra))
+        extra = ((name, "") for name in columns.found(()))
+        asked = ((columns.text, "text"), (columns.id_name, "id"), *extra)
         for name, ours in asked:
             if name != ours:
                 raise unknown_column(name, _NAMES, f"the folder {self.file}")

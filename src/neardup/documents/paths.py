@@ -1,6 +1,6 @@
 """Which files are meant: paths, globs and addresses of stores, their formats by name.
 
-Files come in the order given, those of one glob sorted; a file that is named twice is read once.
+The files of one glob come sorted.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import glob
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
-from neardup.documents.folder import FolderSource, with_prefixes
+from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.pipes import spooled
@@ -28,22 +28,11 @@ JSONL = (".jsonl", ".ndjson", ".json")
 CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
+FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst, .bz2 or .xz), .parquet, "
     ".arrow or .feather, or a folder of text files"
 )
-
-
-def sources_of(inputs: Sequence[Path | str]) -> list[Source]:
-    found: dict[str, Source] = {}
-    for given in inputs:
-        for place in places_of(given):
-            if (key := _key(place)) not in found:
-                found[key] = source_of(place)
-    folders = [source for source in found.values() if isinstance(source, FolderSource)]
-    if len(folders) > 1:
-        with_prefixes(folders)
-    return list(found.values())
 
 
 def places_of(given: Path | str) -> list[Place]:
@@ -55,7 +44,7 @@ def places_of(given: Path | str) -> list[Place]:
     return list(_expanded(Path(local)) if local is not None else remote_files(address))
 
 
-def _key(place: Place) -> str:
+def key_of(place: Place) -> str:
     """The same for the same file, however it was named."""
     if isinstance(place, Path) and str(place) != "-":
         return os.path.realpath(place)
@@ -116,7 +105,7 @@ def _folder_source(path: Place) -> FolderSource:
     formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats:
         raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
-    if formats <= {*JSONL, *CSV, *ARROW, *PARQUET}:
+    if formats <= set(FORMATS):
         example = f"{path}/**/*{min(formats)}*"
         raise InputError(
             f"{path} holds only files of many documents; in a folder each file is one document.",

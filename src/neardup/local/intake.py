@@ -38,12 +38,13 @@ def take_in(collection: Collection, plan: Plan, progress: Progress, store: Evide
         progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
         if gathered.full:
             break
-    return gathered.finish()
+    return gathered.finish(collection.source_names)
 
 
 def empty_intake(store: EvidenceStore) -> Intake:
     return Intake(
         files=[],
+        sources=[],
         file=np.empty(0, np.int32),
         row=np.empty(0, np.int64),
         position=np.empty(0, np.int64),
@@ -188,10 +189,11 @@ class _Gathered:
         others = np.setdiff1d(np.arange(len(batch)), positions)
         return self.total + positions, self.total + others
 
-    def finish(self) -> Intake:
+    def finish(self, sources: dict[str, str]) -> Intake:
         records = _table(self.records) if self.records else None
         return Intake(
             files=list(self.files),
+            sources=[sources[file] for file in self.files],
             file=_join(self.file, np.int32),
             row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
             position=_join(self.position, np.int64),

@@ -17,8 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents import Collection
-from neardup.documents.paths import sources_of
+from neardup.documents.collection import collect_inputs
 from neardup.errors import InputError
 from neardup.local.intake import empty_intake, joined_prepared, take_in
 from neardup.matching.evidence import EvidenceStore
@@ -104,7 +103,7 @@ def _kept_files(folder: Path) -> list[Path]:
 def _of_files(
     paths: Sequence[Path | str], plan: Plan, store: EvidenceStore, progress: Progress
 ) -> Intake:
-    collection = Collection(sources_of(paths))
+    collection = collect_inputs([(None, path) for path in paths], offered=True)
     return named(take_in(collection, replace(plan, limit=None), progress, store))
 
 

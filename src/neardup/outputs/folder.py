@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from neardup import schema
 from neardup.documents import Collection
-from neardup.documents.paths import sources_of
+from neardup.documents.collection import collect_inputs
 from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
 from neardup.documents.streams import whole_file
@@ -29,7 +29,7 @@ from neardup.errors import InputError, UsageError
 from neardup.outputs.result import Result
 
 RUN, ORDER, SIGNATURES = "run.json", "order.parquet", "signatures.arrow"
-FORMAT = 1
+FORMAT = 2
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 
@@ -134,9 +134,10 @@ def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
     if not inputs or any(entry is None for entry in inputs):
         return None
     limit = info["settings"].get("limit")
-    paths = [entry["path"] for entry in inputs]
-    names = [entry["file"] for entry in inputs]
-    return lambda: Collection(sources_of(paths)).renamed(names).limited(limit)
+    given = [(entry["source"], entry["path"]) for entry in inputs]
+    files = [entry["file"] for entry in inputs]
+    mapped = info.get("by_name", False)
+    return lambda: collect_inputs(given, mapped=mapped).renamed(files).limited(limit)
 
 
 def write_table(table: pa.Table, path: Path) -> None:

@@ -120,5 +120,5 @@ def _decisions(
     rejected = np.asarray(pc.equal(old["decision"], schema.REJECTED))
     new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
     new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])
-    same = {name: old[name] for name in ("id", "file", "row", "ref")}
+    same = {name: old[name] for name in ("id", "file", "row", "source", "ref")}
     return pa.table({**same, **new, "kind": kinds}, schema=schema.DECISIONS)

@@ -118,9 +118,11 @@ def test_own_values_win(tmp_path: Path) -> None:
         "dicts": [{"text": TEXT, "source": "own"}, {"text": OTHER, "source": None}],
         "lines": tmp_path / "j.jsonl",
     }
+    none = nd.dedup({**tables, "none": [{"text": TEXT, "source": None}]}, within="source")
+    assert none.decisions["decision"].to_pylist()[-1] == "kept"
     own = nd.dedup(tables, within="source")
     assert own.decisions["decision"].to_pylist() == [
-        *("kept", "kept"), *("kept", "kept"), *("duplicate", "kept"), *("duplicate", "kept"),
+        *("kept", "kept"), *("kept", "duplicate"), *["duplicate", "duplicate"] * 2,
     ]  # fmt: skip
     assert nd.dedup(tables, keep="source:7").decisions["decision"].to_pylist()[0] == "kept"
 
@@ -166,8 +168,10 @@ def test_what_cannot_be_named(files: dict[str, Path]) -> None:
 
 def test_references_need_no_source(files: dict[str, Path]) -> None:
     named = {"a": files["j.jsonl"], "b": files["c.csv"]}
-    result = nd.dedup(named, keep="source:b", against=[files["q.parquet"]])
-    assert result.counts.duplicates == 4
+    references = [files["q.parquet"]]
+    assert nd.dedup(named, keep="source:b", against=references).counts.duplicates == 4
+    with pytest.raises(ColumnError, match=r"'source' is not in .*q\.parquet"):
+        nd.dedup(named, within="source", against=references)
 
 
 def test_command(run: Run, files: dict[str, Path], tmp_path: Path) -> None:

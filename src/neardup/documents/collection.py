@@ -78,8 +78,7 @@ class Collection:
         """Pieces to be read in any thread; making them is cheap, bounded and in order."""
         self._columns = columns or Columns()
         if self.inputs.offered:
-            names = self.source_names
-            parts = (named_chunks(s, self._columns, names) for s in self.sources)
+            parts = (named_chunks(s, self._columns) for s in self.sources)
         else:
             parts = (s.chunks(self._columns) for s in self.sources)
         return itertools.chain.from_iterable(parts)
@@ -189,9 +188,11 @@ def _check_mapping(inputs: dict[Any, Any]) -> None:
 
 
 def collect_inputs(
-    given: Sequence[tuple[str | None, Any]], *, offered: bool = False, mapped: bool = False
+    given: Sequence[tuple[str | None, Any]], *, offered: bool | None = None, mapped: bool = False
 ) -> Collection:
-    """Several inputs, each with its name or None."""
+    """Several inputs, each with its name or None. The names are offered as the column ``source``
+    where there are several or one was given, unless that is said."""
     sources, names = gather(given)
-    offered = offered or len(set(names)) > 1 or any(name is not None for name, _ in given)
+    if offered is None:
+        offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
     return Collection(sources, inputs=Inputs(tuple(names), offered, mapped))

@@ -1,18 +1,20 @@
 """What came in, under which name: files, addresses and objects, several of them in one run.
 
 Each input has a name: the one that was given, else that of its file. Policies may read it as the
-column ``source`` where a run has several inputs or one that was named; a value that a document has
-itself in such a column wins.
+column ``source`` where a run has several inputs or one that was named; a file that has such a
+column with a value in it keeps its own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, DocumentBatch, Source
@@ -130,35 +132,47 @@ def _short(item: Any) -> str:
 
 @dataclass(frozen=True)
 class _NamedChunk:
+    """With a column ``source`` of strings, whether the file has one or not."""
+
     chunk: Chunk
-    names: Mapping[str, str]
 
     def read(self) -> DocumentBatch:
         batch = self.chunk.read()
         records = batch.records
-        values = _filled(records, self.names[batch.file])
+        values = pa.nulls(records.num_rows, pa.large_string())
         if SOURCE in records.schema.names:
+            values = _strings(records.column(SOURCE))
             records = records.drop_columns([SOURCE])
-        records = records.append_column(SOURCE, values)
-        return replace(batch, records=records)
+        return replace(batch, records=records.append_column(SOURCE, values))
 
 
-def named_chunks(source: Source, columns: Columns, names: Mapping[str, str]) -> Iterator[Chunk]:
-    """The chunks of a source; a document without a value in ``source`` has the name of its input,
-    which ``names`` has by file."""
+def _strings(values: pa.Array) -> pa.Array:
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowException:  # a type that no policy can read: they say so
+        return values
+
+
+def named_chunks(source: Source, columns: Columns) -> Iterator[Chunk]:
+    """The chunks of a source, which need not have the column ``source``: see ``with_names``."""
     if SOURCE not in columns.delivered:
         yield from source.chunks(columns)
         return
     for chunk in source.chunks(replace(columns, optional=(SOURCE,))):
-        yield _NamedChunk(chunk, names)
+        yield _NamedChunk(chunk)
 
 
-def _filled(records: pa.RecordBatch, name: str) -> pa.Array:
-    scalar = pa.scalar(name, pa.large_string())
-    if SOURCE not in records.schema.names:
-        return pa.repeat(scalar, records.num_rows)
-    own = records.column(SOURCE)
-    try:
-        return own.cast(pa.large_string()).fill_null(scalar)
-    except pa.ArrowException:  # a type that no policy can read: they say so
-        return own
+def with_names(
+    values: pa.ChunkedArray, file: npt.NDArray[np.int32], names: Sequence[str]
+) -> pa.ChunkedArray:
+    """The column ``source`` of documents in numbered files: where no document of a file has a value
+    of its own, all have the name of their input. Known only when all were read, so that the size of
+    chunks cannot change it."""
+    import pyarrow.compute as pc
+
+    if values.type != pa.large_string():
+        return values
+    own = np.zeros(len(names), np.bool_)
+    own[file[np.asarray(values.is_valid())]] = True
+    named = pa.array(names, pa.large_string()).take(pa.array(file))
+    return pc.if_else(pa.array(own[file]), values, named)

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
+from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.method import Prepared
@@ -38,7 +39,15 @@ def take_in(collection: Collection, plan: Plan, progress: Progress, store: Evide
         progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
         if gathered.full:
             break
-    return gathered.finish(collection.source_names)
+    return _with_names(gathered.finish(collection.source_names), collection)
+
+
+def _with_names(intake: Intake, collection: Collection) -> Intake:
+    own = intake.extra.get(SOURCE)
+    if own is None or not collection.inputs.offered:
+        return intake
+    named = with_names(own, intake.file, intake.sources)
+    return replace(intake, extra={**intake.extra, SOURCE: named})
 
 
 def empty_intake(store: EvidenceStore) -> Intake:

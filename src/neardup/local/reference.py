@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents.collection import collect_inputs
+from neardup.documents.inputs import SOURCE
 from neardup.errors import InputError
 from neardup.local.intake import empty_intake, joined_prepared, take_in
 from neardup.matching.evidence import EvidenceStore
@@ -30,17 +31,25 @@ from neardup.progress import Progress
 PREFIX = "ref:"
 
 
-def take_references(plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
-    """All references in the order given; their evidence goes into ``store``."""
-    parts = [_reference(path, plan, store, progress) for path in _with_their_own(plan.against)]
+def take_references(
+    plan: Plan, store: EvidenceStore, progress: Progress, *, offered: bool
+) -> Intake:
+    """All references in the order given; their evidence goes into ``store``. Where the inputs have
+    names, references need no column ``source`` for an order; but for groups (``within``) they do,
+    because the name of a reference is that of no input."""
+    offered = offered and plan.within != SOURCE
+    parts = []
+    for path in _with_their_own(plan.against):
+        if files := _files(path):
+            parts.append(_of_files(files, plan, store, progress, offered))
+        else:
+            parts.append(_of_run(Path(path), plan, store))
     return joined(parts, plan) if parts else empty_intake(store)
 
 
-def _reference(path: Path | str, plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
-    if isinstance(path, str) or not path.is_dir():
-        return _of_files([path], plan, store, progress)
-    files = _kept_files(path)
-    return _of_files(files, plan, store, progress) if files else _of_run(path, plan, store)
+def _files(path: Path | str) -> Sequence[Path | str]:
+    """The files of a reference; none for a run of which the signatures are read."""
+    return [path] if isinstance(path, str) or not path.is_dir() else _kept_files(path)
 
 
 def joined(parts: Sequence[Intake], plan: Plan) -> Intake:
@@ -101,9 +110,13 @@ def _kept_files(folder: Path) -> list[Path]:
 
 
 def _of_files(
-    paths: Sequence[Path | str], plan: Plan, store: EvidenceStore, progress: Progress
+    paths: Sequence[Path | str],
+    plan: Plan,
+    store: EvidenceStore,
+    progress: Progress,
+    offered: bool,
 ) -> Intake:
-    collection = collect_inputs([(None, path) for path in paths], offered=True)
+    collection = collect_inputs([(None, path) for path in paths], offered=offered)
     return named(take_in(collection, replace(plan, limit=None), progress, store))
 
 

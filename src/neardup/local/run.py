@@ -34,7 +34,7 @@ def run(
 ) -> Outcome:
     clock = _Clock()
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
-    references = take_references(plan, store, progress)
+    references = take_references(plan, store, progress, offered=collection.inputs.offered)
     intake = take_in(collection, plan, progress, store)
     clock.lap("reading")
     _check_sources(collection, plan, intake)

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from glob import glob
 from pathlib import Path
@@ -216,6 +217,9 @@ def test_secrets_are_not_shown(bucket: Bucket, tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         collect(given.replace("a.jsonl", "none"))
     assert "geheim" not in str(error.value)
+    with pytest.raises(InputError, match="Unrecognized filesystem") as error:
+        collect(given.replace("s3://", "ftp://"))
+    assert "geheim" not in "".join(traceback.format_exception(error.value))
 
 
 @pytest.mark.parametrize("suffix", FORMS)

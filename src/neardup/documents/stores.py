@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 from neardup.errors import InputError
 
 CONNECT_SECONDS, REQUEST_SECONDS, ATTEMPTS = 10, 60, 4
-GCS_SECONDS = 60  # pyarrow would try for 15 minutes
+GCS_SECONDS = 30  # pyarrow would try for 15 minutes
 _S3_OPTIONS = ("region", "scheme", "endpoint_override")
 _SHOWN_OPTIONS = (*_S3_OPTIONS, "project_id", "blob_storage_authority", "dfs_storage_authority")
 # pathlib makes one slash of two.
@@ -85,7 +85,9 @@ def store_of(address: Address) -> Store:
     try:
         return _store(address._replace(key=""))
     except (OSError, ValueError, NotImplementedError) as error:
-        raise unreachable(address.shown, error) from error
+        # pyarrow repeats the address that it was given, login and all; so no cause is shown either.
+        said = str(error).replace(f"{address.login}@", "") if address.login else str(error)
+        raise unreachable(address.shown, OSError(said)) from None
 
 
 @functools.lru_cache(maxsize=16)
@@ -148,7 +150,8 @@ _HINTS = {
 
 def unreachable(shown: str, error: Exception) -> InputError:
     """The store's first line, without numbers that only it understands."""
-    said = str(error).partition("\n")[0].partition(" (Request ID")[0].partition("; Details")[0]
+    said = re.split(r"\n| \(Request ID|; Details| error_info=", str(error))[0]
+    said = said.removeprefix("google::cloud::Status(")
     hints = (hint for sign, hint in _HINTS.items() if re.search(sign, str(error), re.IGNORECASE))
     hint = next(hints, "check the address, the credentials and the network.")
     return InputError(f"Cannot read {shown}: {said.rstrip('.')}.", hint=hint)

@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.documents import Collection, collect
+from neardup.documents.remote import Place
+from neardup.documents.stores import address_of
 from neardup.errors import ConservationError
 from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
@@ -29,9 +31,10 @@ def dedup(documents: Any, **settings: Any) -> Result:
     """Find near-duplicates and decide which documents to keep.
 
     ``documents``: a list of texts or dicts, a pandas, polars or pyarrow table, anything with the
-    Arrow PyCapsule protocol, or paths. Settings are those of :class:`neardup.plan.Settings`:
-    ``method``, ``threshold``, ``keep``, ``within``, ``text``, ``id``, ``date``, ``clusters`` …
-    Others are parameters of the method: ``words=3``, or as elsewhere ``ngram=3``.
+    Arrow PyCapsule protocol, or paths; or a dict of several of these by name. Settings are those of
+    :class:`neardup.plan.Settings`: ``method``, ``threshold``, ``keep``, ``within``, ``text``,
+    ``id``, ``date``, ``clusters`` … Others are parameters of the method: ``words=3``, or as
+    elsewhere ``ngram=3``.
     """
     return execute(collect(documents), resolve(settings_of(settings)))
 
@@ -88,12 +91,14 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         settings=plan.describe(),
         inputs=_inputs(collection),
         artefacts={name: artefact.describe() for name, artefact in plan.artefacts.items()},
-        against=[os.path.abspath(path) for path in plan.against],
+        against=[_from_anywhere(path) for path in plan.against],
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     )
+    if collection.inputs.mapped:
+        result.info["by_name"] = True
     result.info["counts"] = vars(result.counts)
     _check_conservation(result, outcome.intake.total)
     return result
@@ -102,9 +107,18 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
 def _inputs(collection: Collection) -> list[dict[str, str] | None]:
     """As named by the user, and where that is from anywhere; None for what cannot be read again."""
     return [
-        {"file": file, "path": os.path.abspath(path)} if path else None
-        for file, path in zip(collection.files, collection.paths, strict=True)
+        {"source": name, "file": file, "path": _from_anywhere(path)} if path else None
+        for name, file, path in zip(
+            collection.inputs.names, collection.files, collection.paths, strict=True
+        )
     ]
+
+
+def _from_anywhere(path: Place | str) -> str:
+    if isinstance(path, Path):
+        return os.path.abspath(path)
+    address = address_of(path) if isinstance(path, str) else path.address
+    return address.again if address else str(path)
 
 
 def _rank_of_all(outcome: Outcome) -> Any:

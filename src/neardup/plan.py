@@ -20,6 +20,7 @@ from typing import Any
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
+from neardup.documents.stores import address_of, local_path
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
 from neardup.methods.method import BitsMethod, Method, OverlapMethod, signature_of
@@ -96,7 +97,7 @@ class Plan:
     limit: int | None
     max_pairs: int
     strict: bool
-    against: tuple[Path, ...]  # files or run folders that come before all input
+    against: tuple[Path | str, ...]  # files, run folders, addresses (str) that come before all
     signatures: bool  # keep what a next run needs to build on this one
     every_pair: bool  # find lists all pairs; dedup needs only what decides
     written: Settings
@@ -181,7 +182,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,
-        against=_paths(settings.against),
+        against=as_paths(settings.against),
         signatures=settings.signatures,
         # Components of some of the pairs would be neither these nor those clusters.
         every_pair=every_pair or settings.clusters == "components",
@@ -235,8 +236,17 @@ def _not_the_text(settings: Settings, keep: Keep | None) -> None:
             )
 
 
-def _paths(given: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
-    return tuple(map(Path, [given] if isinstance(given, str | Path) else given))
+def as_paths(given: str | Path | Sequence[str | Path]) -> tuple[Path | str, ...]:
+    several = [given] if isinstance(given, str | Path) else given
+    return tuple(_path(one) for one in several)
+
+
+def _path(given: str | Path) -> Path | str:
+    address = address_of(given)
+    if address is None:
+        return Path(given)
+    local = local_path(address)
+    return Path(local) if local is not None else str(given)
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:

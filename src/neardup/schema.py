@@ -50,6 +50,7 @@ DECISIONS = pa.schema(
         pa.field("id", pa.large_string()),
         pa.field("file", pa.dictionary(pa.int32(), pa.large_string())),
         pa.field("row", pa.int64()),
+        pa.field("source", pa.dictionary(pa.int32(), pa.large_string())),
         pa.field("decision", pa.dictionary(pa.int8(), pa.string())),
         pa.field("reason", pa.large_string()),
         pa.field("kept_id", pa.large_string()),

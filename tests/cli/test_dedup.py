@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shlex
 from pathlib import Path
@@ -71,6 +72,14 @@ def test_kept_lines_to_stdout_and_nothing_else(run: Run, docs: Path) -> None:
 def test_standard_input(run: Run) -> None:
     done = run("dedup", "-", "-o", "-", "--limit", "4", input=jsonl(DOCUMENTS))
     assert done.stdout == jsonl([DOCUMENTS[i] for i in (0, 3)])
+
+
+def test_csv_on_standard_input(run: Run) -> None:
+    text = ", ".join(f'"{word}"\n{{😀}}' for word in "abcdefghijklmnopqrst")
+    quoted = '"' + text.replace('"', '""') + '"'
+    given = f"\ufeffn|text\r\n1|{quoted}\r\n2|{quoted}\r\n\r\n3|last".encode()
+    done = run("dedup", "-", "-o", "-", input=gzip.compress(given))
+    assert done.stdout_bytes == f"\ufeffn|text\r\n1|{quoted}\r\n3|last".encode()
 
 
 def test_a_run_on_standard_input_names_no_file(run: Run, tmp_path: Path) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.documents import Columns, collect
+from neardup.documents import Collection, Columns, collect
+from neardup.documents.lists import ListSource
+from neardup.documents.spooled import SpooledRows
 from neardup.errors import ColumnError, InputError
 
 WORDS = "one two three four five six seven eight nine ten"
@@ -23,25 +30,59 @@ ROWS = [
 
 def test_dataset_gives_a_dataset(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
-    given = datasets.Dataset.from_list(ROWS).select([1, 2, 0, 3])  # an order beside the table
-    result = nd.dedup(given)
+    rows = datasets.Dataset.from_list(ROWS).select([1, 2, 0, 3])  # an order beside the table
+    result = nd.dedup(rows)
     assert isinstance(result.kept, datasets.Dataset)
-    assert result.kept.features == given.features
+    assert result.kept.features == rows.features
     assert result.kept["id"][:] == [1, 2]
-    assert collect(given).texts("input", [2, 4]) == [WORDS + "!", ""]
+    assert collect(rows).texts("input", [2, 4]) == [WORDS + "!", ""]
     result.save(tmp_path / "out")
     assert pq.read_table(tmp_path / "out" / "kept.parquet").column("id").to_pylist() == [1, 2]
     with pytest.raises(ColumnError, match="'body' is not in"):
-        list(collect(given).chunks(Columns("body")))
+        list(collect(rows).chunks(Columns("body")))
     with pytest.raises(InputError, match="Cannot read a DatasetDict") as error:
-        collect(datasets.DatasetDict(train=given))
+        collect(datasets.DatasetDict(train=rows))
     assert "split" in (error.value.hint or "")
 
 
 def test_iterable_dataset_gives_a_list() -> None:
     datasets = pytest.importorskip("datasets")
-    given = datasets.Dataset.from_list(ROWS).to_iterable_dataset()
-    assert nd.dedup(given).kept == ROWS[:2]
+    rows = datasets.Dataset.from_list(ROWS).to_iterable_dataset()
+    assert nd.dedup(rows).kept == ROWS[:2]
+
+
+def test_iterable_dataset_is_not_held_in_memory(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    source = collect(datasets.Dataset.from_list(ROWS).to_iterable_dataset()).sources[0]
+    assert isinstance(source, ListSource)
+    assert isinstance(source.items, SpooledRows)
+    nd.dedup(Collection([source])).save(tmp_path / "out")
+    lines = (tmp_path / "out" / "kept.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == ROWS[:2]
+
+
+def test_spooled_rows_are_on_disk() -> None:
+    tracemalloc.start()
+    spooled = SpooledRows({"text": f"{i} " * 100_000} for i in range(200))
+    assert sum(len(row["text"]) for row in spooled) > 40_000_000
+    assert tracemalloc.get_traced_memory()[1] < 8_000_000
+    tracemalloc.stop()
+    path = spooled._path
+    assert path.exists()
+    del spooled
+    assert not path.exists()
+
+
+@given(st.lists(st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.binary())))
+def test_spooled_rows_are_a_list(rows: list[Any]) -> None:
+    spooled = SpooledRows(iter(rows))
+    assert list(spooled) == rows
+    assert len(spooled) == len(rows)
+    assert spooled[1:3] == rows[1:3]
+    assert spooled[::-2] == rows[::-2]
+    assert [spooled[-i - 1] for i in range(len(rows))] == rows[::-1]
+    with pytest.raises(IndexError):
+        spooled[len(rows)]
 
 
 def test_duckdb_relation_gives_a_table() -> None:

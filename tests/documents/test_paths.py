@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 import os
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -90,3 +94,70 @@ def test_a_pipe_is_spooled(tmp_path: Path) -> None:
     os.close(read_end)
     (kept,) = collection.write_kept(np.array([True]), tmp_path)
     assert (collection.files, kept.read_bytes()) == ([path], LINE)
+
+
+HOSTILE = b"\r\n".join(
+    [
+        b"\xef\xbb\xbfid;text",
+        b'1;"a ""b""; \n{""x"":1}\n"',
+        b"",
+        b"2;\xf0\x9f\x98\x80 \x00 z",
+        b'3;{"text":"a"}',
+        b"",
+    ]
+)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("by", ["stdin", "fifo"])
+def test_csv_without_a_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes], by: str
+) -> None:
+    data = pack(HOSTILE)
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    given: str | Path = "-"
+    if by == "fifo":
+        given = tmp_path / "pipe"
+        os.mkfifo(given)
+        threading.Thread(target=given.write_bytes, args=(data,)).start()
+    collection = collect(given)
+    (chunk,) = collection.chunks()
+    batch = chunk.read()
+    assert batch.records.column("id").to_pylist() == ["1", "2", "3"]
+    assert batch.records.column("text")[0].as_py() == 'a "b"; \n{"x":1}\n'
+    out = io.BytesIO()
+    collection.write_kept_to(np.array([True] * 3), out)
+    assert out.getvalue() == HOSTILE
+    out = io.BytesIO()
+    collection.write_kept_to(np.array([False, False, True]), out)
+    assert out.getvalue() == b'\xef\xbb\xbfid;text\r\n3;{"text":"a"}\r\n'
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"", "kept.jsonl"),
+        (b"\n \n", "kept.jsonl"),
+        (b" \n" * 50_000 + LINE, "kept.jsonl"),
+        (b"\xef\xbb\xbf" + LINE, "kept.jsonl"),
+        (b"text\tid\na\t1\n", "kept.tsv"),
+        (b"text\na\n", "kept.csv"),
+        (b'"text"\na\n', "kept.csv"),
+    ],
+)
+def test_content_tells_the_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, name: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    collection = collect("-")
+    texts = [text for c in collection.chunks() for text in c.read().records["text"].to_pylist()]
+    assert texts == (["a"] if b"a" in data else [])
+    (kept,) = collection.write_kept(np.ones(len(texts), np.bool_), tmp_path)
+    assert kept.name == name
+
+
+def test_stdin_that_cannot_be_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = b"\x1f\x8b" + LINE
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(broken)))
+    with pytest.raises(InputError, match="Cannot read stdin"):
+        collect("-")

@@ -40,7 +40,6 @@ COLLECTIONS = (
     "--in",
     "collection",
     metavar="FILE",
-    type=click.Path(path_type=Path),
     help="A and B are ids of documents in FILE.",
 )
 @click.option("--strings", is_flag=True, help="A and B are the texts themselves.")
@@ -56,7 +55,7 @@ COLLECTIONS = (
 def compare(
     a: str,
     b: str,
-    collection: Path | None,
+    collection: str | None,
     strings: bool,
     method: str,
     threshold: float | None,
@@ -99,7 +98,7 @@ def _method(name: str, threshold: float | None, assignments: tuple[str, ...]) ->
 def _named(name: str, columns: Columns) -> str:
     path, sign, id = name.rpartition("#")
     if sign and not Path(name).exists():
-        return _documents(Path(path), [id], columns)[0]
+        return _documents(path, [id], columns)[0]
     if Path(name).suffix.lower() in COLLECTIONS:
         raise UsageError(
             f"{name} holds many documents; which one is meant?",
@@ -121,7 +120,7 @@ def _file(name: str) -> str:
         raise InputError(f"{name} is not UTF-8: {error.reason} at byte {error.start}.") from error
 
 
-def _documents(path: Path, ids: list[str], columns: Columns) -> list[str]:
+def _documents(path: str, ids: list[str], columns: Columns) -> list[str]:
     """Reads only as far as the last of them."""
     import pyarrow.compute as pc
 

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Decide which documents to keep, and write them.")
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path)
-)
+@click.argument("inputs", nargs=-1, metavar="INPUT...")
 @click.option(
     "-o",
     "--out",
@@ -33,11 +31,11 @@ if TYPE_CHECKING:
     "[default: signatures]",
 )
 @run_options
-def dedup(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
+def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each, write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, globs in
-    quotes, folders of text files, or - for stdin.
+    quotes, folders of text files, or - for stdin; of stores too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds the kept documents as they came, decisions.parquet (every document once),
     duplicates.parquet (each with the document it was set aside for, and why), pairs.parquet,

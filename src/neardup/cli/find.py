@@ -12,9 +12,7 @@ from neardup.cli.target import STDOUT, Target
 
 
 @click.command(short_help="List near-duplicate pairs and clusters.")
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path)
-)
+@click.argument("inputs", nargs=-1, metavar="INPUT...")
 @click.option(
     "-o",
     "--out",
@@ -23,11 +21,11 @@ from neardup.cli.target import STDOUT, Target
     help="The folder to write; without it the first clusters are shown.",
 )
 @run_options
-def find(inputs: tuple[Path, ...], out: Path | None, **options: Any) -> None:
+def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
     INPUT: JSON Lines, CSV, TSV (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, globs in
-    quotes, folders of text files, or - for stdin.
+    quotes, folders of text files, or - for stdin; of stores too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
     would do with each document), duplicates.parquet, rejected.jsonl and run.json.

@@ -50,6 +50,14 @@ KEEP = (
     "COLUMN:asc, COLUMN:desc or source:a,b,c.  [default: first]"
 )
 _OPTIONS = (
+    click.option(
+        "--source",
+        "sources",
+        metavar="NAME=INPUT",
+        multiple=True,
+        help="An input with a name, for --keep source:… and --within source; after those without. "
+        "May be repeated.",
+    ),
     click.option("--method", metavar="NAME", help="How to compare.  [default: shingles]"),
     click.option(
         "--threshold",

@@ -14,6 +14,7 @@ from neardup.cli import summary
 from neardup.cli.failures import INTERRUPTED
 from neardup.cli.options import settings_from
 from neardup.cli.target import Target
+from neardup.errors import SettingsError
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
@@ -32,16 +33,17 @@ class Job:
     annotate: bool
 
     @classmethod
-    def of(
-        cls, inputs: Sequence[Path], options: dict[str, Any], *, every_pair: bool = False
-    ) -> Job:
+    def of(cls, inputs: Sequence[str], options: dict[str, Any], *, every_pair: bool = False) -> Job:
         """Settings are checked before standard input is waited for."""
-        from neardup.documents import collect
+        from neardup.documents.collection import collect_inputs
         from neardup.plan import resolve
 
+        named = [(None, one) for one in inputs] + named_inputs(options.pop("sources"))
+        if not named:
+            raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
         plan = resolve(settings_from(options), every_pair=every_pair)
         given = {name: options[name] for name in ("as_json", "quiet", "annotate")}
-        return cls(collect(list(inputs)), plan, **given)
+        return cls(collect_inputs(named), plan, **given)
 
     def dry_run(self, *, writes: str | None) -> None:
         from neardup.cli.summary import estimate_lines
@@ -105,3 +107,16 @@ class Job:
         if not self.quiet:
             size = self.collection.plain_size()
             click.echo("\n".join(summary.lines(result, out, seconds, size)), err=True)
+
+
+def named_inputs(written: tuple[str, ...]) -> list[tuple[str | None, str]]:
+    """``wire=news/*.jsonl`` → its name and the input."""
+    pairs: list[tuple[str | None, str]] = []
+    for one in written:
+        name, equals, given = one.partition("=")
+        if not (name and equals and given):
+            raise SettingsError(
+                f"--source got {one!r}; expected NAME=INPUT.", hint="--source wire=news.jsonl"
+            )
+        pairs.append((name, given))
+    return pairs

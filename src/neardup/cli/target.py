@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
+    from neardup.documents.remote import Place
     from neardup.outputs.result import Result
 
 STDOUT = Path("-")
@@ -25,7 +26,7 @@ class Target:
         self._ours = False  # everything in the folder is of this run
         self._saving = False
 
-    def check(self, inputs: Sequence[Path | None]) -> None:
+    def check(self, inputs: Sequence[Place | None]) -> None:
         """Refuses before any work what would write over something."""
         from neardup.outputs.folder import spare_inputs
 

@@ -17,7 +17,8 @@ import pyarrow.ipc as ipc
 
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected, kept_rows, mask_for
 from neardup.documents.parquet import conform, unified_schema
-from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
+from neardup.documents.remote import Place
+from neardup.documents.streams import CHUNK_BYTES, arrow_file, unreadable, whole_file
 from neardup.documents.tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.values import text_column
 
@@ -27,7 +28,7 @@ STREAM_MAGIC = b"\xff\xff\xff\xff"
 
 @dataclass
 class ArrowSource:
-    path: Path
+    path: Place
     file: str
     form: str = "arrow"
     chunk_rows: int = CHUNK_ROWS
@@ -51,7 +52,7 @@ class ArrowSource:
             yield chunk_of(batch, self.file, row, columns)
             row += batch.num_rows
         if self._lost:
-            extra = {name: schema.field(name).type for name in columns.delivered}
+            extra = {name: schema.field(name).type for name in columns.found(there)}
             yield LostChunk(Rejected(self.file, row, self._lost, None), extra)
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
@@ -107,7 +108,7 @@ class ArrowSource:
     def _open(self, options: ipc.IpcReadOptions) -> Iterator[ipc.RecordBatchStreamReader]:
         open_ = ipc.open_stream if self.is_stream else ipc.open_file
         try:
-            file = pa.OSFile(str(self.path))
+            file = arrow_file(self.path)
         except OSError as error:
             raise unreadable(self.path, error) from error
         with file:

@@ -13,11 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-import pyarrow as pa
-
 from neardup.documents.columns import Chunk, Columns, Mask, Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.folder import FolderSource
+from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.kept import (
     as_mask,
@@ -31,51 +30,43 @@ from neardup.documents.kept import (
     writer,
 )
 from neardup.documents.lists import ListSource
-from neardup.documents.paths import sources_of
-from neardup.documents.tables import (
-    TableSource,
-    arrow_source,
-    dataset_source,
-    pandas_source,
-    polars_source,
-)
+from neardup.documents.remote import Place
 from neardup.errors import InputError, UsageError
-
-_ACCEPTED = (
-    "expected paths, a list of texts or dicts, a pandas or polars frame, an Arrow table, a Hugging "
-    "Face dataset, or anything with __arrow_c_stream__"
-)
-_HINTS = {
-    "LazyFrame": "call .collect() first.",
-    "DatasetDict": "name the split, such as dataset['train'].",
-    "IterableDatasetDict": "name the split, such as dataset['train'].",
-}
 
 
 class Collection:
     """One or more sources in order. ``keep`` has one entry a document, by position: all rows of all
     sources in order, rejected ones included, blank lines of JSON Lines files not counted."""
 
-    def __init__(self, sources: Sequence[Source], limit: int | None = None) -> None:
+    def __init__(
+        self, sources: Sequence[Source], limit: int | None = None, inputs: Inputs | None = None
+    ) -> None:
         self.sources = list(sources)
         self.limit = limit
+        self.inputs = inputs or Inputs(tuple(self.files))
         self._columns = Columns()
 
     def renamed(self, names: Sequence[str]) -> Collection:
         """The same, with other names for its files: those of an earlier run."""
         pairs = zip(self.sources, names, strict=True)
-        return Collection([replace(s, file=n) for s, n in pairs], self.limit)  # type: ignore[type-var]
+        renamed = [replace(s, file=n) for s, n in pairs]  # type: ignore[type-var]
+        return Collection(renamed, self.limit, self.inputs)
 
     def limited(self, limit: int | None) -> Collection:
         """The same, but documents after the first ``limit`` are not part of it."""
-        return Collection(self.sources, limit)
+        return Collection(self.sources, limit, self.inputs)
 
     @property
     def files(self) -> list[str]:
         return [source.file for source in self.sources]
 
     @property
-    def paths(self) -> list[Path | None]:
+    def source_names(self) -> dict[str, str]:
+        """The name of each file's input."""
+        return dict(zip(self.files, self.inputs.names, strict=True))
+
+    @property
+    def paths(self) -> list[Place | None]:
         """Where each source can be read again; None for what is in memory or came by a pipe."""
         paths = [getattr(source, "path", None) for source in self.sources]
         # A pipe was copied to a file of another name, which goes away with the process.
@@ -86,7 +77,11 @@ class Collection:
     def chunks(self, columns: Columns | None = None) -> Iterator[Chunk]:
         """Pieces to be read in any thread; making them is cheap, bounded and in order."""
         self._columns = columns or Columns()
-        return itertools.chain.from_iterable(s.chunks(self._columns) for s in self.sources)
+        if self.inputs.offered:
+            parts = (named_chunks(s, self._columns) for s in self.sources)
+        else:
+            parts = (s.chunks(self._columns) for s in self.sources)
+        return itertools.chain.from_iterable(parts)
 
     def texts(self, file: str, rows: Sequence[int], columns: Columns | None = None) -> list[str]:
         """A few texts again; ``columns`` as in the last call of ``chunks``. A rejected row's is
@@ -111,15 +106,18 @@ class Collection:
             check_group(group)
 
     def kept(self, keep: Mask) -> Any:
-        """The kept documents in the type that came in; of files, one Arrow table."""
+        """The kept documents in the type that came in; of files, one Arrow table; of inputs that
+        came with names, a dict."""
         keep = as_mask(keep)
-        parts, position = [], 0
-        for source in self.sources:
+        parts: dict[str, list[Any]] = {}
+        position = 0
+        for source, name in zip(self.sources, self.inputs.names, strict=True):
             part, count = source.kept(keep[position:])
-            parts.append(part)
+            parts.setdefault(name if self.inputs.mapped else "", []).append(part)
             position += count
         check_length(keep, position, self.limit)
-        return parts[0] if len(parts) == 1 else joined(parts)
+        kept = {name: some[0] if len(some) == 1 else joined(some) for name, some in parts.items()}
+        return kept if self.inputs.mapped else kept[""]
 
     def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
         """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in, of
@@ -167,50 +165,34 @@ class Collection:
 
 
 def collect(inputs: Any) -> Collection:
-    """A single string is a path, a glob or ``"-"``; a list of strings is texts; a list of ``Path``
-    objects is files and globs."""
+    """A single string is a path, a glob, an address such as ``s3://…``, or ``"-"``; a list of
+    strings is texts; a list of ``Path`` objects is files and globs; a dict names its inputs."""
     if isinstance(inputs, Collection):
         return inputs
-    if isinstance(inputs, str | Path):
-        return Collection(sources_of([Path(inputs)]))
-    if isinstance(inputs, list | tuple):
-        if inputs and all(isinstance(item, Path) for item in inputs):
-            return Collection(sources_of(inputs))
-        return Collection([_list_source(inputs)])
-    if _class_of(inputs) == ("datasets", "IterableDataset"):
-        return Collection([ListSource(list(inputs))])  # it may not give the same rows twice
-    return Collection([_table_source(inputs)])
+    if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
+        _check_mapping(inputs)
+        return collect_inputs(list(inputs.items()), mapped=True)
+    if isinstance(inputs, list | tuple) and inputs and all(isinstance(i, Path) for i in inputs):
+        return collect_inputs([(None, one) for one in inputs])
+    return collect_inputs([(None, inputs)])
 
 
-def _class_of(given: Any) -> tuple[str, str]:
-    """The library and the class, known without importing the library."""
-    return type(given).__module__.partition(".")[0], type(given).__name__
-
-
-def _list_source(items: Sequence[Any]) -> ListSource:
-    if any(isinstance(item, Path) for item in items):
+def _check_mapping(inputs: dict[Any, Any]) -> None:
+    """A document, or a table as a dict of columns, is easily given in the place of inputs."""
+    if "text" in inputs or not all(isinstance(name, str) for name in inputs):
         raise InputError(
-            "The list mixes Path objects with other things.",
-            hint="give only Path objects to read files, or only texts.",
+            "Cannot read a dict that is a document or a table; a dict names inputs, as in "
+            "{'wire': 'wire.jsonl', 'archive': frame}.",
+            hint="put a document into a list; make a table with pandas, polars or pyarrow.",
         )
-    return ListSource(items)
 
 
-def _table_source(given: Any) -> TableSource:
-    library, shape = _class_of(given)
-    if library == "pandas" and shape == "DataFrame":
-        return pandas_source(given)
-    if library == "polars" and shape == "DataFrame":
-        return polars_source(given)
-    if library == "datasets" and shape == "Dataset":
-        return dataset_source(given)
-    if isinstance(given, pa.RecordBatch):
-        return arrow_source(
-            pa.Table.from_batches([given]), lambda keep: given.filter(pa.array(keep))
-        )
-    if isinstance(given, pa.Table):
-        return arrow_source(given)
-    if hasattr(given, "__arrow_c_stream__") and shape != "Series":
-        return arrow_source(pa.table(given))
-    hint = _HINTS.get(shape, "make it a list or a table.")
-    raise InputError(f"Cannot read a {shape}; {_ACCEPTED}.", hint=hint)
+def collect_inputs(
+    given: Sequence[tuple[str | None, Any]], *, offered: bool | None = None, mapped: bool = False
+) -> Collection:
+    """Several inputs, each with its name or None. The names are offered as the column ``source``
+    where there are several or one was given, unless that is said."""
+    sources, names = gather(given)
+    if offered is None:
+        offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
+    return Collection(sources, inputs=Inputs(tuple(names), offered, mapped))

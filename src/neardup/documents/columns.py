@@ -8,7 +8,7 @@ table rows in their file, from 1.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,12 +29,14 @@ class Columns:
     """Which columns to read. ``id=None``: the column ``id`` where there is one, else file:row.
 
     ``extra`` names columns that policies need (dates, groups). From tables they come in their own
-    type; from JSON as strings: the text of a string, the JSON text of anything else.
+    type; from JSON as strings: the text of a string, the JSON text of anything else. Those that
+    are ``optional`` are in a batch only where a file has them.
     """
 
     text: str = "text"
     id: str | None = None
     extra: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
     @property
     def id_name(self) -> str:
@@ -60,7 +62,12 @@ class Columns:
     @property
     def required(self) -> tuple[str, ...]:
         explicit = () if self.id is None else (self.id,)
-        return tuple(dict.fromkeys((self.text, *explicit, *self.delivered)))
+        extra = (name for name in self.delivered if name not in self.optional)
+        return tuple(dict.fromkeys((self.text, *explicit, *extra)))
+
+    def found(self, there: Container[str]) -> tuple[str, ...]:
+        """The extra columns of a file that has the columns ``there``."""
+        return tuple(n for n in self.delivered if n in there or n not in self.optional)
 
 
 def mask_for(keep: Mask, rows: int) -> Mask:

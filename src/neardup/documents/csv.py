@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import itemgetter
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +27,7 @@ from neardup.documents.columns import (
 )
 from neardup.documents.jsonl import LineWriter
 from neardup.documents.records import Header
+from neardup.documents.remote import Place
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
 from neardup.documents.tables import TableChunk
 from neardup.documents.values import text_column
@@ -48,7 +48,7 @@ class CsvChunk:
         columns, fields = self.columns, self._fields()
         ids = fields.get(columns.id_name)
         extra = {
-            name: text_column(fields[name], name, self.file).array for name in columns.delivered
+            name: text_column(fields[name], name, self.file).array for name in columns.found(fields)
         }
         chunk = TableChunk(
             self.file,
@@ -109,7 +109,7 @@ def _filled(array: pa.Array) -> pa.Array:
 class CsvSource:
     """One file. Remembers where chunks began, so that a few texts can be fetched again."""
 
-    path: Path
+    path: Place
     file: str
     codec: str | None = None
     delimiters: str = records.DELIMITERS

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
 from neardup.documents.encodings import decoded
+from neardup.documents.remote import Place, Remote
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.tables import TableChunk
 from neardup.errors import InputError
@@ -64,7 +65,7 @@ class FolderChunk:
 class FolderSource:
     """``prefix`` stands before the names where several folders are read, to tell them apart."""
 
-    path: Path
+    path: Place
     file: str
     prefix: str = ""
     chunk_bytes: int = CHUNK_BYTES
@@ -72,7 +73,7 @@ class FolderSource:
     @cached_property
     def entries(self) -> list[Entry]:
         """Looked up once, so that positions stay what they are while files come and go."""
-        found = list(_entries(self.path))
+        found = list(_entries(self.path) if isinstance(self.path, Path) else _far(self.path))
         return sorted(found, key=lambda entry: entry.name.split("/"))
 
     def id_of(self, entry: Entry) -> str:
@@ -92,7 +93,8 @@ class FolderSource:
             return None, f"file cannot be read: {error.strerror}"
 
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
-        asked = ((columns.text, "text"), (columns.id_name, "id"), *((n, "") for n in columns.extra))
+        extra = ((name, "") for name in columns.found(()))
+        asked = ((columns.text, "text"), (columns.id_name, "id"), *extra)
         for name, ours in asked:
             if name != ours:
                 raise unknown_column(name, _NAMES, f"the folder {self.file}")
@@ -120,7 +122,7 @@ class FolderSource:
             place = self.place(entry)
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             try:
-                shutil.copyfile(self.path / entry.name, folder / place)
+                _copy(self.path / entry.name, folder / place)
             except OSError as error:
                 raise unreadable(self.path / entry.name, error) from error
             places.append(place)
@@ -142,6 +144,18 @@ def _entries(top: Path) -> Iterator[Entry]:
     for error in problems:
         name = Path(error.filename).relative_to(top).as_posix()
         yield Entry(name, 0, error.strerror or str(error))
+
+
+def _far(top: Remote) -> Iterator[Entry]:
+    for name, file in top.files():
+        yield Entry(name, file.stat().st_size)
+
+
+def _copy(file: Place, to: Path) -> None:
+    if isinstance(file, Path):
+        shutil.copyfile(file, to)
+    else:
+        to.write_bytes(file.read_bytes())
 
 
 def with_prefixes(folders: Sequence[FolderSource]) -> None:

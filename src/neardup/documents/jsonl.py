@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from neardup.documents.columns import (
     generated_ids,
     unknown_column,
 )
+from neardup.documents.remote import Place
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable, whole_lines
 
 
@@ -119,7 +119,7 @@ def text_reason(name: str, kind: str) -> str:
 class JsonlSource:
     """One file. Remembers where chunks began, so that a few texts can be fetched again."""
 
-    path: Path
+    path: Place
     file: str
     codec: str | None = None
     chunk_bytes: int = CHUNK_BYTES

@@ -55,7 +55,7 @@ def names_of(groups: dict[str, list[Any]]) -> list[str]:
 
 def check_group(sources: Sequence[Any]) -> None:
     """Raises what makes it impossible to write the sources into one file."""
-    if isinstance(sources[0], ParquetSource | ArrowSource) and len(sources) > 1:
+    if isinstance(sources[0], ParquetSource | ArrowSource | TableSource) and len(sources) > 1:
         unified_schema(sources)
     if isinstance(sources[0], CsvSource):
         check_headers(sources)
@@ -64,7 +64,7 @@ def check_group(sources: Sequence[Any]) -> None:
 def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
     first = sources[0]
     check_group(sources)
-    if isinstance(first, ParquetSource):
+    if isinstance(first, ParquetSource) or (isinstance(first, TableSource) and len(sources) > 1):
         return parquet_writer(sources, path)
     if isinstance(first, FolderSource):
         return folder_writer(path)

@@ -41,10 +41,14 @@ class ListSource:
         return [text or "" for text in text_column(values, "text", self.file).array.to_pylist()]
 
     def kept(self, keep: Mask) -> tuple[list[Any], int]:
-        return [item for item, kept in zip(self.items, keep, strict=False) if kept], len(self.items)
+        return list(self.chosen(keep)), len(self.items)
+
+    def chosen(self, keep: Mask) -> Iterator[Any]:
+        """The kept items one by one: those of a spooled dataset may not fit into memory."""
+        return (item for item, kept in zip(self.items, keep, strict=False) if kept)
 
     def copy(self, keep: Mask, out: LineWriter) -> int:
-        for item in self.kept(keep)[0]:
+        for item in self.chosen(keep):
             out.write(json_line(item if isinstance(item, dict) else {"text": item}))
         return len(self.items)
 

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.documents.columns import Chunk, Columns, Mask, mask_for
-from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
+from neardup.documents.remote import Place
+from neardup.documents.streams import CHUNK_BYTES, parquet_file, unreadable, whole_file
 from neardup.documents.tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.values import text_column
 from neardup.errors import InputError
@@ -26,7 +27,7 @@ ROW_GROUP_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class ParquetSource:
-    path: Path
+    path: Place
     file: str
     chunk_rows: int = CHUNK_ROWS
 
@@ -93,7 +94,7 @@ class ParquetSource:
     @contextmanager
     def _open(self) -> Iterator[pq.ParquetFile]:
         try:
-            parquet = pq.ParquetFile(self.path)
+            parquet = pq.ParquetFile(**parquet_file(self.path))
         except (pa.ArrowException, OSError) as error:
             raise unreadable(self.path, error) from error
         with parquet:

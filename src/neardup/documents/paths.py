@@ -1,27 +1,26 @@
-"""Which files are meant: paths and globs, their formats by name, standard input.
+"""Which files are meant: paths, globs and addresses of stores, their formats by name.
 
-Files come in the order given, those of one glob sorted; a file that is named twice is read once.
+The files of one glob come sorted.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-import shutil
 import sys
-import tempfile
-import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
-from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
+from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
-from neardup.documents.folder import FolderSource, with_prefixes
+from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.pipes import spooled
 from neardup.documents.records import DELIMITERS
+from neardup.documents.remote import Place, remote_files
+from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.errors import InputError
 
@@ -29,24 +28,27 @@ JSONL = (".jsonl", ".ndjson", ".json")
 CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
+FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst, .bz2 or .xz), .parquet, "
     ".arrow or .feather, or a folder of text files"
 )
-_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 
 
-def sources_of(paths: Sequence[Path]) -> list[Source]:
-    found: dict[str, Source] = {}
-    for given in paths:
-        for path in _expanded(given):
-            place = os.path.realpath(path) if str(path) != "-" else "-"
-            if place not in found:
-                found[place] = _source(path)
-    folders = [source for source in found.values() if isinstance(source, FolderSource)]
-    if len(folders) > 1:
-        with_prefixes(folders)
-    return list(found.values())
+def places_of(given: Path | str) -> list[Place]:
+    """Where a path, a glob or the address of a store leads to."""
+    address = address_of(given)
+    if address is None:
+        return list(_expanded(Path(given)))
+    local = local_path(address)
+    return list(_expanded(Path(local)) if local is not None else remote_files(address))
+
+
+def key_of(place: Place) -> str:
+    """The same for the same file, however it was named."""
+    if isinstance(place, Path) and str(place) != "-":
+        return os.path.realpath(place)
+    return str(place)
 
 
 def _expanded(path: Path) -> Iterator[Path]:
@@ -66,12 +68,12 @@ def _expanded(path: Path) -> Iterator[Path]:
     yield from map(Path, matches)
 
 
-def _source(path: Path) -> Source:
+def source_of(path: Place) -> Source:
     if str(path) == "-":
-        return _spooled(sys.stdin.buffer, "stdin")
-    if path.is_fifo() or path.is_char_device():
+        return spooled(sys.stdin.buffer, "stdin")
+    if isinstance(path, Path) and (path.is_fifo() or path.is_char_device()):
         with path.open("rb") as stream:
-            return _spooled(stream, path.as_posix())
+            return spooled(stream, path.as_posix())
     if path.is_dir():
         return _folder_source(path)
     format_, codec = _named_format(path)
@@ -91,19 +93,19 @@ def _source(path: Path) -> Source:
     return source
 
 
-def _named_format(path: Path) -> tuple[str, str | None]:
+def _named_format(path: Place) -> tuple[str, str | None]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     codec = CODECS.get(suffixes[-1]) if suffixes else None
     format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
     return format_, codec
 
 
-def _folder_source(path: Path) -> FolderSource:
+def _folder_source(path: Place) -> FolderSource:
     source = FolderSource(path, path.as_posix())
     formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats:
         raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
-    if formats <= {*JSONL, *CSV, *ARROW, *PARQUET}:
+    if formats <= set(FORMATS):
         example = f"{path}/**/*{min(formats)}*"
         raise InputError(
             f"{path} holds only files of many documents; in a folder each file is one document.",
@@ -112,7 +114,7 @@ def _folder_source(path: Path) -> FolderSource:
     return source
 
 
-def _csv_source(path: Path, codec: str | None, *, tabs: bool) -> CsvSource:
+def _csv_source(path: Place, codec: str | None, *, tabs: bool) -> CsvSource:
     delimiters = "\t" if tabs else DELIMITERS
     source = CsvSource(path, path.as_posix(), codec, delimiters)
     _ = source.header  # one that cannot be read stops the run before it begins
@@ -136,29 +138,3 @@ def _check_jsonl(source: JsonlSource) -> None:
             f"{source.file} is one JSON array; expected one object a line.",
             hint=f"convert it: jq -c '.[]' {source.file} > documents.jsonl",
         )
-
-
-def _spooled(stream: IO[bytes], file: str) -> Source:
-    """Copies standard input or a pipe to a file, because it is read again for the kept output."""
-    handle, name = tempfile.mkstemp(prefix="neardup-input-")
-    path = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as out:
-            shutil.copyfileobj(stream, out, 1 << 20)
-    except BaseException:  # an interrupt too: nobody else knows of this file
-        path.unlink(missing_ok=True)
-        raise
-    with path.open("rb") as spooled:
-        source = _by_content(spooled.read(8), path, file)
-    weakref.finalize(source, path.unlink, missing_ok=True)
-    return source
-
-
-def _by_content(start: bytes, path: Path, file: str) -> Source:
-    """What has no name is told by its first bytes."""
-    if start.startswith(b"PAR1"):
-        return ParquetSource(path, file)
-    if start.startswith((FILE_MAGIC, STREAM_MAGIC)):
-        return ArrowSource(path, file)
-    codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
-    return JsonlSource(path, file, codec)

@@ -12,6 +12,7 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
+from neardup.documents.remote import READ_BYTES, Place
 from neardup.errors import InputError
 
 CHUNK_BYTES = 8 << 20
@@ -19,7 +20,7 @@ CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 _PIECE = 1 << 14
 
 
-def open_binary(path: Path, codec: str | None) -> IO[bytes]:
+def open_binary(path: Place, codec: str | None) -> IO[bytes]:
     """A buffered stream of the decompressed bytes."""
     try:
         if codec is None:
@@ -29,10 +30,23 @@ def open_binary(path: Path, codec: str | None) -> IO[bytes]:
         raise unreadable(path, error) from error
 
 
-def _unpacking(path: Path, codec: str) -> Any:
+def _unpacking(path: Place, codec: str) -> Any:
     if codec == "xz":
-        return lzma.open(path)
-    return pa.CompressedInputStream(pa.OSFile(str(path)), codec)
+        return lzma.open(path if isinstance(path, Path) else path.open())
+    return pa.CompressedInputStream(arrow_file(path), codec)
+
+
+def arrow_file(path: Place) -> pa.NativeFile:
+    if isinstance(path, Path):
+        return pa.OSFile(str(path))
+    return pa.PythonFile(path.open(), "r")
+
+
+def parquet_file(path: Place) -> dict[str, Any]:
+    """The arguments for ``pyarrow.parquet``; from a store it reads in few and long requests."""
+    if isinstance(path, Path):
+        return {"source": path}
+    return {"source": pa.PythonFile(path.raw(), "r"), "buffer_size": READ_BYTES}
 
 
 class _Unpacked(io.RawIOBase):
@@ -80,7 +94,7 @@ def fault_of(stream: IO[bytes]) -> str | None:
     return getattr(getattr(stream, "raw", None), "fault", None)
 
 
-def unreadable(path: Path | str, error: Exception) -> InputError:
+def unreadable(path: Place | str, error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or str(error)
     return InputError(
         f"Cannot read {path}: {reason}.", hint="check that the file is whole and readable."

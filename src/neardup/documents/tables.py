@@ -90,7 +90,7 @@ def chunk_of(batch: pa.RecordBatch, file: str, first_row: int, columns: Columns)
         columns,
         batch.column(columns.text),
         batch.column(columns.id_name) if has_id else None,
-        {name: batch.column(name) for name in columns.delivered},
+        {name: batch.column(name) for name in columns.found(batch.schema.names)},
     )
 
 
@@ -122,7 +122,7 @@ class TableSource:
         check_columns(columns, self.names, self.file)
         names = [n for n in wanted(columns, self.names) if n not in columns.delivered]
         # At once, because the type of an object column must not change from chunk to chunk.
-        extra = {name: _array(self._whole(name)) for name in columns.delivered}
+        extra = {name: _array(self._whole(name)) for name in columns.found(self.names)}
         for start in range(0, self.rows, self.chunk_rows):
             part = self.slice(names, start, self.chunk_rows)
             more = {name: column.slice(start, self.chunk_rows) for name, column in extra.items()}
@@ -141,6 +141,21 @@ class TableSource:
 
     def kept(self, keep: Mask) -> tuple[Any, int]:
         return self.pick(mask_for(keep, self.rows)), self.rows
+
+    def schema(self) -> pa.Schema:
+        """As a Parquet file beside others would have it."""
+        return self.table(self.kept(np.ones(self.rows, np.bool_))[0]).schema
+
+    def codec(self) -> str:
+        return "zstd"
+
+    def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """The kept rows as a Parquet file gives them: in batches, and how many rows there were."""
+        kept, rows = self.kept(keep)
+        table = self.table(kept)
+        empty = pa.RecordBatch.from_pylist([], schema=table.schema)
+        for i, batch in enumerate(table.to_batches() or [empty]):
+            yield batch, 0 if i else rows
 
 
 def _array(values: Values) -> pa.Array:

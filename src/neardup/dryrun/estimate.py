@@ -66,14 +66,26 @@ def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept")
             )
     plan_of_sample = replace(plan, limit=None)
     # What happens only once (imports, first pages of buffers) is half the time of a small sample.
-    warm = run(Collection([Sample(collection.sources, most=1)]), plan_of_sample, Silent())
+    warm = run(_Sampled(Sample(collection.sources, most=1), collection), plan_of_sample, Silent())
     warm.intake.store.close()
     sample = Sample(collection.sources)
-    outcome = run(Collection([sample]), plan_of_sample, Silent())
+    outcome = run(_Sampled(sample, collection), plan_of_sample, Silent())
     try:
         return _Scaled(sample, outcome, plan, collection).estimate(writes)
     finally:
         outcome.intake.store.close()
+
+
+class _Sampled(Collection):
+    """A sample in the place of a collection, whose files keep the names of their inputs."""
+
+    def __init__(self, sample: Sample, whole: Collection) -> None:
+        super().__init__([sample], inputs=replace(whole.inputs, names=(sample.file,)))
+        self._whole = whole
+
+    @property
+    def source_names(self) -> dict[str, str]:
+        return self._whole.source_names
 
 
 class _Scaled:

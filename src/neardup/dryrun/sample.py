@@ -18,7 +18,7 @@ from neardup.documents.columns import Mask
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
 from neardup.documents.lines import count
 from neardup.documents.parquet import ParquetSource
-from neardup.documents.streams import CHUNK_BYTES, open_binary, whole_lines
+from neardup.documents.streams import CHUNK_BYTES, open_binary, parquet_file, whole_lines
 
 SHARE = 0.02
 LEAST_BYTES, MOST_BYTES = 4 * CHUNK_BYTES, 512 << 20
@@ -124,7 +124,7 @@ def _from_start(
 def _parquet(
     source: ParquetSource, columns: Columns, budget: float
 ) -> Iterator[tuple[Chunk, float]]:
-    size, rows = size_of(source), pq.read_metadata(source.path).num_rows
+    size, rows = size_of(source), pq.ParquetFile(**parquet_file(source.path)).metadata.num_rows
     enough = max(LEAST_DOCUMENTS, rows * budget / size)
     read = 0
     for chunk in source.chunks(columns):

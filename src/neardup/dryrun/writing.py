@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lines import select
 from neardup.documents.parquet import ParquetSource
-from neardup.documents.streams import CHUNK_BYTES, whole_lines
+from neardup.documents.streams import CHUNK_BYTES, parquet_file, whole_lines
 from neardup.dryrun.sample import size_of
 
 TRIED = 4 * CHUNK_BYTES
@@ -48,7 +48,7 @@ def _lines(source: JsonlSource) -> float:
 
 
 def _rows(source: ParquetSource) -> float:
-    rows = pq.read_metadata(source.path).num_rows
+    rows = pq.ParquetFile(**parquet_file(source.path)).metadata.num_rows
     batches, read, size = [], 0, 0
     for batch, _ in source.filtered(np.ones(rows, np.bool_)):
         batches.append(batch)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from neardup.artefacts.artefact import Artefact, Need, Tally
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, Rejected, collect
+from neardup.documents.collection import collect_inputs
 from neardup.outputs.folder import ARTEFACTS
 from neardup.plan import Plan, check_positive, worker_count
 from neardup.progress import Progress, Silent
@@ -33,12 +34,12 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
     return replace(plan, artefacts=there)
 
 
-def _at_hand(need: Need, against: Sequence[Path]) -> Artefact | None:
+def _at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
     if need.file is not None:
         return need.load(Path(need.file))
     for run in against:
-        stored = run / ARTEFACTS / f"{need.name}.arrow"
-        if stored.exists():
+        stored = Path(run) / ARTEFACTS / f"{need.name}.arrow"
+        if isinstance(run, Path) and stored.exists():
             return need.load(stored)
     return None
 
@@ -50,11 +51,15 @@ def _counted(
     progress.stage("counting", plan.limit, unit="documents", total_bytes=collection.plain_size())
     # A run that is built on and has no such artefact was made with another method: it is refused
     # when its signatures are read.
-    references = [collect([path]) for path in plan.against if not path.is_dir()]
+    references = [collect_inputs([(None, place)]) for place in plan.against if not _is_run(place)]
     for sources in (*references, collection):
         reading = Reading(plan.columns, plan.workers, plan.limit if sources is collection else None)
         count(sources, list(counters.values()), reading, progress)
     return {name: counter.finish() for name, counter in counters.items()}
+
+
+def _is_run(place: Path | str) -> bool:
+    return isinstance(place, Path) and place.is_dir()
 
 
 def build_idf(

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
+from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.method import Prepared
@@ -38,12 +39,21 @@ def take_in(collection: Collection, plan: Plan, progress: Progress, store: Evide
         progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
         if gathered.full:
             break
-    return gathered.finish()
+    return _with_names(gathered.finish(collection.source_names), collection)
+
+
+def _with_names(intake: Intake, collection: Collection) -> Intake:
+    own = intake.extra.get(SOURCE)
+    if own is None or not collection.inputs.offered:
+        return intake
+    named = with_names(own, intake.file, intake.sources)
+    return replace(intake, extra={**intake.extra, SOURCE: named})
 
 
 def empty_intake(store: EvidenceStore) -> Intake:
     return Intake(
         files=[],
+        sources=[],
         file=np.empty(0, np.int32),
         row=np.empty(0, np.int64),
         position=np.empty(0, np.int64),
@@ -188,10 +198,11 @@ class _Gathered:
         others = np.setdiff1d(np.arange(len(batch)), positions)
         return self.total + positions, self.total + others
 
-    def finish(self) -> Intake:
+    def finish(self, sources: dict[str, str]) -> Intake:
         records = _table(self.records) if self.records else None
         return Intake(
             files=list(self.files),
+            sources=[sources[file] for file in self.files],
             file=_join(self.file, np.int32),
             row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
             position=_join(self.position, np.int64),

@@ -17,28 +17,39 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents import Collection, collect
+from neardup.documents.collection import collect_inputs
+from neardup.documents.inputs import SOURCE
 from neardup.errors import InputError
 from neardup.local.intake import empty_intake, joined_prepared, take_in
 from neardup.matching.evidence import EvidenceStore
 from neardup.outputs.folder import RUN, SIGNATURES
 from neardup.outputs.outcome import Intake
 from neardup.outputs.signatures import as_strings, read_signatures
-from neardup.plan import Plan
+from neardup.plan import Plan, as_paths
 from neardup.progress import Progress
 
 PREFIX = "ref:"
 
 
-def take_references(plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
-    """All references in the order given; their evidence goes into ``store``."""
-    parts = [_reference(path, plan, store, progress) for path in _with_their_own(plan.against)]
+def take_references(
+    plan: Plan, store: EvidenceStore, progress: Progress, *, offered: bool
+) -> Intake:
+    """All references in the order given; their evidence goes into ``store``. Where the inputs have
+    names, references need no column ``source`` for an order; but for groups (``within``) they do,
+    because the name of a reference is that of no input."""
+    offered = offered and plan.within != SOURCE
+    parts = []
+    for path in _with_their_own(plan.against):
+        if files := _files(path):
+            parts.append(_of_files(files, plan, store, progress, offered))
+        else:
+            parts.append(_of_run(Path(path), plan, store))
     return joined(parts, plan) if parts else empty_intake(store)
 
 
-def _reference(path: Path, plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
-    files = _kept_files(path) if _is_run(path) else [path]
-    return _of_files(files, plan, store, progress) if files else _of_run(path, plan, store)
+def _files(path: Path | str) -> Sequence[Path | str]:
+    """The files of a reference; none for a run of which the signatures are read."""
+    return [path] if isinstance(path, str) or not path.is_dir() else _kept_files(path)
 
 
 def joined(parts: Sequence[Intake], plan: Plan) -> Intake:
@@ -67,16 +78,12 @@ def named(intake: Intake) -> Intake:
     return replace(intake, ids=pc.binary_join_element_wise(prefix, intake.ids, empty))
 
 
-def _is_run(path: Path) -> bool:
-    return path.is_dir()
-
-
-def _with_their_own(paths: Sequence[Path]) -> list[Path]:
+def _with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
     """A run brings the references it was made against, before itself; each comes once."""
-    found: dict[Path, None] = {}
+    found: dict[Path | str, None] = {}
     for path in paths:
-        if _is_run(path):
-            for own in _with_their_own([Path(p) for p in _info(path).get("against", [])]):
+        if isinstance(path, Path) and path.is_dir():
+            for own in _with_their_own(as_paths(_info(path).get("against", []))):
                 found.setdefault(own)
         found.setdefault(path)
     return list(found)
@@ -102,8 +109,14 @@ def _kept_files(folder: Path) -> list[Path]:
     return [folder / name for name in names if (folder / name).exists()]
 
 
-def _of_files(paths: list[Path], plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
-    collection: Collection = collect(paths)
+def _of_files(
+    paths: Sequence[Path | str],
+    plan: Plan,
+    store: EvidenceStore,
+    progress: Progress,
+    offered: bool,
+) -> Intake:
+    collection = collect_inputs([(None, path) for path in paths], offered=offered)
     return named(take_in(collection, replace(plan, limit=None), progress, store))
 
 

@@ -64,7 +64,9 @@ class AnnotatedCollection(Collection):
         self.added = Added(decisions, free_prefix(collection.sources))
         self._original = collection  # its spooled standard input lives as long as it does
         super().__init__(
-            [annotated_source(s, self.added) for s in collection.sources], collection.limit
+            [annotated_source(s, self.added) for s in collection.sources],
+            collection.limit,
+            collection.inputs,
         )
 
     def kept(self, keep: Mask) -> Any:

@@ -164,12 +164,12 @@ def csv_field(value: Any, delimiter: str) -> str:
 class _Items(ListSource):
     added: Added = dataclasses.field(kw_only=True)
 
-    def kept(self, keep: Mask) -> tuple[list[Any], int]:
+    def chosen(self, keep: Mask) -> Iterator[Any]:
         """A text becomes a dict; a rejected item stays what it is."""
         count = min(len(self.items), len(keep))
         objects = self.added.objects(self.added.start(keep), count)
         pairs = zip(self.items, objects, strict=False)
-        return [_with_fields(item, fields) for item, fields in pairs], len(self.items)
+        return (_with_fields(item, fields) for item, fields in pairs)
 
 
 def _with_fields(item: Any, fields: dict[str, Any] | None) -> Any:

@@ -20,13 +20,16 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schema
-from neardup.documents import Collection, collect
+from neardup.documents import Collection
+from neardup.documents.collection import collect_inputs
+from neardup.documents.remote import Place
+from neardup.documents.stores import address_of
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, UsageError
 from neardup.outputs.result import Result
 
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
-FORMAT = 1
+FORMAT = 2
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 
@@ -54,10 +57,15 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     return folder
 
 
-def spare_inputs(folder: Path, inputs: Sequence[Path | None]) -> None:
-    """Refuses a folder in which a run could write over its own input."""
+def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
+    """Refuses a folder in which a run could write over its own input, or that is no folder here."""
+    if address := address_of(folder):
+        raise UsageError(
+            f"{address.shown} is in a store; a run is written to a folder of this machine.",
+            hint="name a folder here with -o, and copy it there when it is whole.",
+        )
     place = folder.resolve()
-    for file in (path.resolve() for path in inputs if path):
+    for file in (path.resolve() for path in inputs if isinstance(path, Path)):
         if place == file or file in place.parents:
             raise UsageError(
                 f"The output {folder} is the input {file}, or lies inside it.",
@@ -128,9 +136,10 @@ def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
     if not inputs or any(entry is None for entry in inputs):
         return None
     limit = info["settings"].get("limit")
-    paths = [Path(entry["path"]) for entry in inputs]
-    names = [entry["file"] for entry in inputs]
-    return lambda: collect(paths).renamed(names).limited(limit)
+    given = [(entry["source"], entry["path"]) for entry in inputs]
+    files = [entry["file"] for entry in inputs]
+    mapped = info.get("by_name", False)
+    return lambda: collect_inputs(given, mapped=mapped).renamed(files).limited(limit)
 
 
 def write_table(table: pa.Table, path: Path) -> None:

@@ -22,6 +22,7 @@ class Intake:
     """What pass 1 leaves behind. Arrays have one entry an accepted document, in input order."""
 
     files: list[str]
+    sources: list[str]  # the name of the input that each file belongs to
     file: Array
     row: Array
     position: Array  # among all input documents, rejected ones included

@@ -127,5 +127,5 @@ def _decisions(
     new["reason"] = with_notes(new["reason"], _notes(old["reason"].combine_chunks()))
     new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
     new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])
-    same = {name: old[name] for name in ("id", "file", "row", "ref")}
+    same = {name: old[name] for name in ("id", "file", "row", "source", "ref")}
     return pa.table({**same, **new, "kind": kinds}, schema=schema.DECISIONS)

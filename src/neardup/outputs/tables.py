@@ -34,6 +34,7 @@ def _accepted(outcome: Outcome, method: Method) -> pa.Table:
         "id": intake.ids,
         "file": _dictionary(intake.file, intake.files),
         "row": pa.array(intake.row),
+        "source": _sources(intake.file, intake.sources),
         "kind": kinds_of(
             np.arange(len(intake)),
             decided.kept_of,
@@ -87,10 +88,12 @@ def with_notes(reasons: pa.Array, notes: pa.Array) -> pa.Array:
 def _rejected(outcome: Outcome) -> pa.Table:
     rejected, files = outcome.intake.rejected, outcome.intake.files
     number = {name: i for i, name in enumerate(files)}
+    file = np.array([number[r.file] for r in rejected], np.int32)
     none = pa.nulls(len(rejected))
     columns = {
         "id": pa.array([r.id for r in rejected], pa.large_string()),
-        "file": _dictionary(np.array([number[r.file] for r in rejected], np.int32), files),
+        "file": _dictionary(file, files),
+        "source": _sources(file, outcome.intake.sources),
         "row": pa.array([r.row for r in rejected], pa.int64()),
         "decision": decision_column(np.full(len(rejected), 2)),
         "reason": pa.array([r.reason for r in rejected], pa.large_string()),
@@ -99,6 +102,13 @@ def _rejected(outcome: Outcome) -> pa.Table:
     for field in schema.DECISIONS:
         columns.setdefault(field.name, none.cast(field.type))
     return pa.table(columns, schema=schema.DECISIONS)
+
+
+def _sources(file: Array, sources: list[str]) -> pa.DictionaryArray:
+    """The input of each document; files of one glob have one."""
+    names = list(dict.fromkeys(sources))
+    code = np.array([names.index(name) for name in sources], np.int32)
+    return _dictionary(code[file] if len(code) else file, names)
 
 
 def _dictionary(codes: Array, values: list[str]) -> pa.DictionaryArray:

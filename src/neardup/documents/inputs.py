@@ -1,0 +1,178 @@
+"""What came in, under which name: files, addresses and objects, several of them in one run.
+
+Each input has a name: the one that was given, else that of its file. Policies may read it as the
+column ``source`` where a run has several inputs or one that was named; a file that has such a
+column with a value in it keeps its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.documents.columns import Chunk, Columns, DocumentBatch, Source
+from neardup.documents.folder import FolderSource, with_prefixes
+from neardup.documents.objects import object_source
+from neardup.documents.paths import FORMATS, key_of, places_of, source_of
+from neardup.documents.remote import WILDCARDS
+from neardup.documents.stores import address_of
+from neardup.documents.streams import CODECS
+from neardup.errors import InputError
+
+SOURCE = "source"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The name of each source's input. ``offered``: as the column ``source``; ``mapped``: the kept
+    documents come back by name."""
+
+    names: tuple[str, ...]
+    offered: bool = False
+    mapped: bool = False
+
+
+@dataclass
+class _Found:
+    source: Source
+    name: str
+    given: bool
+
+
+def gather(given: Sequence[tuple[str | None, Any]]) -> tuple[list[Source], list[str]]:
+    """The sources of all inputs in order, a file once, and the name of each one's input."""
+    found: dict[str, _Found] = {}
+    for (own, item), name in zip(given, _names(given), strict=True):
+        for key, make in _parts(item, name, named=own is not None):
+            before = found.get(key)
+            if before is None:
+                found[key] = _Found(make(), name, own is not None)
+            elif own is not None:
+                _rename(before, own)
+    sources = [one.source for one in found.values()]
+    folders = [source for source in sources if isinstance(source, FolderSource)]
+    if len(folders) > 1:
+        with_prefixes(folders)
+    _check_files(sources)
+    return sources, [one.name for one in found.values()]
+
+
+def _parts(item: Any, name: str, *, named: bool) -> Iterator[tuple[str, Callable[[], Source]]]:
+    """A key that is the same for the same file, and what opens it."""
+    if isinstance(item, str | Path):
+        for place in places_of(item):
+            yield key_of(place), lambda place=place: source_of(place)  # type: ignore[misc]
+    elif isinstance(item, list | tuple) and item and all(isinstance(i, Path) for i in item):
+        for one in item:
+            yield from _parts(one, name, named=named)
+    else:
+        source = object_source(item)
+        yield f"object {id(source)}", lambda: replace(source, file=name) if named else source
+
+
+def _rename(found: _Found, name: str) -> None:
+    """A name that was given wins over one that was derived."""
+    if found.given and found.name != name:
+        raise InputError(
+            f"{found.source.file} is given twice, as {found.name!r} and as {name!r}.",
+            hint="give it one name.",
+        )
+    found.name, found.given = name, True
+
+
+def _check_files(sources: Sequence[Source]) -> None:
+    """Two sources of one name could not be told apart in the decisions."""
+    for file, count in Counter(source.file for source in sources).items():
+        if count > 1:
+            raise InputError(f"Two inputs are called {file!r}.", hint="give them other names.")
+
+
+def _names(given: Sequence[tuple[str | None, Any]]) -> list[str]:
+    """As given; else short where that tells inputs apart, and as written where it does not."""
+    short = [own if own is not None else _short(item) for own, item in given]
+    count = Counter(dict.fromkeys(zip(short, map(_written, given), strict=True)))
+    often = Counter(name for name, _ in count)
+    return [
+        name if own is not None or often[name] == 1 else str(_written((own, item)))
+        for name, (own, item) in zip(short, given, strict=True)
+    ]
+
+
+def _written(one: tuple[str | None, Any]) -> str:
+    own, item = one
+    if own is not None:
+        return own
+    if not isinstance(item, str | Path):
+        return "input"
+    address = address_of(item)
+    return address.shown if address else str(item)
+
+
+def _short(item: Any) -> str:
+    """The name of the file without its format; of a glob, all of it."""
+    written = _written((None, item))
+    if written == "-":
+        return "stdin"
+    if any(sign in written for sign in WILDCARDS):
+        return written
+    name = PurePath(written).name or written
+    for known in (CODECS, FORMATS):
+        stem, dot, suffix = name.rpartition(".")
+        if stem and f"{dot}{suffix}".lower() in known:
+            name = stem
+    return name
+
+
+@dataclass(frozen=True)
+class _NamedChunk:
+    """With a column ``source`` of strings, whether the file has one or not."""
+
+    chunk: Chunk
+
+    def read(self) -> DocumentBatch:
+        batch = self.chunk.read()
+        records = batch.records
+        values = pa.nulls(records.num_rows, pa.large_string())
+        if SOURCE in records.schema.names:
+            values = _strings(records.column(SOURCE))
+            records = records.drop_columns([SOURCE])
+        return replace(batch, records=records.append_column(SOURCE, values))
+
+
+def _strings(values: pa.Array) -> pa.Array:
+    try:
+        return values.cast(pa.large_string())
+    except pa.ArrowException:  # a type that no policy can read: they say so
+        return values
+
+
+def named_chunks(source: Source, columns: Columns) -> Iterator[Chunk]:
+    """The chunks of a source, which need not have the column ``source``: see ``with_names``."""
+    if SOURCE not in columns.delivered:
+        yield from source.chunks(columns)
+        return
+    for chunk in source.chunks(replace(columns, optional=(SOURCE,))):
+        yield _NamedChunk(chunk)
+
+
+def with_names(
+    values: pa.ChunkedArray, file: npt.NDArray[np.int32], names: Sequence[str]
+) -> pa.ChunkedArray:
+    """The column ``source`` of documents in numbered files: where no document of a file has a value
+    of its own, all have the name of their input. Known only when all were read, so that the size of
+    chunks cannot change it."""
+    import pyarrow.compute as pc
+
+    if values.type != pa.large_string():
+        return values
+    own = np.zeros(len(names), np.bool_)
+    own[file[np.asarray(values.is_valid())]] = True
+    named = pa.array(names, pa.large_string()).take(pa.array(file))
+    return pc.if_else(pa.array(own[file]), values, named)

@@ -1,0 +1,72 @@
+"""Standard input and named pipes: copied to a file, their format told by content.
+
+They have no name to go by, and come only once, but are read again for the kept output.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import IO
+
+from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
+from neardup.documents.columns import Source
+from neardup.documents.csv import CsvSource
+from neardup.documents.jsonl import JsonlSource
+from neardup.documents.parquet import ParquetSource
+from neardup.documents.streams import open_binary, unreadable
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+
+
+def spooled(stream: IO[bytes], file: str) -> Source:
+    """The source goes by the name ``file``; its copy goes away with it."""
+    handle, name = tempfile.mkstemp(prefix="neardup-input-")
+    path = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            shutil.copyfileobj(stream, out, 1 << 20)
+        source = _by_content(path, file)
+    except BaseException:  # an interrupt too: nobody else knows of this file
+        path.unlink(missing_ok=True)
+        raise
+    weakref.finalize(source, path.unlink, missing_ok=True)
+    return source
+
+
+def _by_content(path: Path, file: str) -> Source:
+    with path.open("rb") as stream:
+        start = stream.read(8)
+    if start.startswith(b"PAR1"):
+        return ParquetSource(path, file)
+    if start.startswith((FILE_MAGIC, STREAM_MAGIC)):
+        return ArrowSource(path, file)
+    codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
+    # What is not JSON is taken for CSV and not the other way round: a column that its header lacks
+    # stops the run, while a table read as JSON would be rejected line by line.
+    if _first_sign(path, codec, file) in (b"{", b""):
+        return JsonlSource(path, file, codec)
+    return _csv_source(path, codec, file)
+
+
+def _first_sign(path: Path, codec: str | None, file: str) -> bytes:
+    """The first byte that is not blank; empty where there is none."""
+    try:
+        with open_binary(path, codec) as stream:
+            while block := stream.read(1 << 16):
+                if content := block.lstrip(_BLANK):
+                    return content[:1]
+    except OSError as error:
+        raise unreadable(file, error) from error
+    return b""
+
+
+def _csv_source(path: Path, codec: str | None, file: str) -> CsvSource:
+    source = CsvSource(path, file, codec)
+    if source.header.delimiter == "\t":
+        return CsvSource(path, file, codec, "\t")  # written as .tsv
+    return source

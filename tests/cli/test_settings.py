@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cli.sample import Run
-from neardup.cli.options import merged, parse_assignments, toml_value
+from neardup.cli.options import merged
+from neardup.methods.written import parse_assignments, toml_value
 
 
 def parameters(run: Run, docs: Path, *options: object) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup.cli.options import debug_option, json_option, parse_assignments
+from neardup.cli.options import debug_option, json_option
 from neardup.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -89,6 +89,7 @@ def compare(
 
 
 def _method(name: str, threshold: float | None, assignments: tuple[str, ...]) -> Method:
+    from neardup.methods.written import parse_assignments
     from neardup.plan import Settings, resolve
 
     parameters = parse_assignments(assignments)

@@ -6,7 +6,6 @@ that was not given is None and changes nothing; so no default stands here a seco
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -156,6 +155,7 @@ def run_options(command: F) -> F:
 
 def settings_from(options: dict[str, Any]) -> Settings:
     """Takes the options of ``run_options`` out of ``options`` that are settings."""
+    from neardup.methods.written import parse_assignments
     from neardup.plan import Settings, read_recipe
 
     recipe = options.pop("recipe")
@@ -182,6 +182,8 @@ def merged(
     recipe: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]
 ) -> dict[str, Any]:
     """Another method than the recipe's leaves the recipe's parameters behind: they are not its."""
+    from neardup.methods.written import deep_merged
+
     settings = {**recipe, **given}
     other = "method" in given and given["method"] != recipe.get("method", given["method"])
     before = {} if other else _own_names(settings, recipe.get("set", {}))
@@ -204,37 +206,3 @@ def _own_names(settings: dict[str, Any], parameters: dict[str, Any]) -> dict[str
         return parameters
     cls = registry.method_class(settings.get("method") or registry.DEFAULT)
     return registry.canonical(cls, parameters)
-
-
-def deep_merged(low: dict[str, Any], high: dict[str, Any]) -> dict[str, Any]:
-    both = dict(low)
-    for key, value in high.items():
-        nested = isinstance(value, dict) and isinstance(low.get(key), dict)
-        both[key] = deep_merged(low[key], value) if nested else value
-    return both
-
-
-def parse_assignments(assignments: tuple[str, ...]) -> dict[str, Any]:
-    """``text.digits=mask`` → ``{"text": {"digits": "mask"}}``."""
-    parsed: dict[str, Any] = {}
-    for written in assignments:
-        key, equals, value = written.partition("=")
-        parts = key.strip().split(".")
-        if not equals or not all(parts):
-            raise SettingsError(
-                f"--set got {written!r}; expected KEY=VALUE.", hint="for example --set words=3."
-            )
-        nested: Any = toml_value(value.strip())
-        for part in reversed(parts):
-            nested = {part: nested}
-        parsed = deep_merged(parsed, nested)
-    return parsed
-
-
-def toml_value(written: str) -> Any:
-    """A TOML value where it is one (3, 0.5, true, "x", ["a", "b"]), else the string itself."""
-    try:
-        read = tomllib.loads(f"value = {written}")
-    except tomllib.TOMLDecodeError:
-        return written
-    return read["value"] if list(read) == ["value"] else written

@@ -16,6 +16,7 @@ from neardup.methods.method import Method
 from neardup.methods.parameters import check_type
 
 METHODS = {
+    "combined": "neardup.methods.combined:Combined",
     "exact": "neardup.methods.exact:Exact",
     "shingles": "neardup.methods.shingles:Shingles",
     "simhash": "neardup.methods.simhash:SimHash",

@@ -45,8 +45,8 @@ def check_target(out: Path, inputs: Sequence[Path | None], *, overwrite: bool) -
 
 
 def text_options(assignments: tuple[str, ...]) -> Text:
-    from neardup.cli.options import parse_assignments
     from neardup.methods.registry import construct
+    from neardup.methods.written import parse_assignments
     from neardup.text.options import Text
 
     given = parse_assignments(assignments)

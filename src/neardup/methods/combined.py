@@ -1,0 +1,197 @@
+"""Several methods as one: all must agree, or one is enough (Henzinger 2006; Williams & Giles §2).
+
+A pair is scored by each method on its own evidence. Their scores are put on one scale, where 0.5 is
+the threshold of each: agreement takes the weakest, union the strongest.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Counter, Need
+from neardup.errors import SettingsError
+from neardup.methods.method import TOO_SHORT, Method, Prepared, Scores
+from neardup.methods.overlap import agreeing
+from neardup.methods.parts import packed, unpacked
+from neardup.methods.preparing import evidence_digests
+from neardup.methods.written import read_method, write_method
+from neardup.schema import Array, Ragged
+
+RULES = ("agreement", "union")
+
+
+@dataclass(frozen=True)
+class Combined:
+    """Several methods that must agree on a pair, or of which one is enough.
+
+    ``methods``: as on the command line: "simhash", "shingles words=3 threshold=0.5".
+    ``rule``: "agreement" (all must find the pair) or "union" (one is enough).
+    """
+
+    methods: tuple[str, ...] = ("simhash", "shingles threshold=0.5")
+    rule: str = "agreement"
+
+    name: ClassVar[str] = "combined"
+    threshold: ClassVar[float] = 0.5
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "methods", _written(self.methods))
+        if self.rule not in RULES:
+            raise SettingsError(
+                f"combined: rule is {self.rule!r}; expected {' or '.join(map(repr, RULES))}."
+            )
+        if len(self.methods) < 2:
+            raise SettingsError(
+                f"combined: methods are {list(self.methods)}; expected two or more.",
+                hint="such as methods=['simhash', 'shingles threshold=0.5'].",
+            )
+        _ = self.parts
+
+    @functools.cached_property
+    def parts(self) -> tuple[Method, ...]:
+        return tuple(map(read_method, self.methods))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.columns))
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        return tuple(
+            _Renamed(need, f"{number}-{need.name}")
+            for number, part in enumerate(self.parts, 1)
+            for need in part.needs
+        )
+
+    @property
+    def reason(self) -> str:
+        return (" and " if self.rule == "agreement" else " or ").join(p.reason for p in self.parts)
+
+    @property
+    def confirms_copies(self) -> bool:
+        return any(part.confirms_copies for part in self.parts)
+
+    @property
+    def _seekers(self) -> Sequence[int]:
+        """Whose keys bring documents together: where all must agree, those of one are enough."""
+        everyone = range(len(self.parts))
+        if self.rule == "union":
+            return everyone
+        return [min(everyone, key=lambda i: self.parts[i].miss_rate)]
+
+    @property
+    def miss_rate(self) -> float:
+        return max(self.parts[i].miss_rate for i in self._seekers)
+
+    def resolved(self) -> dict[str, object]:
+        keys = [self.methods[i] for i in self._seekers]
+        return {"keys": keys, "miss_rate": self.miss_rate}
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        made = [
+            part.prepare(batch, _own(part, artefacts, number))
+            for number, part in enumerate(self.parts, 1)
+        ]
+        keys, probes = _joined_keys([(i, made[i]) for i in self._seekers])
+        evidence = packed([one.evidence for one in made])
+        flags = functools.reduce(np.bitwise_or, (one.flags for one in made))
+        short = np.logical_and.reduce([one.too_short for one in made])
+        flags = np.where(short, flags | TOO_SHORT, flags & ~np.uint8(TOO_SHORT)).astype(np.uint8)
+        return Prepared(
+            keys=keys,
+            probes=probes,
+            evidence=evidence,
+            digests=evidence_digests(evidence, short),
+            text_digests=made[0].text_digests,
+            normal_digests=made[0].normal_digests,
+            flags=flags,
+        )
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        rows = unpacked(evidence, [part.evidence_dtype for part in self.parts])
+        made = [part.score(one, a, b) for part, one in zip(self.parts, rows, strict=True)]
+        scaled = [_scaled(one, part.threshold) for part, one in zip(self.parts, made, strict=True)]
+        everyone = self.rule == "agreement"
+        passed = (np.logical_and if everyone else np.logical_or).reduce(
+            [one.passed for one in made]
+        )
+        score = (np.minimum if everyone else np.maximum).reduce(scaled)
+        return Scores(passed, agreeing(score, passed, self.threshold))
+
+
+@dataclass(frozen=True)
+class _Renamed:
+    """Two parts may need unlike artefacts of one name."""
+
+    need: Need
+    name: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.need.columns
+
+    @property
+    def file(self) -> str | None:
+        return self.need.file
+
+    def load(self, path: Path) -> Artefact:
+        return self.need.load(path)
+
+    def counter(self) -> Counter:
+        return self.need.counter()
+
+
+def _own(part: Method, artefacts: Artefacts, number: int) -> Artefacts:
+    return {need.name: artefacts[f"{number}-{need.name}"] for need in part.needs}
+
+
+def _written(given: object) -> tuple[str, ...]:
+    """Methods as text, so that a plan, a recipe and a signature say the same."""
+    if isinstance(given, list | tuple) and all(isinstance(one, str | Method) for one in given):
+        return tuple(write_method(read_method(m) if isinstance(m, str) else m) for m in given)
+    raise SettingsError(
+        f"combined: methods are {given!r}; expected a list of methods.",
+        hint="such as methods=['simhash', 'shingles threshold=0.5'].",
+    )
+
+
+def _scaled(scores: Scores, threshold: float) -> Array:
+    """The threshold becomes 0.5; below and above it the scale is straight."""
+    above = (scores.score - threshold) / (1 - threshold) if threshold < 1 else scores.score
+    below = scores.score / threshold if threshold else scores.score
+    return np.where(scores.passed, 0.5 + above / 2, np.minimum(below, 1) / 2)
+
+
+def _joined_keys(seekers: Sequence[tuple[int, Prepared]]) -> tuple[Ragged, Array]:
+    """Keys of all, each part's number mixed in; those a document looks with come first."""
+    heads = [_cut(_mixed(one.keys, i), one.probes, True) for i, one in seekers]
+    tails = [_cut(_mixed(one.keys, i), one.probes, False) for i, one in seekers]
+    rows = [*heads, *tails]
+    count = len(rows[0])
+    order = np.arange(count)[:, None] + np.arange(len(rows)) * count
+    taken = Ragged.concat(rows, np.uint64).take(order.reshape(-1))
+    probes = sum(head.lengths for head in heads)
+    keys = Ragged(taken.values, taken.offsets[:: len(rows)].copy())
+    return keys, np.asarray(probes).astype(np.int32)
+
+
+def _mixed(keys: Ragged, number: int) -> Ragged:
+    spread = np.uint64((number + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
+    return Ragged(keys.values ^ spread, keys.offsets)
+
+
+def _cut(keys: Ragged, probes: Array, head: bool) -> Ragged:
+    """The first ``probes`` keys of each row, or the others."""
+    lengths = keys.lengths
+    place = np.arange(len(keys.values)) - np.repeat(keys.offsets[:-1], lengths)
+    inside = (place < np.repeat(probes, lengths)) == head
+    kept = np.where(head, probes, lengths - probes)
+    return Ragged(keys.values[inside], np.concatenate([[0], np.cumsum(kept)]).astype(np.int64))

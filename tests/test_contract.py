@@ -23,6 +23,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("exact", {"form": "bytes"}),
     ("shingles", {"keys": "prefix", "words": 2, "threshold": 0.3}),
     ("shingles", {"measure": "containment", "min_words": 1}),
+    ("shingles", {"sampling": "minima", "threshold": 0.5}),
+    ("shingles", {"sampling": "minima", "family": "classic", "permutations": 84, "keys": "all"}),
+    ("shingles", {"sampling": "mod", "modulus": 3, "sample_limit": 5, "threshold": 0.5}),
+    ("shingles", {"sampling": "mod", "modulus": 4, "sample_limit": 0, "measure": "containment"}),
+    ("shingles", {"sampling": "bottom", "sample_limit": 20, "keys": "all", "min_words": 0}),
     ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),
 ]
 

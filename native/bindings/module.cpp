@@ -6,5 +6,6 @@ NB_MODULE(_native, m) {
     bind_documents(m);
     bind_text(m);
     bind_features(m);
+    bind_sketch(m);
     bind_matching(m);
 }

@@ -18,6 +18,7 @@ from neardup.methods.parameters import check_type
 METHODS = {
     "exact": "neardup.methods.exact:Exact",
     "shingles": "neardup.methods.shingles:Shingles",
+    "supershingles": "neardup.methods.supershingles:Supershingles",
 }
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "shingles"

@@ -23,7 +23,16 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("exact", {"form": "bytes"}),
     ("shingles", {"keys": "prefix", "words": 2, "threshold": 0.3}),
     ("shingles", {"measure": "containment", "min_words": 1}),
+    ("shingles", {"sampling": "minima", "threshold": 0.5}),
+    ("shingles", {"sampling": "minima", "family": "classic", "permutations": 84, "keys": "all"}),
+    ("shingles", {"sampling": "mod", "modulus": 3, "sample_limit": 5, "threshold": 0.5}),
+    ("shingles", {"sampling": "mod", "modulus": 4, "sample_limit": 0, "measure": "containment"}),
+    ("shingles", {"sampling": "bottom", "sample_limit": 20, "keys": "all", "min_words": 0}),
     ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),
+    ("supershingles", {"variant": "broder", "size": 5, "words": 2}),
+    ("supershingles", {"variant": "broder", "threshold": 0.2, "min_words": 0}),
+    ("supershingles", {"threshold": 0.5, "family": "classic", "words": 3}),
+    ("supershingles", {"size": 4, "words": 3, "min_words": 1}),
 ]
 
 

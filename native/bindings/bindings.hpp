@@ -29,5 +29,6 @@ void bind_documents(nb::module_ &m);
 void bind_text(nb::module_ &m);
 void bind_features(nb::module_ &m);
 void bind_terms(nb::module_ &m);
+void bind_sketch(nb::module_ &m);
 void bind_matching(nb::module_ &m);
 void bind_simhash(nb::module_ &m);

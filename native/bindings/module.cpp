@@ -7,6 +7,7 @@ NB_MODULE(_native, m) {
     bind_text(m);
     bind_features(m);
     bind_terms(m);
+    bind_sketch(m);
     bind_matching(m);
     bind_simhash(m);
 }

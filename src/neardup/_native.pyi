@@ -16,6 +16,7 @@ Hashes = NDArray[np.uint64]
 
 UNICODE_VERSION: str
 MOST_SHINGLE_WORDS: int
+CLASSIC_PRIME: int
 
 class TextOptions:
     def __init__(
@@ -99,6 +100,28 @@ def equal_pairs(
 def shingle_hashes(words: Hashes, width: int) -> Hashes: ...
 def shingle_set(words: Hashes, width: int) -> Features: ...
 def minhash(hashes: Hashes, multipliers: Features) -> Features: ...
+def sketch_minima(
+    words: Hashes,
+    offsets: Offsets,
+    width: int,
+    ignored: Hashes,
+    multipliers: Features,
+    addends: Features,
+    values: int,
+) -> tuple[Features, NDArray[np.int64]]: ...
+def classic_minhash(hashes: Hashes, multipliers: Features, addends: Features) -> Features: ...
+def sample_features(
+    words: Hashes, offsets: Offsets, width: int, ignored: Hashes, modulus: int, limit: int
+) -> tuple[Features, Offsets]: ...
+def equal_places(
+    values: Features, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
+) -> NDArray[np.int64]: ...
+def bottom_overlaps(
+    values: Features, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64], limit: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def common_values(
+    values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
+) -> NDArray[np.int64]: ...
 def overlaps(
     values: Features,
     offsets: Offsets,

@@ -210,7 +210,7 @@ def test_long_texts_in_pieces_give_what_the_whole_gives(words: list[str]) -> Non
             bands.rows,
             method.fraction.numerator,
             method.fraction.denominator,
-            method._ignored,
+            method.ignored,
         )
         whole = _native.prepare_shingles(*arguments)
         for size in (0, 1, 7, 40):

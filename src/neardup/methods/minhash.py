@@ -18,6 +18,7 @@ import numpy.typing as npt
 MOST_VALUES = 4096
 LANES = 16  # the kernel works on whole vectors of this many values
 _SEED = 0x6E656172647570  # "neardup"
+_GOLDEN = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 
 
@@ -28,14 +29,16 @@ def _splitmix64(state: int) -> int:
     return state ^ (state >> 31)
 
 
+def stream(seed: int, count: int) -> list[int]:
+    """The first numbers of 64 bits that SplitMix64 gives for a seed."""
+    return [_splitmix64(seed + (i + 1) * _GOLDEN & _MASK) for i in range(count)]
+
+
 @functools.cache
 def multipliers(count: int) -> npt.NDArray[np.uint32]:
     """The first ``count`` multipliers, padded to whole vectors."""
     padded = -(-count // LANES) * LANES
-    values = [
-        (_splitmix64(_SEED + (i + 1) * 0x9E3779B97F4A7C15 & _MASK) >> 32) & ~(MOST_VALUES - 1) | i
-        for i in range(padded)
-    ]
+    values = [(x >> 32) & ~(MOST_VALUES - 1) | i for i, x in enumerate(stream(_SEED, padded))]
     return np.array(values, np.uint32)
 
 

@@ -20,6 +20,7 @@ METHODS = {
     "exact": "neardup.methods.exact:Exact",
     "shingles": "neardup.methods.shingles:Shingles",
     "simhash": "neardup.methods.simhash:SimHash",
+    "supershingles": "neardup.methods.supershingles:Supershingles",
 }
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "shingles"

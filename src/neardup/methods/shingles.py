@@ -4,7 +4,8 @@ Resemblance is ``r = |A∩B| / |A∪B|`` of the two sets of w-word shingles; con
 ``|A∩B| / min(|A|, |B|)``, the share of the shorter one found in the longer. Keys come from MinHash
 bands where they serve the threshold, else from the head of the sorted set (prefix filter), which
 misses nothing. Every pair that meets is scored on the full sets of 32-bit features, whose error is
-stated in ``native/features/shingles.hpp``.
+stated in ``native/features/shingles.hpp``. With ``sampling`` a sample stands for the set, as in
+the papers (``methods/sketches.py``).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.errors import SettingsError
-from neardup.methods import minhash
+from neardup.methods import minhash, sketches
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Prepared, Rarity, Scores
 from neardup.methods.overlap import rare_set_keys, set_scores
@@ -29,7 +30,7 @@ from neardup.text.options import Text
 from neardup.text.words import word_map
 
 MEASURES = ("resemblance", "containment")
-KEYS = ("auto", "bands", "prefix")
+KEYS = ("auto", "bands", "prefix", "all")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,11 @@ class Shingles:
     ``measure``: "resemblance", or "containment" for excerpts in longer documents.
     ``permutations``: MinHash values a document; more allow stricter bands.
     ``miss_rate_limit``: how many pairs at the threshold may be missed; a prefix join misses none.
-    ``keys``: "auto", "bands" (MinHash) or "prefix" (complete).
+    ``keys``: "auto", "bands" (MinHash) or "prefix" (complete); "all" for every value of a sample.
+    ``sampling``: "none" compares whole sets; "minima", "mod" and "bottom" compare sketches.
+    ``family``: hash functions of "minima": "fast", or "classic" for (Ax + B) mod p.
+    ``modulus``: one of so many features is in a "mod" sample.
+    ``sample_limit``: the most features in a "mod" or "bottom" sample; 0 for no limit.
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``boilerplate``: texts whose shingles are ignored, such as a notice that all documents carry.
     ``text``: what counts as the same word.
@@ -53,6 +58,10 @@ class Shingles:
     permutations: int = 128
     miss_rate_limit: float = 0.001
     keys: str = "auto"
+    sampling: str = "none"
+    family: str = "fast"
+    modulus: int = 25
+    sample_limit: int = 400
     min_words: int = 15
     boilerplate: tuple[str, ...] = ()
     text: Text = field(default_factory=Text)
@@ -65,15 +74,20 @@ class Shingles:
 
     def __post_init__(self) -> None:
         _require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
-        _require(self.measure in MEASURES, self, "measure", " or ".join(map(repr, MEASURES)))
-        _require(self.keys in KEYS, self, "keys", ", ".join(map(repr, KEYS)))
+        _require(self.measure in MEASURES, self, "measure", _either(MEASURES))
+        _require(self.keys in KEYS, self, "keys", _either(KEYS))
         _require(
             8 <= self.permutations <= minhash.MOST_VALUES, self, "permutations", "from 8 to 4096"
         )
         _require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
+        _require(self.sampling in sketches.SAMPLINGS, self, "sampling", _either(sketches.SAMPLINGS))
+        _require(self.family in sketches.FAMILIES, self, "family", _either(sketches.FAMILIES))
+        _require(1 <= self.modulus < 1 << 32, self, "modulus", "from 1 to 4294967295")
+        _require(self.sample_limit >= 0, self, "sample_limit", "0 or more")
         _require(self.min_words >= 0, self, "min_words", "0 or more")
         threshold_fraction(self.threshold)
         object.__setattr__(self, "boilerplate", _texts(self.boilerplate))
+        sketches.check(self)
         if self.keys == "bands" and self.bands is None:
             raise SettingsError(
                 f"keys='bands' cannot serve {self.measure} ≥ {self.threshold} "
@@ -87,30 +101,37 @@ class Shingles:
 
     @functools.cached_property
     def bands(self) -> minhash.Bands | None:
-        """None where a prefix join serves: containment, low thresholds, or on request."""
-        if self.measure == "containment" or self.keys == "prefix":
+        """None where a prefix join serves: containment, low thresholds, samples, or on request."""
+        if self.measure == "containment" or self.keys == "prefix" or self.sampled:
             return None
         return minhash.choose_bands(self.threshold, self.permutations, self.miss_rate_limit)
 
+    @property
+    def sampled(self) -> bool:
+        return self.sampling != "none"
+
     @functools.cached_property
-    def _ignored(self) -> Array:
+    def ignored(self) -> Array:
         """The shingle hashes of the boilerplate, sorted."""
-        texts = Ragged.of_texts(list(self.boilerplate))
-        words = word_map(texts.values, texts.offsets, self.text)
-        hashes = Ragged(
-            *_native.word_hashes(texts.values, texts.offsets, self.text.native(), words)
-        )
+        hashes = self._words(Ragged.of_texts(list(self.boilerplate)))
         shingles = [_native.shingle_hashes(hashes[i], self.words) for i in range(len(hashes))]
         return np.unique(np.concatenate([np.empty(0, np.uint64), *shingles]))
 
+    def _words(self, texts: Ragged) -> Ragged:
+        words = word_map(texts.values, texts.offsets, self.text)
+        options = self.text.native()
+        return Ragged(*_native.word_hashes(texts.values, texts.offsets, options, words))
+
     @property
     def reason(self) -> str:
-        return f"{self.measure} >= {self.threshold:g}"
+        return f"{'estimated ' * self.sampled}{self.measure} >= {self.threshold:g}"
 
     @property
     def scheme(self) -> str:
         if self.bands:
             return "bands"
+        if self.keys == "all":
+            return "all"
         return "containment" if self.measure == "containment" else "prefix"
 
     @property
@@ -119,9 +140,13 @@ class Shingles:
 
     def resolved(self) -> dict[str, object]:
         bands = self.bands._asdict() if self.bands else {}
-        return {"scheme": self.scheme, **bands, "miss_rate": self.miss_rate}
+        error = sketches.standard_error(self)
+        sketch = {} if error is None else {"standard_error": error}
+        return {"scheme": self.scheme, **bands, **sketch, "miss_rate": self.miss_rate}
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        if self.sampled:
+            return sketches.prepare(self, batch)
         texts = Ragged.of_strings(batch.column("text"))
         bands = self.bands or minhash.Bands(0, 0)
         made = _native.prepare_shingles(
@@ -137,7 +162,7 @@ class Shingles:
             bands.rows,
             self.fraction.numerator,
             self.fraction.denominator,
-            self._ignored,
+            self.ignored,
         )
         return Prepared(
             keys=Ragged(made["keys"], made["key_offsets"]),
@@ -150,23 +175,29 @@ class Shingles:
         )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        return set_scores(self._set_measure, self.fraction, evidence, a, b)
+        if self.sampled:
+            return sketches.score(self, evidence, a, b)
+        return set_scores(self.set_measure, self.fraction, evidence, a, b)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
-        return rare_set_keys(self._set_measure, self.fraction, evidence, rarity)
+        return rare_set_keys(self.set_measure, self.fraction, evidence, rarity)
 
     @property
-    def _set_measure(self) -> str:
+    def set_measure(self) -> str:
         return "jaccard" if self.measure == "resemblance" else "containment"
 
     @property
     def keys_from_evidence(self) -> bool:
         """Prefix keys: an engine that has all evidence at hand may take rarer features instead."""
-        return self.bands is None
+        return self.bands is None and self.keys != "all"
 
     def signatures(self, texts: pa.LargeStringArray) -> Array:
         """The MinHash values alone, one row a document: the sketch others call a signature."""
         ragged = Ragged.of_strings(texts)
+        if self.family != "fast":
+            words = self._words(ragged)
+            of = (self.words, self.ignored, self.family, self.permutations)
+            return sketches.minima(words, *of)[0]
         family = minhash.multipliers(self.permutations)
         values = _native.shingle_signatures(
             ragged.values,
@@ -174,7 +205,7 @@ class Shingles:
             self.text.native(),
             word_map(ragged.values, ragged.offsets, self.text),
             self.words,
-            self._ignored,
+            self.ignored,
             family,
         )
         rows: Array = values.reshape(len(ragged), len(family))[:, : self.permutations]
@@ -188,6 +219,10 @@ def _texts(given: object) -> tuple[str, ...]:
         f"shingles: boilerplate is {given!r}; expected texts.",
         hint="give a list of texts, or --boilerplate FILE on the command line.",
     )
+
+
+def _either(names: tuple[str, ...]) -> str:
+    return " or ".join(map(repr, names))
 
 
 def _require(condition: bool, method: Shingles, name: str, expected: str) -> None:

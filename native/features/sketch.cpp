@@ -1,0 +1,169 @@
+#include "features/sketch.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "features/minhash.hpp"
+#include "features/shingles.hpp"
+#include "simd.hpp"
+
+namespace neardup {
+namespace {
+
+typedef uint64_t Wide __attribute__((vector_size(64)));
+constexpr size_t kWideLanes = 8;
+
+// x mod p for x ≤ p(p−1): 2³² ≡ 5, so the upper half counts five times. Twice leaves less than 2³² + 25.
+static inline __attribute__((always_inline)) Wide modulo_prime(Wide x) {
+    const Wide low = Wide{} + 0xffffffffu, prime = Wide{} + kClassicPrime;
+    for (int twice = 0; twice < 2; ++twice) {
+        const Wide high = x >> 32;
+        x = (high << 2) + high + (x & low);  // vectors of 64 bits shift faster than they multiply
+    }
+    return x >= prime ? x - prime : x;
+}
+
+// B vectors of eight values stay in registers over the whole set.
+template <size_t B>
+static inline __attribute__((always_inline)) void classic_block(const uint64_t *hashes, size_t count,
+                                                                const uint32_t *multipliers, const uint32_t *addends,
+                                                                uint32_t *minima) {
+    Wide a[B], b[B], least[B];
+    for (size_t v = 0; v < B; ++v)
+        for (size_t k = 0; k < kWideLanes; ++k) {
+            a[v][k] = multipliers[v * kWideLanes + k];
+            b[v][k] = addends[v * kWideLanes + k];
+            least[v][k] = 0xffffffffu;
+        }
+    for (size_t f = 0; f < count; ++f) {
+        const uint64_t x = (hashes[f] >> 32) % kClassicPrime;
+        for (size_t v = 0; v < B; ++v) {
+            const Wide h = modulo_prime(a[v] * (Wide{} + x) + b[v]);
+            least[v] = h < least[v] ? h : least[v];
+        }
+    }
+    for (size_t v = 0; v < B; ++v)
+        for (size_t k = 0; k < kWideLanes; ++k) minima[v * kWideLanes + k] = static_cast<uint32_t>(least[v][k]);
+}
+
+class Shingler {
+  public:
+    explicit Shingler(const Documents &documents) : documents_(documents) {}
+
+    const std::vector<uint64_t> &hashes(size_t d) {
+        const auto begin = documents_.offsets[d], end = documents_.offsets[d + 1];
+        shingle_hashes(documents_.words + begin, static_cast<size_t>(end - begin), documents_.width, hashes_);
+        const auto &ignored = documents_.ignored;
+        if (!ignored.empty())
+            std::erase_if(hashes_,
+                          [&](uint64_t hash) { return std::binary_search(ignored.begin(), ignored.end(), hash); });
+        return hashes_;
+    }
+
+  private:
+    const Documents &documents_;
+    std::vector<uint64_t> hashes_;
+};
+
+template <typename T>
+int64_t merged(const T *p, const T *p_end, const T *q, const T *q_end) {
+    int64_t count = 0;
+    while (p < p_end && q < q_end) {
+        const T x = *p, y = *q;
+        count += x == y;
+        p += x <= y;
+        q += y <= x;
+    }
+    return count;
+}
+
+}  // namespace
+
+NEARDUP_CLONES
+void classic_minhash(const uint64_t *hashes, size_t count, const Family &family, uint32_t *minima) {
+    const uint32_t *a = family.multipliers.data(), *b = family.addends.data();
+    const size_t m = family.multipliers.size();
+    size_t i = 0;
+    for (; i + 32 <= m; i += 32) classic_block<4>(hashes, count, a + i, b + i, minima + i);
+    for (; i + 16 <= m; i += 16) classic_block<2>(hashes, count, a + i, b + i, minima + i);
+}
+
+void sketch_minima(const Documents &documents, const Family &family, size_t values, std::vector<uint32_t> &minima,
+                   std::vector<int64_t> &shingles) {
+    Shingler shingler(documents);
+    std::vector<uint32_t> padded(family.multipliers.size());
+    minima.reserve(documents.count * values);
+    shingles.reserve(documents.count);
+    for (size_t d = 0; d < documents.count; ++d) {
+        const auto &hashes = shingler.hashes(d);
+        if (family.addends.empty())
+            minhash(hashes.data(), hashes.size(), family.multipliers.data(), padded.size(), padded.data());
+        else
+            classic_minhash(hashes.data(), hashes.size(), family, padded.data());
+        minima.insert(minima.end(), padded.begin(), padded.begin() + static_cast<ptrdiff_t>(values));
+        shingles.push_back(static_cast<int64_t>(hashes.size()));
+    }
+}
+
+void sample_features(const Documents &documents, uint32_t modulus, size_t limit, std::vector<uint32_t> &features,
+                     std::vector<int64_t> &ends) {
+    Shingler shingler(documents);
+    std::vector<uint64_t> chosen;
+    std::vector<uint32_t> set, counts;
+    for (size_t d = 0; d < documents.count; ++d) {
+        chosen.clear();
+        for (uint64_t hash : shingler.hashes(d))
+            if (static_cast<uint32_t>(hash >> 32) % modulus == 0) chosen.push_back(hash);
+        feature_set(chosen, set, counts);
+        const size_t size = limit ? std::min(limit, set.size()) : set.size();
+        features.insert(features.end(), set.begin(), set.begin() + static_cast<ptrdiff_t>(size));
+        ends.push_back(static_cast<int64_t>(features.size()));
+    }
+}
+
+NEARDUP_CLONES
+void equal_places(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+                  int64_t *counts) {
+    for (size_t i = 0; i < pairs; ++i) {
+        const uint32_t *p = values + offsets[a[i]], *q = values + offsets[b[i]];
+        const int64_t size = offsets[a[i] + 1] - offsets[a[i]];
+        uint32_t count = 0;
+        if (size == offsets[b[i] + 1] - offsets[b[i]])
+            for (int64_t k = 0; k < size; ++k) count += p[k] == q[k];
+        counts[i] = count;
+    }
+}
+
+void bottom_overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t limit,
+                     size_t pairs, int64_t *shared, int64_t *whole) {
+    for (size_t i = 0; i < pairs; ++i) {
+        const uint32_t *p = values + offsets[a[i]], *p_end = values + offsets[a[i] + 1];
+        const uint32_t *q = values + offsets[b[i]], *q_end = values + offsets[b[i] + 1];
+        const auto most = static_cast<int64_t>(limit), size_p = p_end - p, size_q = q_end - q;
+        if (size_p < most && size_q < most) {
+            shared[i] = merged(p, p_end, q, q_end);
+            whole[i] = size_p + size_q - shared[i];
+            continue;
+        }
+        // One is cut, so the union has at least `limit` values; one list may end before they are reached.
+        int64_t seen = 0, both = 0;
+        while (seen < most && p < p_end && q < q_end) {
+            const uint32_t x = *p, y = *q;
+            both += x == y;
+            p += x <= y;
+            q += y <= x;
+            ++seen;
+        }
+        shared[i] = both;
+        whole[i] = most;
+    }
+}
+
+void common_values(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+                   int64_t *counts) {
+    for (size_t i = 0; i < pairs; ++i)
+        counts[i] = merged(values + offsets[a[i]], values + offsets[a[i] + 1], values + offsets[b[i]],
+                           values + offsets[b[i] + 1]);
+}
+
+}  // namespace neardup

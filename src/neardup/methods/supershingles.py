@@ -1,0 +1,189 @@
+"""Supershingles: shingles of a sketch (Broder et al. 1997; Henzinger 2006; the lecture).
+
+Some MinHash values together are hashed to one number of 64 bits, a supershingle; documents with
+enough of them in common are near-duplicates. They are the evidence: there is no set behind them to
+verify on. A supershingle of s values is equal with probability about ``r^s``, so only documents
+that are nearly equal pass. Small documents have few shingles to draw values from, and an excerpt
+has other minima than its source: no containment.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from numpy.lib.stride_tricks import sliding_window_view
+
+from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.errors import SettingsError
+from neardup.methods import minhash, sketches
+from neardup.methods.fractions import MOST_DECIMALS, threshold_fraction
+from neardup.methods.method import Prepared, Scores
+from neardup.methods.overlap import prefix_sizes
+from neardup.methods.preparing import prepared, read_words
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+VARIANTS = {"henzinger": 2, "broder": 1}  # how many equal ones the papers ask for
+MOST_PAIRED = 12  # groups: 66 pairs of them; beyond that, single ones are keys
+_SALTS = [np.uint64(x) for x in minhash.stream(0x7375706572, 3)]  # "super"
+_SINGLE, _PAIR = _SALTS[1], _SALTS[2]
+
+
+@dataclass(frozen=True)
+class Supershingles:
+    """Groups of MinHash values; what shares enough of them is nearly equal.
+
+    ``variant``: "henzinger" (disjoint groups, 2 equal) or "broder" (windows of the sorted values,
+    1 in common).
+    ``threshold``: the share of supershingles that must be equal; 0 for the variant's own.
+    ``words``: how many words make a shingle.
+    ``permutations``: MinHash values a document.
+    ``size``: how many values make a supershingle; more are stricter.
+    ``family``: hash functions: "fast", or "classic" for (Ax + B) mod p.
+    ``min_words``: shorter documents are duplicates only of equal ones.
+    ``text``: what counts as the same word.
+    """
+
+    variant: str = "henzinger"
+    threshold: float = 0.0
+    words: int = 8
+    permutations: int = 84
+    size: int = 14
+    family: str = "fast"
+    min_words: int = 15
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "supershingles"
+    columns: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[Need, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    miss_rate: ClassVar[float] = 0.0
+    confirms_copies: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        most = minhash.MOST_VALUES
+        self._require(self.variant in VARIANTS, "variant", "'henzinger' or 'broder'")
+        self._require(self.family in sketches.FAMILIES, "family", "'fast' or 'classic'")
+        self._require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, "words", "from 1 to 32")
+        self._require(8 <= self.permutations <= most, "permutations", f"from 8 to {most}")
+        self._require(1 <= self.size <= self.permutations, "size", "from 1 to permutations")
+        self._require(self.min_words >= 0, "min_words", "0 or more")
+        if self.variant == "henzinger":
+            whole = self.permutations % self.size == 0 and self.count > 1
+            self._require(whole, "size", f"a part of {self.permutations} permutations")
+        if not self.threshold:
+            object.__setattr__(self, "threshold", self._usual_threshold())
+        threshold_fraction(self.threshold)
+
+    @functools.cached_property
+    def count(self) -> int:
+        """Supershingles a document."""
+        if self.variant == "henzinger":
+            return self.permutations // self.size
+        return self.permutations - self.size + 1
+
+    def _usual_threshold(self) -> float:
+        """Rounded down, so that exactly so many suffice: a threshold has six decimals."""
+        parts = 10**MOST_DECIMALS
+        return float(VARIANTS[self.variant] * parts // self.count / parts)
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @property
+    def needed(self) -> int:
+        return math.ceil(self.fraction * self.count)
+
+    @property
+    def reason(self) -> str:
+        return f"{self.needed} of {self.count} supershingles equal"
+
+    def resolved(self) -> dict[str, object]:
+        keys = "pairs" if self._paired else "supershingles"
+        return {
+            "supershingles": self.count,
+            "needed": self.needed,
+            "keys": keys,
+            "miss_rate": self.miss_rate,
+        }
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        reading = read_words(batch, self.text)
+        nothing = np.empty(0, np.uint64)
+        of = (self.words, nothing, self.family, self.permutations)
+        minima, shingles = sketches.minima(reading.words, *of)
+        rows = self.supershingles(minima)
+        keys = self._keys(rows)
+        short = reading.shorter_than(self.min_words) | (shingles == 0)
+        probes = np.full(len(rows), keys.shape[1])
+        evidence = np.sort(rows, axis=1)
+        return prepared(reading, _ragged(evidence), _ragged(keys), probes, short)
+
+    def supershingles(self, minima: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
+        """One row a document, with the number of the group mixed in where there are groups."""
+        if self.variant == "broder":
+            windows = sliding_window_view(np.sort(minima, axis=1), self.size, axis=1)
+            return _hashed(windows, np.zeros(self.count, np.uint64))
+        groups = minima.reshape(len(minima), self.count, self.size)
+        return _hashed(groups, np.arange(self.count, dtype=np.uint64))
+
+    @property
+    def _paired(self) -> bool:
+        return self.variant == "henzinger" and self.needed > 1 and self.count <= MOST_PAIRED
+
+    def _keys(self, rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+        """Of g, e equal: g − e are not, so of any g − e + 2 two are equal, of g − e + 1 one is.
+        Two together bring nobody together who shares one alone."""
+        if not self._paired:
+            first = int(prefix_sizes("max", self.fraction, np.array([self.count]))[0])
+            return _mixed(np.sort(rows, axis=1)[:, :first] ^ _SINGLE)
+        some = self.count - self.needed + 2
+        pairs = list(itertools.combinations(range(some), 2))
+        keys = np.empty((len(rows), len(pairs)), np.uint64)
+        for k, (i, j) in enumerate(pairs):
+            keys[:, k] = _mixed(rows[:, i] * _PAIR ^ rows[:, j])
+        return keys
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        """The share of equal ones; evidence that stands for a short document has another size."""
+        equal = _native.common_values(evidence.values, evidence.offsets, a, b)
+        sizes = np.maximum(evidence.lengths[a], evidence.lengths[b])
+        return sketches.shares(equal, sizes, self.fraction)
+
+    def _require(self, condition: bool, name: str, expected: str) -> None:
+        if not condition:
+            raise SettingsError(
+                f"supershingles: {name} is {getattr(self, name)!r}; expected {expected}.",
+                hint="`neardup methods supershingles` lists the parameters.",
+            )
+
+
+def _ragged(rows: Array) -> Ragged:
+    count, width = rows.shape
+    offsets = np.arange(count + 1, dtype=np.int64) * width
+    return Ragged(np.ascontiguousarray(rows).reshape(-1), offsets)
+
+
+def _hashed(values: Array, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """The values along the last axis, in order, into one number each."""
+    total = np.broadcast_to(_mixed(seeds ^ _SALTS[0]), values.shape[:-1])
+    for k in range(values.shape[-1]):
+        total = _mixed(total ^ values[..., k])
+    return np.ascontiguousarray(total)
+
+
+def _mixed(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """A bijection of 64 bits; the constants are those of ``native/hash.hpp``."""
+    x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return x ^ x >> np.uint64(31)

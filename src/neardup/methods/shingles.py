@@ -5,7 +5,8 @@ Resemblance is ``r = |A∩B| / |A∪B|`` of the two sets of w-word shingles; con
 bands where they serve the threshold, else from the head of the sorted set (prefix filter), which
 misses nothing. Every pair that meets is scored on the full sets of 32-bit features, whose error is
 stated in ``native/features/shingles.hpp``. With ``sampling`` a sample stands for the set, as in
-the papers (``methods/sketches.py``).
+the papers (``methods/sketches.py``); with ``weights`` rare shingles count for more
+(``methods/weighted.py``).
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.frequencies import FrequencyNeed
 from neardup.errors import SettingsError
-from neardup.methods import minhash, sketches
+from neardup.methods import minhash, sketches, weighted
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Prepared, Rarity, Scores
 from neardup.methods.overlap import rare_set_keys, set_scores
@@ -43,6 +45,8 @@ class Shingles:
     ``permutations``: MinHash values a document; more allow stricter bands.
     ``miss_rate_limit``: how many pairs at the threshold may be missed; a prefix join misses none.
     ``keys``: "auto", "bands" (MinHash) or "prefix" (complete); "all" for every value of a sample.
+    ``weights``: "none", or "idf": a shingle counts by its rarity in the collection.
+    ``frequencies``: the file of a run's frequencies for weights "idf"; else counted from the input.
     ``sampling``: "none" compares whole sets; "minima", "mod" and "bottom" compare sketches.
     ``family``: hash functions of "minima": "fast", or "classic" for (Ax + B) mod p.
     ``modulus``: one of so many features is in a "mod" sample.
@@ -58,6 +62,8 @@ class Shingles:
     permutations: int = 128
     miss_rate_limit: float = 0.001
     keys: str = "auto"
+    weights: str = "none"
+    frequencies: str | None = None
     sampling: str = "none"
     family: str = "fast"
     modulus: int = 25
@@ -68,8 +74,6 @@ class Shingles:
 
     name: ClassVar[str] = "shingles"
     columns: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[tuple[Need, ...]] = ()
-    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
     confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -87,7 +91,9 @@ class Shingles:
         _require(self.min_words >= 0, self, "min_words", "0 or more")
         threshold_fraction(self.threshold)
         object.__setattr__(self, "boilerplate", _texts(self.boilerplate))
+        _require(self.weights in weighted.WEIGHTS, self, "weights", _either(weighted.WEIGHTS))
         sketches.check(self)
+        weighted.check(self)
         if self.keys == "bands" and self.bands is None:
             raise SettingsError(
                 f"keys='bands' cannot serve {self.measure} ≥ {self.threshold} "
@@ -95,14 +101,26 @@ class Shingles:
                 hint="leave keys='auto', which takes a prefix join there.",
             )
 
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        if self.weights == "none":
+            return ()
+        return (FrequencyNeed(self.frequencies, self.words, self.text),)
+
+    @property
+    def evidence_dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.uint32 if self.weights == "none" else np.uint64)
+
     @functools.cached_property
     def fraction(self) -> Fraction:
         return threshold_fraction(self.threshold)
 
     @functools.cached_property
     def bands(self) -> minhash.Bands | None:
-        """None where a prefix join serves: containment, low thresholds, samples, or on request."""
-        if self.measure == "containment" or self.keys == "prefix" or self.sampled:
+        """None where a prefix join serves: containment, low thresholds, samples, weights, or on
+        request."""
+        whole = self.measure == "resemblance" and self.weights == "none" and not self.sampled
+        if self.keys == "prefix" or not whole:
             return None
         return minhash.choose_bands(self.threshold, self.permutations, self.miss_rate_limit)
 
@@ -124,7 +142,8 @@ class Shingles:
 
     @property
     def reason(self) -> str:
-        return f"{'estimated ' * self.sampled}{self.measure} >= {self.threshold:g}"
+        how = "estimated " * self.sampled + "weighted " * (self.weights != "none")
+        return f"{how}{self.measure} >= {self.threshold:g}"
 
     @property
     def scheme(self) -> str:
@@ -147,6 +166,8 @@ class Shingles:
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         if self.sampled:
             return sketches.prepare(self, batch)
+        if self.weights != "none":
+            return weighted.prepare(self, batch, artefacts)
         texts = Ragged.of_strings(batch.column("text"))
         bands = self.bands or minhash.Bands(0, 0)
         made = _native.prepare_shingles(
@@ -177,9 +198,13 @@ class Shingles:
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         if self.sampled:
             return sketches.score(self, evidence, a, b)
+        if self.weights != "none":
+            return weighted.score(self, evidence, a, b)
         return set_scores(self.set_measure, self.fraction, evidence, a, b)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        if self.weights != "none":
+            return weighted.rare_keys(self, evidence, rarity)
         return rare_set_keys(self.set_measure, self.fraction, evidence, rarity)
 
     @property

@@ -1,0 +1,178 @@
+"""In how many documents the shingles of a collection occur, and what each weighs for that.
+
+Shingles are too many to be listed, so counts are kept by the low bits of the feature. Several rare
+shingles may share a slot and count as less rare than they are; what many documents carry, which is
+what weights are for, is counted as it is. With 2²⁴ slots a shingle of one document weighs what one
+of about 1 + f / 2²⁴ documents should, f being the number of all distinct shingles.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.idf import normalised_idf
+from neardup.errors import InputError, SignatureError
+from neardup.schema import Ragged
+from neardup.text.options import Text
+from neardup.text.words import word_map
+
+FORMAT = 1
+FEWEST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 24
+SLOTS_A_FEATURE = 4
+LISTED = 1 << 16  # counts below this have their weight in a list
+UNIT = 1 << 12  # the weight of an idf of 1; whole numbers decide
+_DESCRIPTION = b"neardup frequencies"
+_NOTHING = np.empty(0, np.uint64)
+
+
+def shingle_sets(texts: Ragged, words: int, text: Text, ignored: Any = _NOTHING) -> Ragged:
+    """The features of each text, sorted."""
+    found = word_map(texts.values, texts.offsets, text)
+    hashes, ends = _native.word_hashes(texts.values, texts.offsets, text.native(), found)
+    return Ragged(*_native.sample_features(hashes, ends, words, ignored, 1, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Frequencies:
+    """``counts[feature mod slots]`` of ``documents`` documents hold the feature, or one like it."""
+
+    counts: npt.NDArray[np.uint32]
+    documents: int
+    words: int
+    text: Text
+
+    kind: ClassVar[str] = "frequencies"
+
+    @functools.cached_property
+    def digest(self) -> str:
+        digest = hashlib.sha256(json.dumps(self._options(), sort_keys=True).encode())
+        digest.update(self.counts.data)
+        return digest.hexdigest()[:32]
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "documents": self.documents,
+            "words": self.words,
+            "slots": len(self.counts),
+            "text": asdict(self.text),
+        }
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, **self._options(), "digest": self.digest}
+
+    @functools.cached_property
+    def _weight_of_slot(self) -> npt.NDArray[np.uint16]:
+        listed = np.zeros(LISTED + 1, np.uint16)
+        for n in np.flatnonzero(np.bincount(np.minimum(self.counts, LISTED))).tolist():
+            listed[n] = self._weight(n)
+        weights = listed[np.minimum(self.counts, LISTED)]
+        for slot in np.flatnonzero(self.counts >= LISTED).tolist():
+            weights[slot] = self._weight(int(self.counts[slot]))
+        return weights
+
+    def _weight(self, count: int) -> int:
+        return max(1, round(UNIT * normalised_idf(max(count, 1), self.documents)))
+
+    def weighted(self, sets: Ragged) -> Ragged:
+        """Entries of 64 bits: the feature above, its weight below."""
+        weights = self._weight_of_slot[sets.values & np.uint32(len(self.counts) - 1)]
+        return Ragged(sets.values.astype(np.uint64) << np.uint64(32) | weights, sets.offsets)
+
+    def save(self, path: Path) -> None:
+        described = json.dumps({**self._options(), "digest": self.digest}).encode()
+        schema = pa.schema([("documents", pa.uint32())], metadata={_DESCRIPTION: described})
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with (
+            pa.OSFile(str(path), "wb") as sink,
+            pa.ipc.new_file(sink, schema, options=options) as writer,
+        ):
+            writer.write_table(pa.table([pa.array(self.counts)], schema=schema))
+
+
+def load_frequencies(path: Path) -> Frequencies:
+    try:
+        with pa.OSFile(str(path), "rb") as source:
+            table = pa.ipc.open_file(source).read_all()
+        said = json.loads((table.schema.metadata or {})[_DESCRIPTION])
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is no table of frequencies"
+        raise InputError(
+            f"The frequencies {path} cannot be read: {reason}.",
+            hint="a run with weights='idf' writes them into the folder artefacts.",
+        ) from error
+    options = said["text"]
+    made = Frequencies(
+        table["documents"].to_numpy().astype(np.uint32),
+        said["documents"],
+        said["words"],
+        Text(**{**options, "stop_words": _stop_words(options["stop_words"])}),
+    )
+    if made.digest != said["digest"]:
+        raise SignatureError(
+            f"The frequencies {path} are not what they were when they were saved.",
+            hint="restore the file, or let the run count them from the input.",
+        )
+    return made
+
+
+def _stop_words(stored: str | list[str]) -> str | tuple[str, ...]:
+    return stored if isinstance(stored, str) else tuple(stored)
+
+
+class FrequencyCounter:
+    def __init__(self, words: int, text: Text) -> None:
+        self._words, self._text = words, text
+        self._counts = np.zeros(MOST_SLOTS, np.uint32)
+        self._documents = self._features = 0
+
+    def count(self, batch: pa.RecordBatch) -> tuple[int, npt.NDArray[np.uint32]]:
+        texts = Ragged.of_strings(batch.column("text"))
+        return len(batch), shingle_sets(texts, self._words, self._text).values
+
+    def add(self, part: tuple[int, npt.NDArray[np.uint32]]) -> None:
+        documents, features = part
+        self._documents += documents
+        self._features += len(features)
+        _native.count_features(features, self._counts)
+
+    def finish(self) -> Frequencies:
+        """As many slots as the features ask for: low bits name a slot in tables of any size."""
+        wanted = 1 << (SLOTS_A_FEATURE * self._features).bit_length()
+        slots = min(max(wanted, FEWEST_SLOTS), MOST_SLOTS)
+        counts = self._counts.reshape(-1, slots).sum(axis=0, dtype=np.uint32)
+        return Frequencies(counts, self._documents, self._words, self._text)
+
+
+@dataclass(frozen=True)
+class FrequencyNeed:
+    """``file=None``: counted from the input."""
+
+    file: str | None
+    words: int
+    text: Text
+    name: str = "frequencies"
+    columns: tuple[str, ...] = ()
+
+    def load(self, path: Path) -> Frequencies:
+        found = load_frequencies(path)
+        if (found.words, found.text) != (self.words, self.text):
+            raise SignatureError(
+                f"The frequencies {path} are of {found.words}-word shingles of {found.text}; the "
+                f"method asks for {self.words} words of {self.text}.",
+                hint="give the method the options of the table, or let the run count them.",
+            )
+        return found
+
+    def counter(self) -> FrequencyCounter:
+        return FrequencyCounter(self.words, self.text)

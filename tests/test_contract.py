@@ -21,8 +21,13 @@ from neardup.testing import CHECKS
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.names()),
     ("exact", {"form": "bytes"}),
+    ("fingerprint", {"terms": "alnum+", "bin": 10, "idf_max": 1.0, "length_tolerance": 0.5}),
+    ("imatch", {"idf_min": 0.0, "min_terms": 1, "lexicons": 5, "dropped": 0.5, "min_equal": 2}),
+    ("imatch", {"lexicons": 1, "terms": "alnum+"}),
     ("shingles", {"keys": "prefix", "words": 2, "threshold": 0.3}),
     ("shingles", {"measure": "containment", "min_words": 1}),
+    ("termvector", {"size": 10, "threshold": 0.5, "length_ratio": 0.5}),
+    ("termvector", {"terms": "words", "min_count": 2, "min_words": 0}),
     ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),
 ]
 

@@ -151,3 +151,21 @@ class TableMethod(Method, Protocol):
     def table_keys(self, evidence: Ragged, documents: int) -> Iterator[Ragged]:
         """The keys of all documents, table by table; none of what is too short."""
         ...
+
+
+@runtime_checkable
+class ChecksArtefacts(Protocol):
+    """A method that may find an artefact of no use to it."""
+
+    def check_artefacts(self, artefacts: Artefacts) -> None:
+        """Refuses them with a sentence, before any document is prepared."""
+        ...
+
+
+@runtime_checkable
+class ChecksColumns(Protocol):
+    """A method that may find a column it reads of no use to it."""
+
+    def check_columns(self, first: pa.RecordBatch) -> None:
+        """Refuses, with a sentence, what the first documents show, before any work begins."""
+        ...

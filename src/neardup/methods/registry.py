@@ -17,7 +17,10 @@ from neardup.methods.parameters import check_type
 
 METHODS = {
     "exact": "neardup.methods.exact:Exact",
+    "fingerprint": "neardup.methods.fingerprint:Fingerprint",
+    "imatch": "neardup.methods.imatch:IMatch",
     "shingles": "neardup.methods.shingles:Shingles",
+    "termvector": "neardup.methods.termvector:TermVector",
 }
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "shingles"

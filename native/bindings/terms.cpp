@@ -109,6 +109,17 @@ static nb::tuple term_vectors(In<uint32_t> ranks, In<int64_t> offsets, In<uint32
     return nb::make_tuple(give(std::move(values)), give(std::move(ends)));
 }
 
+static nb::tuple vector_keys(In<uint32_t> values, In<int64_t> offsets, In<int64_t> sizes, bool paired, uint64_t part,
+                             uint64_t parts) {
+    std::vector<uint64_t> keys;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release free;
+        neardup::vector_keys(values.data(), offsets.data(), sizes.data(), sizes.size(), paired, part, parts, keys, ends);
+    }
+    return nb::make_tuple(give(std::move(keys)), give(std::move(ends)));
+}
+
 static nb::tuple common_terms(In<uint32_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b, int64_t days,
                               std::pair<uint64_t, uint64_t> length, std::pair<uint64_t, uint64_t> shared) {
     const neardup::VectorTests tests{days, length.first, length.second, shared.first, shared.second};
@@ -139,5 +150,6 @@ void bind_terms(nb::module_ &m) {
           "seed"_a, "min_terms"_a);
     m.def("fingerprints", &fingerprints, "ranks"_a, "first"_a, "offsets"_a, "size"_a, "bin"_a);
     m.def("term_vectors", &term_vectors, "ranks"_a, "offsets"_a, "days"_a, "tokens"_a, "size"_a);
+    m.def("vector_keys", &vector_keys, "values"_a, "offsets"_a, "sizes"_a, "paired"_a, "part"_a, "parts"_a);
     m.def("common_terms", &common_terms, "values"_a, "offsets"_a, "a"_a, "b"_a, "days"_a, "length"_a, "shared"_a);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hash.hpp"
+
 namespace neardup {
 namespace {
 
@@ -34,6 +36,23 @@ void term_vectors(const uint32_t *ranks, const int64_t *offsets, const uint32_t 
         const int64_t end = std::min(offsets[d + 1], offsets[d] + int64_t{size});
         values.insert(values.end(), ranks + offsets[d], ranks + end);
         ends.push_back(static_cast<int64_t>(values.size()));
+    }
+}
+
+void vector_keys(const uint32_t *values, const int64_t *offsets, const int64_t *sizes, size_t documents, bool paired,
+                 uint64_t part, uint64_t parts, std::vector<uint64_t> &keys, std::vector<int64_t> &ends) {
+    for (size_t d = 0; d < documents; ++d) {
+        const uint32_t *terms = values + offsets[d] + kVectorHead;
+        const int64_t size = std::min(sizes[d], offsets[d + 1] - offsets[d] - kVectorHead);
+        const auto add = [&](uint64_t one, uint64_t other) {
+            const uint64_t key = scramble((one << 32 | other) ^ kSecret[1]);
+            if (key % parts == part) keys.push_back(key);
+        };
+        for (int64_t i = 0; i < size; ++i) {
+            if (!paired) add(0, terms[i]);
+            for (int64_t j = i + 1; paired && j < size; ++j) add(terms[i], terms[j]);
+        }
+        ends.push_back(static_cast<int64_t>(keys.size()));
     }
 }
 

@@ -14,6 +14,11 @@ inline constexpr int64_t kVectorHead = 2;
 void term_vectors(const uint32_t *ranks, const int64_t *offsets, const uint32_t *days, const uint32_t *tokens,
                   size_t documents, uint32_t size, std::vector<uint32_t> &values, std::vector<int64_t> &ends);
 
+// Of each vector the first sizes[d] terms, each as a key or, `paired`, every two of them as one; only
+// those keys of one of `parts` equal shares of the key space.
+void vector_keys(const uint32_t *values, const int64_t *offsets, const int64_t *sizes, size_t documents, bool paired,
+                 uint64_t part, uint64_t parts, std::vector<uint64_t> &keys, std::vector<int64_t> &ends);
+
 struct VectorTests {
     int64_t days = 42;                         // days may differ by so many; below 0: by any number
     uint64_t length_num = 4, length_den = 5;   // shorter / longer, at least

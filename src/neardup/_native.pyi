@@ -140,6 +140,14 @@ def fingerprints(
 def term_vectors(
     ranks: Features, offsets: Offsets, days: Features, tokens: Features, size: int
 ) -> tuple[Features, Offsets]: ...
+def vector_keys(
+    values: Features,
+    offsets: Offsets,
+    sizes: NDArray[np.int64],
+    paired: bool,
+    part: int,
+    parts: int,
+) -> tuple[Hashes, Offsets]: ...
 def common_terms(
     values: Features,
     offsets: Offsets,

@@ -19,6 +19,8 @@ from neardup import api as nd
 from neardup.artefacts.artefact import resolved
 from neardup.errors import ColumnError, SettingsError
 from neardup.features.vectors import Vector, pack, unpack
+from neardup.methods.method import Rarity
+from neardup.methods.overlap import NO_COUNTS
 from neardup.methods.termvector import DAY_ZERO, TermVector, vector_of
 from neardup.schema import Ragged
 from neardup.testing import batch
@@ -131,13 +133,17 @@ def test_a_run_equals_all_pairs(
     assert pairs == twin.all_pairs(len(texts), score)
 
 
-def test_keys_are_a_prefix_by_rank() -> None:
+def test_keys_are_pairs_of_the_rarest() -> None:
     text = " ".join(f"{a}{b}cd" for a in "abcdefghij" for b in "klmnopqrst")
     method = TermVector()
     given_ = batch([text])
     made = method.prepare(given_, resolved(method.needs, given_))
     assert len(made.evidence[0]) == 62
-    assert len(made.keys[0]) == made.probes[0] == 13  # 60 − 48 + 1
+    assert len(made.keys[0]) == made.probes[0] == 91  # any two of 60 − 48 + 2
+    single = TermVector(threshold=0.5).prepare(given_, resolved(method.needs, given_))
+    assert len(single.keys[0]) == 31  # 60 − 30 + 1
+    shares = [method.rare_keys(made.evidence, Rarity(NO_COUNTS, i, 3))[0] for i in range(3)]
+    assert sorted(k for one in shares for k in one.values.tolist()) == sorted(made.keys[0].tolist())
 
 
 def test_packed_form() -> None:
@@ -254,4 +260,6 @@ def test_golden_vectors() -> None:
     made = method.prepare(given_, resolved(method.needs, given_))
     assert made.evidence[0].tolist() == [DAY_ZERO + 8707, 5, 0, 1, 2, 3, 4]
     assert vector_of(made.evidence[0]) == Vector(8707, 5, (0, 1, 2, 3, 4))
-    assert made.keys[0].tolist() == [0x9E3779B97F4A7C15, 2 * 0x9E3779B97F4A7C15 % 2**64]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    expected = [twin.scramble((a << 32 | b) ^ 0xD1B54A32D192ED03) for a, b in pairs]
+    assert made.keys[0].tolist() == expected

@@ -5,13 +5,16 @@ compared only if their dates are at most 42 days apart and the shorter has at le
 of the longer; they are duplicates when 48 of 60 terms are common. With fewer terms, a and b of
 them, ``score = (common + 60 − max(a, b)) / 60``, and common must also be .8 of max(a, b).
 
-Of a document of a terms, every duplicate shares ⌈.8a⌉ or more, so it has one of the first
-``a − ⌈.8a⌉ + 1`` by rank, rarest first: these are the keys, and nothing is missed.
+Of a document of a terms, every duplicate shares ⌈.8a⌉ or more. Of these at most ⌈.8a⌉ − 2 are not
+among the first ``a − ⌈.8a⌉ + 2`` by rank, rarest first; so the two rarest common terms are among
+these first ones of both documents. Every two of them are a key, and nothing is missed. Where that
+would be too many keys (low thresholds) each of the first ``a − ⌈.8a⌉ + 1`` is one.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -34,15 +37,16 @@ from neardup.methods.idf_terms import (
     require,
     table_of,
 )
-from neardup.methods.method import UNDATED, UNRELIABLE, Prepared, Scores
-from neardup.methods.overlap import agreeing, prefix_sizes
+from neardup.methods.method import UNDATED, UNRELIABLE, Prepared, Rarity, Scores
+from neardup.methods.overlap import NO_COUNTS, agreeing, prefix_sizes
 from neardup.methods.preparing import SHORT_ENTRIES, prepared
-from neardup.schema import Array, Ragged, offsets_of
+from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
 MOST_TERMS = 1000
 HEAD = 2  # day and length stand before the terms
 FEWEST_TERMS = SHORT_ENTRIES - HEAD + 1  # fewer say nothing, and look like what is too short
+MOST_KEYS = 150  # a document
 FEW_TERMS = 20  # fewer are compared, but flagged
 DAY_ZERO = 1 << 31  # days are stored from here, and no day as 0
 
@@ -106,7 +110,7 @@ class TermVector:
         return f"common terms >= {self.threshold:g}"
 
     def resolved(self) -> dict[str, object]:
-        return {"scheme": "prefix", "miss_rate": 0.0}
+        return {"scheme": "pairs" if self._paired else "prefix", "miss_rate": 0.0}
 
     def _candidates(self, table: IdfTable) -> range:
         return table.ranks(min_count=self.min_count)
@@ -130,12 +134,12 @@ class TermVector:
             )
         )
         count = evidence.lengths - HEAD
-        keys = self._keys(evidence)
+        keys, probes = self.rare_keys(evidence, Rarity(NO_COUNTS))
         return prepared(
             reading,
             evidence=evidence,
             keys=keys,
-            probes=keys.lengths,
+            probes=probes,
             short=reading.shorter_than(self.min_words) | (count < FEWEST_TERMS),
             flags=flags | number_flags(batch) | np.where(count < FEW_TERMS, UNRELIABLE, 0),
         )
@@ -149,16 +153,25 @@ class TermVector:
         stored = np.where(none, 0, since.astype(np.int64) + DAY_ZERO).astype(np.uint32)
         return stored, np.where(none, UNDATED, 0)
 
-    def _keys(self, evidence: Ragged) -> Ragged:
-        """Ranks are names already; a prime number of 64 bits spreads them."""
+    @property
+    def _paired(self) -> bool:
+        """Keys of two terms, where every vector needs two in common and they are not too many."""
+        looked_at = self.size - math.ceil(self.fraction * self.size) + 2
+        return self.fraction * FEWEST_TERMS > 1 and math.comb(looked_at, 2) <= MOST_KEYS
+
+    @property
+    def keys_from_evidence(self) -> bool:
+        """The engine makes them when it has seen all, a share of the key space at a time."""
+        return True
+
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        """By the ranks of the table, whatever is rare in the documents at hand."""
         count = evidence.lengths - HEAD
-        sizes = np.where(count > 0, prefix_sizes("max", self.fraction, count), 0)
-        offsets = offsets_of(sizes)
-        places = np.arange(offsets[-1]) + np.repeat(
-            evidence.offsets[:-1] + HEAD - offsets[:-1], sizes
+        sizes = prefix_sizes("max", self.fraction, count) + self._paired
+        keys, ends = _native.vector_keys(
+            evidence.values, evidence.offsets, sizes, self._paired, rarity.part, rarity.parts
         )
-        ranks = evidence.values[places].astype(np.uint64)
-        return Ragged((ranks + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15), offsets)
+        return Ragged(keys, ends), np.diff(ends).astype(np.int32)
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         length = threshold_fraction(self.length_ratio)

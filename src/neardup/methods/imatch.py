@@ -46,9 +46,9 @@ class IMatch:
     ``text``: what counts as the same word; neither stop words nor stems.
     """
 
-    idf_min: float = 0.5
+    idf_min: float = 0.4
     idf_max: float = 1.0
-    min_terms: int = 10
+    min_terms: int = 5
     lexicons: int = 0
     dropped: float = 0.33
     min_equal: int = 1

@@ -21,6 +21,9 @@ from neardup.testing import CHECKS
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.names()),
     ("exact", {"form": "bytes"}),
+    ("fingerprint", {"terms": "alnum+", "bin": 10, "idf_max": 1.0, "length_tolerance": 0.5}),
+    ("imatch", {"idf_min": 0.0, "min_terms": 1, "lexicons": 5, "dropped": 0.5, "min_equal": 2}),
+    ("imatch", {"lexicons": 1, "terms": "alnum+"}),
     ("shingles", {"keys": "prefix", "words": 2, "threshold": 0.3}),
     ("shingles", {"measure": "containment", "min_words": 1}),
     ("shingles", {"weights": "idf", "words": 2, "threshold": 0.4, "min_words": 2}),
@@ -31,6 +34,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("shingles", {"sampling": "mod", "modulus": 3, "sample_limit": 5, "threshold": 0.5}),
     ("shingles", {"sampling": "mod", "modulus": 4, "sample_limit": 0, "measure": "containment"}),
     ("shingles", {"sampling": "bottom", "sample_limit": 20, "keys": "all", "min_words": 0}),
+    ("termvector", {"size": 10, "threshold": 0.5, "length_ratio": 0.5}),
+    ("termvector", {"terms": "words", "min_count": 2, "min_words": 0}),
     ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),
     ("supershingles", {"variant": "broder", "size": 5, "words": 2}),
     ("supershingles", {"variant": "broder", "threshold": 0.2, "min_words": 0}),

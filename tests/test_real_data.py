@@ -6,11 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from neardup import api as nd
+from neardup.artefacts.artefact import resolved
+from neardup.methods import registry
 from neardup.outputs.result import Result
+from neardup.testing import batch
 from neardup.text.words import words
 
 SETS = {
@@ -136,6 +140,33 @@ def test_press_equals_the_twin_on_our_own_words(data: Path) -> None:
     extra = found.keys() - expected.keys()  # equal short ones
     where = {doc["id"]: i for i, doc in enumerate(docs)}
     assert all(not long_enough[where[one]] for pair in extra for one in pair)
+
+
+@pytest.mark.parametrize("name", ["fingerprint", "imatch", "termvector"])
+def test_keys_of_terms_bring_together_all_that_pass(data: Path, name: str) -> None:
+    """Every pair of articles of one house is scored, with dates where the method reads them."""
+    docs = rows(data / "press_de" / "docs.jsonl.zst")
+    docs = [doc for doc in docs if doc["source"] in ("faznet", "FAZ_Politik")]
+    settings = {"date": "date"} if name == "termvector" else {}
+    method = registry.build(name, dict(settings))
+    given = batch([doc["text"] for doc in docs])
+    for column in method.columns:
+        given = given.append_column(column, pa.array([doc[column] for doc in docs]))
+    evidence = method.prepare(given, resolved(method.needs, given)).evidence
+    a, b = (side.astype(np.int64) for side in np.triu_indices(len(docs), 1))
+    scores = method.score(evidence, a, b)
+    expected = {
+        frozenset((docs[i]["id"], docs[j]["id"])): score
+        for i, j, score in zip(
+            a[scores.passed], b[scores.passed], scores.score[scores.passed], strict=True
+        )
+    }
+    result = nd.find(docs, method=method, id="id")
+    found = {frozenset((p["a"], p["b"])): p["score"] for p in result.pairs.to_pylist()}
+    assert found == expected
+    assert len(found) > 20
+    one = nd.dedup(docs, method=method, id="id", workers=1).decisions
+    assert one.equals(result.decisions)
 
 
 def test_known_copies_are_found(data: Path) -> None:

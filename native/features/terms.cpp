@@ -137,6 +137,14 @@ uint32_t TermTable::rank(uint64_t hash) const {
     return slots_[at].rank;
 }
 
+void TermTable::prefetch(uint64_t hash) const {
+#if defined(__GNUC__)
+    __builtin_prefetch(&slots_[hash & mask_]);
+#else
+    (void)hash;
+#endif
+}
+
 void document_terms(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
                     TermFilter filter, const TermTable &table, uint32_t low, uint32_t high, DocumentTerms &out) {
     TermReader reader(options, filter);
@@ -161,6 +169,43 @@ void document_terms(const uint8_t *values, const int64_t *offsets, size_t docume
             out.first.push_back(static_cast<uint32_t>(found[i]));
         }
         out.ends.push_back(static_cast<int64_t>(out.ranks.size()));
+    }
+}
+
+void terms_of_words(const uint64_t *words, const int64_t *offsets, size_t documents, const TermTable &table, uint32_t low,
+                    uint32_t high, uint32_t most, DocumentTerms &out) {
+    constexpr int64_t ahead = 24;  // a table of a million terms is not in cache
+    std::vector<uint64_t> seen(high > low ? high - low : 0);  // by rank: the last document, from 1, and its place there
+    std::vector<uint64_t> found;                              // rank above, place in the next two below
+    std::vector<uint32_t> counts, first;
+    for (size_t d = 0; d < documents; ++d) {
+        found.clear(), counts.clear(), first.clear();
+        const int64_t begin = offsets[d], end = std::min(offsets[d + 1], begin + int64_t{UINT32_MAX});
+        for (int64_t i = begin; i < end; ++i) {
+            if (i + ahead < end) table.prefetch(words[i + ahead]);
+            const uint32_t rank = table.rank(words[i]);
+            if (rank < low || rank >= high) continue;
+            uint64_t &last = seen[rank - low];
+            if (last >> 32 == d + 1) {
+                ++counts[last & 0xffffffffu];
+                continue;
+            }
+            last = (d + 1) << 32 | found.size();
+            found.push_back(uint64_t{rank} << 32 | found.size());
+            counts.push_back(1);
+            first.push_back(static_cast<uint32_t>(i - begin));
+        }
+        const size_t kept = std::min<size_t>(most, found.size());
+        const auto middle = found.begin() + static_cast<ptrdiff_t>(kept);
+        if (kept < found.size()) std::nth_element(found.begin(), middle, found.end());
+        std::sort(found.begin(), middle);
+        for (size_t i = 0; i < kept; ++i) {
+            out.ranks.push_back(static_cast<uint32_t>(found[i] >> 32));
+            out.counts.push_back(counts[found[i] & 0xffffffffu]);
+            out.first.push_back(first[found[i] & 0xffffffffu]);
+        }
+        out.ends.push_back(static_cast<int64_t>(out.ranks.size()));
+        out.tokens.push_back(static_cast<uint32_t>(end - begin));
     }
 }
 

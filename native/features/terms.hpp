@@ -72,6 +72,7 @@ class TermTable {
     TermTable(const uint8_t *bytes, const int64_t *ends, size_t terms);
     static constexpr uint32_t unknown = ~uint32_t{0};
     uint32_t rank(uint64_t hash) const;
+    void prefetch(uint64_t hash) const;
 
   private:
     struct Slot {
@@ -90,5 +91,10 @@ struct DocumentTerms {
 };
 void document_terms(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
                     TermFilter filter, const TermTable &table, uint32_t low, uint32_t high, DocumentTerms &out);
+
+// The same from hashes of words, for filters that take words as they are: what is in the table is a
+// term. Of each document only the `most` rarest.
+void terms_of_words(const uint64_t *words, const int64_t *offsets, size_t documents, const TermTable &table, uint32_t low,
+                    uint32_t high, uint32_t most, DocumentTerms &out);
 
 }  // namespace neardup

@@ -178,6 +178,42 @@ def near_pairs(
 def bit_distances(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> NDArray[np.int64]: ...
+def terms_of_words(
+    words: Hashes, offsets: Offsets, table: TermTable, low: int, high: int, most: int
+) -> tuple[Features, Features, Features, Offsets, Features]: ...
+def mostly_numbers(values: Bytes, offsets: Offsets) -> Bytes: ...
+def imatch_signatures(
+    ranks: Features,
+    offsets: Offsets,
+    hashes: Hashes,
+    lexicons: int,
+    dropped: int,
+    seed: int,
+    min_terms: int,
+) -> Hashes: ...
+def fingerprints(
+    ranks: Features, first: Features, offsets: Offsets, size: int, bin: int
+) -> Hashes: ...
+def term_vectors(
+    ranks: Features, offsets: Offsets, days: Features, tokens: Features, size: int
+) -> tuple[Features, Offsets]: ...
+def vector_keys(
+    values: Features,
+    offsets: Offsets,
+    sizes: NDArray[np.int64],
+    paired: bool,
+    part: int,
+    parts: int,
+) -> tuple[Hashes, Offsets]: ...
+def common_terms(
+    values: Features,
+    offsets: Offsets,
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    days: int,
+    length: tuple[int, int],
+    shared: tuple[int, int],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def prepare_shingles(
     values: Bytes,
     offsets: Offsets,

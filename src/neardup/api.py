@@ -22,7 +22,7 @@ from neardup.local.run import run
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
 from neardup.outputs.signatures import write_signatures
-from neardup.outputs.tables import all_pairs, decisions_table, pairs_table
+from neardup.outputs.tables import all_pairs, decisions_table, flag_counts, pairs_table
 from neardup.plan import Plan, resolve, settings_of
 from neardup.progress import LOG, Logged, Progress, Silent
 
@@ -69,6 +69,8 @@ def _log(result: Result, plan: Plan) -> None:
     LOG.info("%s; %s clusters, %s pairs", counts.sentence(), counts.clusters, counts.pairs)
     if counts.documents == plan.limit:
         LOG.warning("only the first %s documents were read: that is the limit", plan.limit)
+    if undated := result.info["flags"].get("undated"):
+        LOG.warning("%s documents have no date that can be read: it was not compared", undated)
     if counts.rejected:
         LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
     if not result.pairs_complete:
@@ -94,6 +96,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         against=[_from_anywhere(path) for path in plan.against],
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
+        flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     )

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.artefacts.idf import (
+    ALL_TERMS,
     FILTERS,
     IdfCounter,
     IdfNeed,
@@ -20,6 +21,7 @@ from neardup.artefacts.idf import (
     normalised_idf,
 )
 from neardup.errors import InputError, SettingsError, SignatureError
+from neardup.methods.preparing import read_words
 from neardup.testing import batch
 from neardup.text.options import Text
 from reference import terms as twin
@@ -79,6 +81,30 @@ def test_terms_of_a_document_equal_twin(
         expected = twin.document_terms(text, filter_, ranks)
         assert mine == [row for row in expected if low <= row[0] < high]
         assert found.tokens[i] == len(twin.tokens(text, filter_))
+
+
+@given(st.lists(ANY, min_size=1, max_size=8), st.sampled_from(["words", "alpha"]), st.data())
+def test_terms_from_words_are_those_of_the_text(
+    texts: list[str], filter_: str, data: st.DataObject
+) -> None:
+    table = built(texts, filter_)
+    low = data.draw(st.integers(0, len(table)))
+    ranks = range(low, data.draw(st.integers(low, len(table))))
+    most = data.draw(st.sampled_from([1, 3, ALL_TERMS]))
+    words = read_words(batch(texts), Text()).words
+    quick, slow = (
+        table.terms_of_words(words, ranks, most),
+        table.terms_of(pa.array(texts, pa.large_string()), ranks),
+    )
+    assert quick is not None
+    assert quick.tokens.tolist() == slow.tokens.tolist()
+    for i in range(len(texts)):
+        begin, end = slow.ranks.offsets[i : i + 2]
+        head = slice(begin, min(end, begin + most))
+        mine = slice(*quick.ranks.offsets[i : i + 2])
+        assert quick.ranks.values[mine].tolist() == slow.ranks.values[head].tolist()
+        assert quick.counts[mine].tolist() == slow.counts[head].tolist()
+        assert quick.first[mine].tolist() == slow.first[head].tolist()
 
 
 @given(st.lists(ANY, max_size=9), st.integers(1, 4))

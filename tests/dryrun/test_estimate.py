@@ -132,3 +132,10 @@ def test_signatures_take_their_place_on_the_disk(tmp_path: Path) -> None:
     nd.dedup(path, signatures=True).save(tmp_path / "out")
     written = (tmp_path / "out" / "signatures.arrow").stat().st_size
     assert with_ - without == pytest.approx(written, rel=0.2)
+
+
+def test_what_a_method_needs_is_counted_from_the_sample(lines: Path) -> None:
+    plan = resolve(Settings(method="termvector", date="date", workers=1))
+    found = estimate(collect(lines), plan)
+    result = nd.dedup(lines, method="termvector", date="date")
+    assert found.duplicates_low == found.duplicates_high == result.counts.duplicates

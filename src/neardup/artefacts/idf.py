@@ -23,11 +23,12 @@ import pyarrow as pa
 from neardup import _native
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError, SignatureError
-from neardup.features.terms import DocumentTerms, document_terms
+from neardup.features.terms import DocumentTerms, document_terms, terms_of_words
 from neardup.schema import Ragged
 from neardup.text.options import Text
 
 FORMAT = 1
+ALL_TERMS = 2**32 - 1
 FILTERS = ("words", "alpha", "alnum+")
 _DESCRIPTION = b"neardup idf"
 
@@ -82,6 +83,12 @@ class IdfTable:
         names = Ragged.of_strings(self.terms)
         return _native.TermTable(names.values, names.offsets)
 
+    @functools.cached_property
+    def hashes(self) -> npt.NDArray[np.uint64]:
+        """Of the terms, by rank: the same whatever else is in the table."""
+        names = Ragged.of_strings(self.terms)
+        return _native.hash_words(names.values, names.offsets)
+
     def ranks(self, *, min_count: int = 1, idf_min: float = 0.0, idf_max: float = 1.0) -> range:
         """The ranks of terms in ``min_count`` documents or more with an idf within the limits."""
         first = int(np.searchsorted(self.counts, min_count))
@@ -103,6 +110,15 @@ class IdfTable:
         wanted = range(len(self)) if ranks is None else ranks
         filter_ = FILTERS.index(self.filter)
         return document_terms(texts, self.text.native(), filter_, self.lookup, wanted)
+
+    def terms_of_words(
+        self, words: Ragged, ranks: range, most: int = ALL_TERMS
+    ) -> DocumentTerms | None:
+        """The same from the hashes of all words, at least the ``most`` rarest; None where terms are
+        joined of several words."""
+        if self.filter == "alnum+":
+            return None
+        return terms_of_words(words, self.lookup, ranks, most)
 
     def save(self, path: Path) -> None:
         """The file appears only when it is whole."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
+import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from neardup.documents.parquet import ROW_GROUP_BYTES, ParquetSource
 from neardup.dryrun.sample import Sample
 from neardup.dryrun.writing import seconds_to_write
 from neardup.errors import UsageError
+from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
@@ -64,12 +66,17 @@ def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept")
                 f"{source.file}: an estimate reads JSON Lines and Parquet files.",
                 hint="run on a part with --limit, and look at the timings of --json.",
             )
-    plan_of_sample = replace(plan, limit=None)
+    began = time.perf_counter()
+    counted = _Sampled(Sample(collection.sources), collection)
+    plan_of_sample = with_artefacts(counted, replace(plan, limit=None), Silent())
+    counting = time.perf_counter() - began
     # What happens only once (imports, first pages of buffers) is half the time of a small sample.
     warm = run(_Sampled(Sample(collection.sources, most=1), collection), plan_of_sample, Silent())
     warm.intake.store.close()
     sample = Sample(collection.sources)
     outcome = run(_Sampled(sample, collection), plan_of_sample, Silent())
+    outcome.timings["counting"] = counting
+    plan = replace(plan, artefacts=plan_of_sample.artefacts)
     try:
         return _Scaled(sample, outcome, plan, collection).estimate(writes)
     finally:

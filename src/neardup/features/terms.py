@@ -36,3 +36,14 @@ def document_terms(
         given.values, given.offsets, options, filter_, table, ranks.start, ranks.stop
     )
     return DocumentTerms(Ragged(found, ends), counts, first, tokens)
+
+
+def terms_of_words(
+    words: Ragged, table: _native.TermTable, ranks: range, most: int
+) -> DocumentTerms:
+    """The same from hashes of words, where every term is a word as it is; of each document the
+    ``most`` rarest."""
+    found, counts, first, ends, tokens = _native.terms_of_words(
+        words.values, words.offsets, table, ranks.start, ranks.stop, most
+    )
+    return DocumentTerms(Ragged(found, ends), counts, first, tokens)

@@ -17,6 +17,7 @@ from neardup.artefacts.artefact import Artefact, Need, Tally
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, Rejected, collect
 from neardup.documents.collection import collect_inputs
+from neardup.methods.method import ChecksArtefacts, ChecksColumns
 from neardup.outputs.folder import ARTEFACTS
 from neardup.plan import Plan, check_positive, worker_count
 from neardup.progress import Progress, Silent
@@ -25,13 +26,26 @@ SHOWN_REJECTED = 3
 
 
 def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Plan:
-    """The plan with everything its method needs."""
+    """The plan with everything its method needs, and nothing it could not work with."""
+    _check_columns(collection, plan)
     needs = plan.method.needs
     there = {need.name: found for need in needs if (found := _at_hand(need, plan.against))}
     missing = [need for need in needs if need.name not in there]
     if missing:
         there |= _counted(missing, collection, plan, progress)
+    if isinstance(plan.method, ChecksArtefacts):
+        plan.method.check_artefacts(there)
     return replace(plan, artefacts=there)
+
+
+def _check_columns(collection: Collection, plan: Plan) -> None:
+    if not plan.method.columns or not isinstance(plan.method, ChecksColumns):
+        return
+    for chunk in collection.chunks(plan.columns):
+        records = chunk.read().records
+        if records.num_rows:
+            plan.method.check_columns(records)
+            break
 
 
 def _at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:

@@ -154,3 +154,21 @@ class BitsMethod(Method, Protocol):
     def masks(self, documents: int) -> npt.NDArray[np.uint64]:
         """One row a table: who is within the distance agrees under at least one of them."""
         ...
+
+
+@runtime_checkable
+class ChecksArtefacts(Protocol):
+    """A method that may find an artefact of no use to it."""
+
+    def check_artefacts(self, artefacts: Artefacts) -> None:
+        """Refuses them with a sentence, before any document is prepared."""
+        ...
+
+
+@runtime_checkable
+class ChecksColumns(Protocol):
+    """A method that may find a column it reads of no use to it."""
+
+    def check_columns(self, first: pa.RecordBatch) -> None:
+        """Refuses, with a sentence, what the first documents show, before any work begins."""
+        ...

@@ -18,9 +18,12 @@ from neardup.methods.parameters import check_type
 METHODS = {
     "combined": "neardup.methods.combined:Combined",
     "exact": "neardup.methods.exact:Exact",
+    "fingerprint": "neardup.methods.fingerprint:Fingerprint",
+    "imatch": "neardup.methods.imatch:IMatch",
     "shingles": "neardup.methods.shingles:Shingles",
     "simhash": "neardup.methods.simhash:SimHash",
     "supershingles": "neardup.methods.supershingles:Supershingles",
+    "termvector": "neardup.methods.termvector:TermVector",
 }
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "shingles"

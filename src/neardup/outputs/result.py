@@ -20,6 +20,7 @@ from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.documents import Collection
 from neardup.errors import DataError, SettingsError
+from neardup.methods import registry
 from neardup.outputs.tables import clusters_table, duplicates_table
 from neardup.schema import Array
 
@@ -122,7 +123,10 @@ class Result:
 
     @property
     def threshold(self) -> float:
-        return float(self.info["settings"]["parameters"]["threshold"])
+        settings = self.info["settings"]
+        if "threshold" in settings["parameters"]:
+            return float(settings["parameters"]["threshold"])
+        return registry.build(settings["method"], settings["parameters"]).threshold
 
     @property
     def pairs_complete(self) -> bool:

@@ -73,6 +73,12 @@ def decided_columns(
     }
 
 
+def flag_counts(flags: Array) -> dict[str, int]:
+    """How many documents each flag was given, where any was."""
+    counts = {name: int(((flags & bit) != 0).sum()) for bit, name in FLAGS.items()}
+    return {name: count for name, count in counts.items() if count}
+
+
 def flag_notes(flags: Array) -> pa.Array:
     """What a method said of each document beside its decision: "" or " (undated)"."""
     codes, where = np.unique(flags & ~np.uint8(TOO_SHORT), return_inverse=True)

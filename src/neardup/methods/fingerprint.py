@@ -1,0 +1,141 @@
+"""Term fingerprints, for identical documents (Conrad et al. 2003, §6).
+
+The six rarest terms of a document that are not too rare (idf ≤ .8: above are typing errors), by
+descending idf, equal ones by code point; each with its offset: the position of its first occurrence
+minus the smallest such position among the six. SHA-1 of that is the key. Documents with equal keys
+whose lengths differ by a small percentage at most are duplicates.
+
+Terms are written into SHA-1 as their ranks in the idf table, whose digest is part of whatever is
+stored; 128 of the 160 bits are kept.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.methods.fractions import MOST_DECIMALS
+from neardup.methods.idf_terms import (
+    check_lexicon,
+    equal_evidence,
+    number_flags,
+    read_terms,
+    require,
+    table_of,
+)
+from neardup.methods.method import Prepared, Scores
+from neardup.methods.overlap import agreeing
+from neardup.methods.preparing import prepared
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+MOST_TERMS = 1000
+LENGTH = 2  # where the number of tokens stands, after the two halves of the key
+ENTRIES = LENGTH + 1
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """A few of the rarest terms and their places; finds identical documents in other skins.
+
+    ``size``: how many terms make a fingerprint; documents with fewer have none.
+    ``idf_max``: terms with a higher idf (0 to 1) do not count: they are typing errors.
+    ``bin``: offsets are rounded up to a multiple of this, so that small insertions matter less.
+    ``length_tolerance``: by which share the lengths of duplicates may differ.
+    ``idf``: the file of an idf table; without one, terms are counted in the input first.
+    ``terms``: "alpha" (three letters or more), "alnum+" (also at&t, e-mail) or "words".
+    ``text``: what counts as the same word; neither stop words nor stems.
+    """
+
+    size: int = 6
+    idf_max: float = 0.8
+    bin: int | None = None
+    length_tolerance: float = 0.05
+    idf: str | None = None
+    terms: str = "alpha"
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "fingerprint"
+    columns: ClassVar[tuple[str, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    miss_rate: ClassVar[float] = 0.0
+    confirms_copies: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require(1 <= self.size <= MOST_TERMS, self, "size", f"1 to {MOST_TERMS}")
+        require(0 < self.idf_max <= 1, self, "idf_max", "above 0 and up to 1")
+        require(self.bin is None or 1 <= self.bin < 1 << 31, self, "bin", "none, or 1 or more")
+        require(0 <= self.length_tolerance < 1, self, "length_tolerance", "from 0 to below 1")
+        whole = 10**MOST_DECIMALS % self.fraction.denominator == 0
+        require(whole, self, "length_tolerance", f"at most {MOST_DECIMALS} decimals")
+        assert self.needs  # checks terms and text
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        return (IdfNeed(self.idf, self.terms, self.text),)
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        """Shorter / longer, at least."""
+        return 1 - Fraction(str(self.length_tolerance))
+
+    @property
+    def threshold(self) -> float:
+        return float(self.fraction)
+
+    @property
+    def reason(self) -> str:
+        return f"equal fingerprint, lengths >= {self.threshold:g}"
+
+    def resolved(self) -> dict[str, object]:
+        return {"scheme": "fingerprint", "keys": 1, "miss_rate": 0.0}
+
+    def _candidates(self, table: IdfTable) -> range:
+        return table.ranks(idf_max=self.idf_max)
+
+    def check_artefacts(self, artefacts: Artefacts) -> None:
+        table = table_of(artefacts)
+        limits = f"an idf up to {self.idf_max:g}"
+        check_lexicon(self.name, table, self._candidates(table), limits)
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        table = table_of(artefacts)
+        reading, found = read_terms(batch, self.text, table, self._candidates(table), self.size)
+        ranks = found.ranks
+        made = _native.fingerprints(
+            ranks.values, found.first, ranks.offsets, self.size, self.bin or 0
+        ).reshape(-1, 2)
+        rows = np.arange(len(reading) + 1, dtype=np.int64)
+        entries = np.column_stack([made, found.tokens.astype(np.uint64)])
+        return prepared(
+            reading,
+            evidence=Ragged(entries.reshape(-1), rows * ENTRIES),
+            keys=Ragged(made[:, 0].copy(), rows),
+            probes=np.ones(len(reading), np.int32),
+            short=ranks.lengths < self.size,
+            flags=number_flags(batch),
+        )
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        values, offsets = evidence.values, evidence.offsets
+        entries = np.where(evidence.lengths == ENTRIES, offsets[:-1], -1)  # -1: it has none
+        mine, theirs = entries[a], entries[b]
+        both = (mine >= 0) & (theirs >= 0)
+        equal = both.copy()
+        for place in range(LENGTH):
+            equal &= values[mine + place] == values[theirs + place]
+        x, y = (values[at + LENGTH].astype(np.int64) for at in (mine, theirs))
+        shorter, longer = np.minimum(x, y), np.maximum(x, y)
+        enough = shorter * self.fraction.denominator >= longer * self.fraction.numerator
+        same = ~both & equal_evidence(evidence, a, b)
+        score = np.where(equal, shorter / np.maximum(longer, 1), same)
+        passed = same | (equal & enough)
+        return Scores(passed, agreeing(score, passed, self.threshold))

@@ -1,0 +1,67 @@
+"""What methods on idf terms share: the table they ask for, and the terms of a batch by it."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import Artefacts
+from neardup.artefacts.idf import ALL_TERMS, IdfTable
+from neardup.errors import SettingsError
+from neardup.features.terms import DocumentTerms
+from neardup.methods.method import MOSTLY_NUMBERS
+from neardup.methods.preparing import Reading, read_words
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+# A table of fewer documents cannot tell common terms from rare ones; its lexicon may be empty.
+FEWEST_DOCUMENTS = 20
+
+
+def table_of(artefacts: Artefacts) -> IdfTable:
+    return cast(IdfTable, artefacts["idf"])
+
+
+def read_terms(
+    batch: pa.RecordBatch, text: Text, table: IdfTable, ranks: range, most: int = ALL_TERMS
+) -> tuple[Reading, DocumentTerms]:
+    """Words and digests of each document, and those of its terms that have one of the ranks: at
+    least the ``most`` rarest."""
+    reading = read_words(batch, text)
+    terms = table.terms_of_words(reading.words, ranks, most)
+    return reading, terms or table.terms_of(batch.column("text"), ranks)
+
+
+def number_flags(batch: pa.RecordBatch) -> npt.NDArray[np.uint8]:
+    texts = Ragged.of_strings(batch.column("text"))
+    return _native.mostly_numbers(texts.values, texts.offsets) * np.uint8(MOSTLY_NUMBERS)
+
+
+def equal_evidence(evidence: Ragged, a: Array, b: Array) -> npt.NDArray[np.bool_]:
+    """What stands for short documents says nothing but whether they are equal."""
+    offsets = evidence.offsets * evidence.values.dtype.itemsize
+    return _native.equal_pairs(evidence.values.view(np.uint8), offsets, a, b).view(np.bool_)
+
+
+def check_lexicon(method: str, table: IdfTable, ranks: range, limits: str) -> None:
+    """Where no term has one of the ranks, nothing could be compared."""
+    if len(ranks) or not len(table) or table.documents < FEWEST_DOCUMENTS:
+        return
+    raise SettingsError(
+        f"{method}: none of the {len(table):,} terms of {table.documents:,} documents "
+        f"has {limits}.",
+        hint="widen the limits, or give the idf table of a larger collection with --set idf=TABLE.",
+    )
+
+
+def require(condition: bool, method: object, name: str, expected: str) -> None:
+    if not condition:
+        called = getattr(method, "name", "")
+        raise SettingsError(
+            f"{called}: {name} is {getattr(method, name)!r}; expected {expected}.",
+            hint=f"`neardup methods {called}` lists the parameters.",
+        )

@@ -1,0 +1,202 @@
+"""Term vectors, for duplicates that are not identical (Conrad et al. 2003, §7).
+
+The vector of a document is its date, its length in tokens and its 60 terms of highest idf. Two are
+compared only if their dates are at most 42 days apart and the shorter has at least .8 of the length
+of the longer; they are duplicates when 48 of 60 terms are common. With fewer terms, a and b of
+them, ``score = (common + 60 − max(a, b)) / 60``, and common must also be .8 of max(a, b).
+
+Of a document of a terms, every duplicate shares ⌈.8a⌉ or more. Of these at most ⌈.8a⌉ − 2 are not
+among the first ``a − ⌈.8a⌉ + 2`` by rank, rarest first; so the two rarest common terms are among
+these first ones of both documents. Every two of them are a key, and nothing is missed. Where that
+would be too many keys (low thresholds) each of the first ``a − ⌈.8a⌉ + 1`` is one.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.features.dates import NO_DATE, check_dates, days
+from neardup.features.vectors import Vector
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.idf_terms import (
+    check_lexicon,
+    equal_evidence,
+    number_flags,
+    read_terms,
+    require,
+    table_of,
+)
+from neardup.methods.method import UNDATED, UNRELIABLE, Prepared, Rarity, Scores
+from neardup.methods.overlap import NO_COUNTS, agreeing, prefix_sizes
+from neardup.methods.preparing import SHORT_ENTRIES, prepared
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+MOST_TERMS = 1000
+HEAD = 2  # day and length stand before the terms
+FEWEST_TERMS = SHORT_ENTRIES - HEAD + 1  # fewer say nothing, and look like what is too short
+MOST_KEYS = 150  # a document
+FEW_TERMS = 20  # fewer are compared, but flagged
+DAY_ZERO = 1 << 31  # days are stored from here, and no day as 0
+
+
+@dataclass(frozen=True)
+class TermVector:
+    """Date, length and the 60 rarest terms; finds rewritten and extended versions of a story.
+
+    ``size``: how many terms are compared, those of highest idf.
+    ``threshold``: the share of them that duplicates have in common.
+    ``length_ratio``: shorter / longer in tokens; below it documents are not compared.
+    ``date``: the column of the date; on the command line also ``--date``.
+    ``max_days``: documents whose dates are further apart are not compared.
+    ``min_count``: terms that occur in fewer documents of the idf table do not count.
+    ``min_words``: shorter documents are duplicates only of equal ones.
+    ``idf``: the file of an idf table; without one, terms are counted in the input first.
+    ``terms``: "alpha" (three letters or more), "alnum+" (also at&t, e-mail) or "words".
+    ``text``: what counts as the same word; neither stop words nor stems.
+    """
+
+    size: int = 60
+    threshold: float = 0.8
+    length_ratio: float = 0.8
+    date: str | None = None
+    max_days: int = 42
+    min_count: int = 1
+    min_words: int = 15
+    idf: str | None = None
+    terms: str = "alpha"
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "termvector"
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
+    miss_rate: ClassVar[float] = 0.0
+    confirms_copies: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        threshold_fraction(self.threshold)
+        require(FEWEST_TERMS <= self.size <= MOST_TERMS, self, "size", f"3 to {MOST_TERMS}")
+        require(0 < self.length_ratio <= 1, self, "length_ratio", "above 0 and up to 1")
+        threshold_fraction(self.length_ratio)
+        require(0 <= self.max_days < 1 << 31, self, "max_days", "0 or more")
+        require(self.min_count >= 1, self, "min_count", "1 or more")
+        require(self.min_words >= 0, self, "min_words", "0 or more")
+        assert self.needs  # checks terms and text
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        return (IdfNeed(self.idf, self.terms, self.text),)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.date,) if self.date else ()
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @property
+    def reason(self) -> str:
+        return f"common terms >= {self.threshold:g}"
+
+    def resolved(self) -> dict[str, object]:
+        return {"scheme": "pairs" if self._paired else "prefix", "miss_rate": 0.0}
+
+    def _candidates(self, table: IdfTable) -> range:
+        return table.ranks(min_count=self.min_count)
+
+    def check_columns(self, first: pa.RecordBatch) -> None:
+        if self.date:
+            check_dates(first.column(self.date), self.date)
+
+    def check_artefacts(self, artefacts: Artefacts) -> None:
+        table = table_of(artefacts)
+        limits = f"a count of {self.min_count} or more"
+        check_lexicon(self.name, table, self._candidates(table), limits)
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        table = table_of(artefacts)
+        reading, found = read_terms(batch, self.text, table, self._candidates(table), self.size)
+        day, flags = self._days(batch)
+        evidence = Ragged(
+            *_native.term_vectors(
+                found.ranks.values, found.ranks.offsets, day, found.tokens, self.size
+            )
+        )
+        count = evidence.lengths - HEAD
+        keys, probes = self.rare_keys(evidence, Rarity(NO_COUNTS))
+        return prepared(
+            reading,
+            evidence=evidence,
+            keys=keys,
+            probes=probes,
+            short=reading.shorter_than(self.min_words) | (count < FEWEST_TERMS),
+            flags=flags | number_flags(batch) | np.where(count < FEW_TERMS, UNRELIABLE, 0),
+        )
+
+    def _days(self, batch: pa.RecordBatch) -> tuple[npt.NDArray[np.uint32], Array]:
+        """As they are stored, and who has none although there is a column of them."""
+        if not self.date:
+            return np.zeros(batch.num_rows, np.uint32), np.zeros(batch.num_rows, np.uint8)
+        since = days(batch.column(self.date), self.date)
+        none = since == NO_DATE
+        stored = np.where(none, 0, since.astype(np.int64) + DAY_ZERO).astype(np.uint32)
+        return stored, np.where(none, UNDATED, 0)
+
+    @property
+    def _paired(self) -> bool:
+        """Keys of two terms, where every vector needs two in common and they are not too many."""
+        looked_at = self.size - math.ceil(self.fraction * self.size) + 2
+        return self.fraction * FEWEST_TERMS > 1 and math.comb(looked_at, 2) <= MOST_KEYS
+
+    @property
+    def keys_from_evidence(self) -> bool:
+        """The engine makes them when it has seen all, a share of the key space at a time."""
+        return True
+
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        """By the ranks of the table, whatever is rare in the documents at hand."""
+        count = evidence.lengths - HEAD
+        sizes = prefix_sizes("max", self.fraction, count) + self._paired
+        keys, ends = _native.vector_keys(
+            evidence.values, evidence.offsets, sizes, self._paired, rarity.part, rarity.parts
+        )
+        return Ragged(keys, ends), np.diff(ends).astype(np.int32)
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        length = threshold_fraction(self.length_ratio)
+        common, needed = _native.common_terms(
+            evidence.values,
+            evidence.offsets,
+            a,
+            b,
+            self.max_days,
+            (length.numerator, length.denominator),
+            (self.fraction.numerator, self.fraction.denominator),
+        )
+        sizes = evidence.lengths - HEAD
+        larger = np.maximum(sizes[a], sizes[b])
+        score = np.where(common < 0, 0.0, (common + self.size - larger) / self.size)
+        passed = common >= needed
+        short = evidence.lengths == SHORT_ENTRIES
+        if (either := short[a] | short[b]).any():
+            same = equal_evidence(evidence, a, b)
+            passed = np.where(either, same, passed)
+            score = np.where(either, same, score)
+        return Scores(passed, agreeing(score, passed, self.threshold))
+
+
+def vector_of(evidence: Array) -> Vector:
+    """The evidence of one document, for people and for packing."""
+    day, length, *terms = evidence.tolist()
+    return Vector(day - DAY_ZERO if day else None, length, tuple(terms))

@@ -86,6 +86,9 @@ def equal_pairs(
 def shingle_hashes(words: Hashes, width: int) -> Hashes: ...
 def shingle_set(words: Hashes, width: int) -> Features: ...
 def minhash(hashes: Hashes, multipliers: Features) -> Features: ...
+def band_keys(
+    features: Features, offsets: Offsets, multipliers: Features, bands: int, rows: int
+) -> Hashes: ...
 def overlaps(
     values: Features,
     offsets: Offsets,
@@ -96,6 +99,13 @@ def overlaps(
 def weighted_overlaps(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64], dot: bool
 ) -> Hashes: ...
+def qgram_sets(
+    values: Bytes, offsets: Offsets, text: TextOptions, q: int, least: int
+) -> tuple[Features, Offsets, NDArray[np.int64]]: ...
+def qgram_form(value: Bytes, text: TextOptions) -> bytes: ...
+def spot_sets(
+    words: Hashes, offsets: Offsets, antecedents: Hashes, distance: int, chain: int
+) -> tuple[Features, Offsets]: ...
 def read_words(
     values: Bytes, offsets: Offsets, options: TextOptions, map: WordMap | None
 ) -> tuple[Hashes, Offsets, Hashes, Hashes, Hashes]: ...
@@ -145,13 +155,13 @@ def gather_memory(
 def gather_file(
     descriptor: int, starts: NDArray[np.int64], lengths: NDArray[np.int64], out: Bytes
 ) -> bool: ...
-def count_features(features: Features, counts: Features) -> None: ...
+def count_features(features: Features, counts: Bytes) -> None: ...
 def rare_weighted_prefixes(
     entries: Hashes,
     offsets: Offsets,
     needed: Hashes,
     squared: bool,
-    counts: Features,
+    counts: Bytes,
     part: int,
     parts: int,
 ) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...
@@ -159,7 +169,7 @@ def rare_prefixes(
     features: Features,
     offsets: Offsets,
     sizes: NDArray[np.int64],
-    counts: Features,
+    counts: Bytes,
     all: bool,
     part: int,
     parts: int,

@@ -21,8 +21,12 @@ from neardup.testing import CHECKS
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.names()),
     ("exact", {"form": "bytes"}),
+    ("join", {"measure": "containment", "min_words": 1, "size": 2}),
+    ("join", {"features": "qgrams", "measure": "cosine", "threshold": 0.5}),
+    ("qgrams", {"keys": "prefix", "q": 1, "min_chars": 0, "text": {"case": "keep"}}),
     ("shingles", {"keys": "prefix", "words": 2, "threshold": 0.3}),
     ("shingles", {"measure": "containment", "min_words": 1}),
+    ("spotsigs", {"antecedents": ["and", "x"], "min_spots": 0, "text": {"stop_words": ["and"]}}),
     ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),
 ]
 

@@ -17,7 +17,10 @@ from neardup.methods.parameters import check_type
 
 METHODS = {
     "exact": "neardup.methods.exact:Exact",
+    "join": "neardup.methods.join:Join",
+    "qgrams": "neardup.methods.qgrams:Qgrams",
     "shingles": "neardup.methods.shingles:Shingles",
+    "spotsigs": "neardup.methods.spotsigs:SpotSigs",
 }
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "shingles"

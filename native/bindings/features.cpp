@@ -1,9 +1,12 @@
 #include <nanobind/stl/string.h>
 
 #include "bindings/bindings.hpp"
+#include "features/frequencies.hpp"
 #include "features/minhash.hpp"
 #include "features/overlap.hpp"
+#include "features/qgrams.hpp"
 #include "features/shingles.hpp"
+#include "features/spots.hpp"
 #include "hash.hpp"
 #include "methods/reading.hpp"
 #include "methods/shingles.hpp"
@@ -98,6 +101,17 @@ static Out<uint32_t> minhash(In<uint64_t> hashes, In<uint32_t> multipliers) {
     return give(std::move(out));
 }
 
+static Out<uint64_t> band_keys(In<uint32_t> features, In<int64_t> offsets, In<uint32_t> multipliers, uint32_t bands,
+                               uint32_t rows) {
+    std::vector<uint64_t> keys((offsets.size() - 1) * bands);
+    {
+        nb::gil_scoped_release free;
+        neardup::band_keys(features.data(), offsets.data(), offsets.size() - 1, multipliers.data(), multipliers.size(),
+                           bands, rows, keys.data());
+    }
+    return give(std::move(keys));
+}
+
 static Out<int64_t> overlaps(In<uint32_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b,
                              In<int64_t> needed) {
     std::vector<int64_t> counts(a.size());
@@ -115,6 +129,44 @@ static Out<uint64_t> weighted_overlaps(In<uint64_t> values, In<int64_t> offsets,
         neardup::weighted_overlaps(values.data(), offsets.data(), a.data(), b.data(), dot, a.size(), sums.data());
     }
     return give(std::move(sums));
+}
+
+static nb::tuple qgram_sets(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, uint32_t q, size_t least) {
+    std::vector<uint32_t> features;
+    std::vector<int64_t> ends{0}, characters;
+    {
+        nb::gil_scoped_release free;
+        neardup::Qgrams qgrams(text, q);
+        for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+            const int64_t begin = offsets.data()[i];
+            const auto size = static_cast<size_t>(offsets.data()[i + 1] - begin);
+            characters.push_back(static_cast<int64_t>(qgrams.append(values.data() + begin, size, least, features)));
+            ends.push_back(static_cast<int64_t>(features.size()));
+        }
+    }
+    return nb::make_tuple(give(std::move(features)), give(std::move(ends)), give(std::move(characters)));
+}
+
+static nb::bytes qgram_form(In<uint8_t> value, const TextOptions &text) {
+    std::vector<uint8_t> out;
+    neardup::Qgrams(text, 1).normal_form(value.data(), value.size(), out);
+    return nb::bytes(out.data(), out.size());
+}
+
+static nb::tuple spot_sets(In<uint64_t> words, In<int64_t> offsets, In<uint64_t> antecedents, uint32_t distance,
+                           uint32_t chain) {
+    std::vector<uint32_t> features;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release free;
+        neardup::Spots spots({distance, chain, {antecedents.data(), antecedents.size()}});
+        for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+            const int64_t begin = offsets.data()[i];
+            spots.append(words.data() + begin, static_cast<size_t>(offsets.data()[i + 1] - begin), features);
+            ends.push_back(static_cast<int64_t>(features.size()));
+        }
+    }
+    return nb::make_tuple(give(std::move(features)), give(std::move(ends)));
 }
 
 static Out<uint64_t> bytes_digests(In<uint8_t> values, In<int64_t> offsets, uint64_t seed) {
@@ -138,9 +190,18 @@ static Out<uint8_t> equal_pairs(In<uint8_t> values, In<int64_t> offsets, In<int6
     return give(std::move(out));
 }
 
+static void count_documents(In<uint32_t> features, nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> counts) {
+    nb::gil_scoped_release free;
+    neardup::count_documents(features.data(), features.size(), counts.data(), counts.size());
+}
+
 void bind_features(nb::module_ &m) {
+    m.def("count_documents", &count_documents, "features"_a, "counts"_a);
     m.def("bytes_digests", &bytes_digests, "values"_a, "offsets"_a, "seed"_a);
     m.def("equal_pairs", &equal_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a);
+    m.def("qgram_sets", &qgram_sets, "values"_a, "offsets"_a, "text"_a, "q"_a, "least"_a);
+    m.def("qgram_form", &qgram_form, "value"_a, "text"_a);
+    m.def("spot_sets", &spot_sets, "words"_a, "offsets"_a, "antecedents"_a, "distance"_a, "chain"_a);
     m.def("read_words", &read_words, "values"_a, "offsets"_a, "options"_a, "map"_a.none());
     m.attr("MOST_SHINGLE_WORDS") = neardup::kMostWords;
     m.def("prepare_shingles", &prepare_shingles, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
@@ -151,6 +212,7 @@ void bind_features(nb::module_ &m) {
     m.def("shingle_hashes", &shingle_hashes, "words"_a, "width"_a);
     m.def("shingle_set", &shingle_set, "words"_a, "width"_a);
     m.def("minhash", &minhash, "hashes"_a, "multipliers"_a);
+    m.def("band_keys", &band_keys, "features"_a, "offsets"_a, "multipliers"_a, "bands"_a, "rows"_a);
     m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "needed"_a);
     m.def("weighted_overlaps", &weighted_overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "dot"_a);
 }

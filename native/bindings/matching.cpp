@@ -114,12 +114,12 @@ static bool gather_file(int descriptor, In<int64_t> starts, In<int64_t> lengths,
     return neardup::gather_file(descriptor, starts.data(), lengths.data(), starts.size(), out.data());
 }
 
-static void count_features(In<uint32_t> features, InOut<uint32_t> counts) {
+static void count_features(In<uint32_t> features, InOut<uint8_t> counts) {
     nb::gil_scoped_release free;
     neardup::count_features(features.data(), features.size(), counts.data(), counts.size());
 }
 
-static nb::tuple rare_prefixes(In<uint32_t> features, In<int64_t> offsets, In<int64_t> sizes, In<uint32_t> counts,
+static nb::tuple rare_prefixes(In<uint32_t> features, In<int64_t> offsets, In<int64_t> sizes, In<uint8_t> counts,
                                bool all, uint64_t part, uint64_t parts) {
     neardup::RareKeys out;
     out.ends = {0};
@@ -132,7 +132,7 @@ static nb::tuple rare_prefixes(In<uint32_t> features, In<int64_t> offsets, In<in
 }
 
 static nb::tuple rare_weighted_prefixes(In<uint64_t> entries, In<int64_t> offsets, In<uint64_t> needed, bool squared,
-                                        In<uint32_t> counts, uint64_t part, uint64_t parts) {
+                                        In<uint8_t> counts, uint64_t part, uint64_t parts) {
     neardup::RareKeys out;
     out.ends = {0};
     {

@@ -20,4 +20,11 @@ namespace neardup {
 // 2^32 − 1.
 void minhash(const uint64_t *hashes, size_t count, const uint32_t *multipliers, size_t m, uint32_t *minima);
 
+// The key of a band: `rows` values and the number of the band.
+uint64_t band_key(const uint32_t *minima, uint32_t rows, uint32_t band);
+
+// Band keys of sets of 32-bit features, `bands` a set; scrambled, a feature serves as its 64-bit hash.
+void band_keys(const uint32_t *features, const int64_t *offsets, size_t sets, const uint32_t *multipliers, size_t m,
+               uint32_t bands, uint32_t rows, uint64_t *keys);
+
 }  // namespace neardup

@@ -12,13 +12,13 @@ int64_t merge_count(const uint32_t *a, const uint32_t *a_end, const uint32_t *b,
     constexpr ptrdiff_t block = 64;
     int64_t count = 0;
     while (a_end - a > block && b_end - b > block) {
+        if (count + std::min(a_end - a, b_end - b) < needed) return count;  // at first: too unlike in size
         for (ptrdiff_t step = 0; step < block; ++step) {
             const uint32_t x = *a, y = *b;
             count += x == y;
             a += x <= y;
             b += y <= x;
         }
-        if (count + std::min(a_end - a, b_end - b) < needed) return count;
     }
     while (a < a_end && b < b_end) {
         const uint32_t x = *a, y = *b;

@@ -9,44 +9,92 @@ namespace {
 
 uint64_t key_of(uint64_t feature) { return scramble(feature ^ kSecret[1]); }
 
+constexpr uint8_t kExact = 128, kMost = 255, kStep = 8;
+
+// Above kExact a count grows by one for every 2, 4, 8 … features, kStep times each, on average.
+bool counts_again(uint8_t count, uint64_t random) { return random >> (63 - (count - kExact) / kStep) == 0; }
+
+// Collects the keys of one part of the key space.
+class Part {
+  public:
+    Part(uint64_t part, uint64_t parts, RareKeys &out) : part_(part), parts_(parts), out_(out) {}
+
+    void add(uint64_t feature, bool looks) {
+        const uint64_t key = key_of(feature);
+        if (key % parts_ != part_) return;
+        out_.keys.push_back(key);
+        probes_ += looks;
+    }
+    void close() {
+        out_.ends.push_back(static_cast<int64_t>(out_.keys.size()));
+        out_.probes.push_back(probes_);
+        probes_ = 0;
+    }
+
+  private:
+    uint64_t part_, parts_;
+    RareKeys &out_;
+    int32_t probes_ = 0;
+};
+
+// The set as count << 32 | feature, without what is in no other set; says how many are left out.
+size_t ranked(const uint32_t *features, size_t size, const uint8_t *counts, size_t slots, std::vector<uint64_t> &out) {
+    out.resize(size);
+    size_t kept = 0;
+    for (size_t i = 0; i < size; ++i) {
+        const uint64_t count = counts[features[i] & (slots - 1)];
+        out[kept] = count << 32 | features[i];
+        kept += count != 1;
+    }
+    out.resize(kept);
+    return size - kept;
+}
+
 }  // namespace
 
-void count_features(const uint32_t *features, size_t size, uint32_t *counts, size_t slots) {
-    for (size_t i = 0; i < size; ++i) ++counts[features[i] & (slots - 1)];
+void count_features(const uint32_t *features, size_t size, uint8_t *counts, size_t slots) {
+    uint64_t random = kSecret[0];
+    for (size_t i = 0; i < size; ++i) {
+        uint8_t &count = counts[features[i] & (slots - 1)];
+        if (count < kExact) {
+            ++count;
+        } else if (count < kMost && counts_again(count, random = scramble(random + features[i]))) {
+            ++count;
+        }
+    }
 }
 
 void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64_t *sizes, size_t documents,
-                   const uint32_t *counts, size_t slots, bool all, uint64_t part, uint64_t parts, RareKeys &out) {
-    std::vector<uint64_t> order;  // count above, feature below
-    for (size_t d = 0; d < documents; ++d) {
-        order.clear();
-        for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i)
-            order.push_back(uint64_t{counts[features[i] & (slots - 1)]} << 32 | features[i]);
-        const size_t size = std::min(static_cast<size_t>(sizes[d]), order.size());
-        if (size > 0 && size < order.size())
-            std::nth_element(order.begin(), order.begin() + static_cast<ptrdiff_t>(size - 1), order.end());
-        int32_t probes = 0;
-        for (size_t i = 0; i < (all ? order.size() : size); ++i) {
-            const uint64_t key = key_of(order[i] & 0xffffffffu);
-            if (key % parts != part) continue;
-            out.keys.push_back(key);
-            probes += i < size;
+                   const uint8_t *counts, size_t slots, bool all, uint64_t part, uint64_t parts, RareKeys &out) {
+    Part keys(part, parts, out);
+    std::vector<uint64_t> order;
+    for (size_t d = 0; d < documents; ++d, keys.close()) {
+        const uint32_t *set = features + offsets[d];
+        const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
+        size_t prefix = std::min(static_cast<size_t>(sizes[d]), size);
+        if (slots == 0) {  // sets are sorted: the head is the prefix
+            for (size_t i = 0; i < (all ? size : prefix); ++i) keys.add(set[i], i < prefix);
+            continue;
         }
-        out.ends.push_back(static_cast<int64_t>(out.keys.size()));
-        out.probes.push_back(probes);
+        // The rarest are those left out, so they are the beginning of the prefix, if not all of it.
+        prefix -= std::min(prefix, ranked(set, size, counts, slots, order));
+        if (prefix > 0 && prefix < order.size())
+            std::nth_element(order.begin(), order.begin() + static_cast<ptrdiff_t>(prefix - 1), order.end());
+        for (size_t i = 0; i < (all ? order.size() : prefix); ++i) keys.add(order[i] & 0xffffffffu, i < prefix);
     }
 }
 
 void rare_weighted_prefixes(const uint64_t *entries, const int64_t *offsets, const uint64_t *needed, size_t documents,
-                            bool squared, const uint32_t *counts, size_t slots, uint64_t part, uint64_t parts,
+                            bool squared, const uint8_t *counts, size_t slots, uint64_t part, uint64_t parts,
                             RareKeys &out) {
     struct Entry {
         uint64_t order;  // count or lightness above, feature below
         uint64_t mass;
         bool operator<(const Entry &other) const { return order < other.order; }
     };
+    Part keys(part, parts, out);
     std::vector<Entry> set;
-    for (size_t d = 0; d < documents; ++d) {
+    for (size_t d = 0; d < documents; ++d, keys.close()) {
         set.clear();
         uint64_t left = 0;
         for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i) {
@@ -56,16 +104,11 @@ void rare_weighted_prefixes(const uint64_t *entries, const int64_t *offsets, con
             left += set.back().mass;
         }
         std::sort(set.begin(), set.end());
-        int32_t probes = 0;
         for (size_t i = 0; i < set.size() && left >= std::max<uint64_t>(needed[d], 1); ++i) {
             left -= set[i].mass;
-            const uint64_t key = key_of(set[i].order & 0xffffffffu);
-            if (key % parts != part) continue;
-            out.keys.push_back(key);
-            ++probes;
+            const bool alone = slots && set[i].order >> 32 == 1;
+            if (!alone) keys.add(set[i].order & 0xffffffffu, true);
         }
-        out.ends.push_back(static_cast<int64_t>(out.keys.size()));
-        out.probes.push_back(probes);
     }
 }
 

@@ -1,4 +1,10 @@
 // Rarest-first prefixes of feature sets: the keys that tell apart documents of one template.
+//
+// Counts are bytes: exact to kExact, then growing with the logarithm, so that a table can have about
+// as many slots as there are features and still fit. A slot may be shared by several features and so
+// count too much, never too little: a slot that says 1 belongs to a feature of one document only,
+// which cannot bring anyone together and makes no key. Anything else about the counts only decides
+// an order, which has to be the same for all documents and need not be exact.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,9 +12,8 @@
 
 namespace neardup {
 
-// counts[f mod slots] += 1 for every feature; slots must be a power of two. Slots may be shared by
-// several features: the order below only has to be the same for all documents, not exact.
-void count_features(const uint32_t *features, size_t size, uint32_t *counts, size_t slots);
+// Adds 1 to the count of every feature; slots (a power of two) are found by the low bits.
+void count_features(const uint32_t *features, size_t size, uint8_t *counts, size_t slots);
 
 struct RareKeys {
     std::vector<uint64_t> keys;
@@ -18,16 +23,17 @@ struct RareKeys {
 
 // For each set the sizes[d] features of smallest (count, value), as keys that look; with `all`, the
 // other features follow as keys to be found by. Only the keys of one of `parts` equal shares of the
-// key space are made, so that all of them need never be held at once.
+// key space are made, so that all of them need never be held at once. Without counts (slots = 0) all
+// are equally rare.
 void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64_t *sizes, size_t documents,
-                   const uint32_t *counts, size_t slots, bool all, uint64_t part, uint64_t parts, RareKeys &out);
+                   const uint8_t *counts, size_t slots, bool all, uint64_t part, uint64_t parts, RareKeys &out);
 
 // The same for weighted sets, whose entries are feature << 32 | weight, weights below 2²⁰: of each set
 // the shortest head, by (count, feature), after which less than needed[d] of its mass is left, so that
 // whoever shares that much mass shares a feature of the head. Mass is the weight or, `squared`, its square.
 // Without counts (slots = 0) the order is heaviest first.
 void rare_weighted_prefixes(const uint64_t *entries, const int64_t *offsets, const uint64_t *needed, size_t documents,
-                            bool squared, const uint32_t *counts, size_t slots, uint64_t part, uint64_t parts,
+                            bool squared, const uint8_t *counts, size_t slots, uint64_t part, uint64_t parts,
                             RareKeys &out);
 
 }  // namespace neardup

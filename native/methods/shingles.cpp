@@ -17,12 +17,6 @@ constexpr uint64_t kShortTable = ~uint64_t{1};
 
 uint64_t feature_key(uint64_t feature, uint64_t table) { return scramble(feature ^ fold_multiply(table, kSecret[2])); }
 
-uint64_t band_key(const uint32_t *minima, uint32_t rows, uint32_t band) {
-    uint64_t key = fold_multiply(kSecret[0] ^ band, kSecret[1] ^ rows);
-    for (uint32_t i = 0; i < rows; ++i) key = fold_multiply(key ^ minima[i], kSecret[3]);
-    return key;
-}
-
 // |A| − ⌈t·|A|⌉ + 1: whoever shares t of A shares one of these.
 size_t prefix_size(size_t size, const ShingleSettings &s) {
     const uint64_t needed = (size * s.threshold_num + s.threshold_den - 1) / s.threshold_den;

@@ -122,6 +122,9 @@ def bottom_overlaps(
 def common_values(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> NDArray[np.int64]: ...
+def band_keys(
+    features: Features, offsets: Offsets, multipliers: Features, bands: int, rows: int
+) -> Hashes: ...
 def overlaps(
     values: Features,
     offsets: Offsets,
@@ -132,6 +135,13 @@ def overlaps(
 def weighted_overlaps(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64], dot: bool
 ) -> Hashes: ...
+def qgram_sets(
+    values: Bytes, offsets: Offsets, text: TextOptions, q: int, least: int
+) -> tuple[Features, Offsets, NDArray[np.int64]]: ...
+def qgram_form(value: Bytes, text: TextOptions) -> bytes: ...
+def spot_sets(
+    words: Hashes, offsets: Offsets, antecedents: Hashes, distance: int, chain: int
+) -> tuple[Features, Offsets]: ...
 def read_words(
     values: Bytes, offsets: Offsets, options: TextOptions, map: WordMap | None
 ) -> tuple[Hashes, Offsets, Hashes, Hashes, Hashes]: ...
@@ -260,13 +270,14 @@ def gather_memory(
 def gather_file(
     descriptor: int, starts: NDArray[np.int64], lengths: NDArray[np.int64], out: Bytes
 ) -> bool: ...
-def count_features(features: Features, counts: Features) -> None: ...
+def count_documents(features: Features, counts: Features) -> None: ...
+def count_features(features: Features, counts: Bytes) -> None: ...
 def rare_weighted_prefixes(
     entries: Hashes,
     offsets: Offsets,
     needed: Hashes,
     squared: bool,
-    counts: Features,
+    counts: Bytes,
     part: int,
     parts: int,
 ) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...
@@ -274,7 +285,7 @@ def rare_prefixes(
     features: Features,
     offsets: Offsets,
     sizes: NDArray[np.int64],
-    counts: Features,
+    counts: Bytes,
     all: bool,
     part: int,
     parts: int,

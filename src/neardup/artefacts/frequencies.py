@@ -144,7 +144,7 @@ class FrequencyCounter:
         documents, features = part
         self._documents += documents
         self._features += len(features)
-        _native.count_features(features, self._counts)
+        _native.count_documents(features, self._counts)
 
     def finish(self) -> Frequencies:
         """As many slots as the features ask for: low bits name a slot in tables of any size."""

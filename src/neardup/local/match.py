@@ -68,7 +68,9 @@ def _by_rare_features(
     # already, and anything else that shares a number with it does so by accident.
     long = np.flatnonzero(~intake.prepared.too_short[order])
     assert isinstance(plan.method, OverlapMethod)  # keys_from_evidence says so
-    groups = distinct(rare_groups(long, order, codes, plan.method, intake.store))
+    found = rare_groups(long, order, codes, plan.method, intake.store)
+    assert found is not None  # it may make as many pairs as there are
+    groups = distinct(found)
     a, b, hot = pairs_within(groups, plan.pair_budget(len(order)))
     return Candidates(verify(a, b), hot, verify)
 

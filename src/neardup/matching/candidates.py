@@ -55,6 +55,12 @@ def distinct(groups: Groups) -> Groups:
     return groups.where(first.view(np.bool_))
 
 
+def pair_count(groups: Groups) -> int:
+    """The pairs of all groups, repeats counted."""
+    sizes = groups.members.lengths
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
 def pairs_within(groups: Groups, budget: int) -> tuple[Array, Array, Groups]:
     """The pairs (a < b) of the small groups, about ``budget`` at most, and the groups left over."""
     members = groups.members

@@ -24,7 +24,7 @@ class EvidenceStore:
 
     def __init__(self, dtype: npt.DTypeLike, *, limit: int, folder: Path | None = None) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self._limit = limit
+        self.limit = limit
         self._folder = folder
         self._parts: list[Array] = []
         self._part_bytes = 0
@@ -40,7 +40,7 @@ class EvidenceStore:
         self._parts.append(values.copy())  # to its size: a kernel's buffer has room to spare
         self._part_counts.append(len(evidence))
         self._part_bytes += values.nbytes
-        if self._file is not None or self._part_bytes > self._limit:
+        if self._file is not None or self._part_bytes > self.limit:
             self._spill()
 
     def _spill(self) -> None:

@@ -4,7 +4,8 @@ Where they are (a thousand versions of one text), the rule needs to compare each
 are kept, and the group may stay large. Where they are not (one template, other facts), all would be
 kept and compared with each other. Such groups get new keys: of each document the rarest features,
 as many as make it certain that a partner has one of them (prefix filter). What the template gives
-is common and drops out; no pair above the threshold is lost.
+is common and drops out; no pair above the threshold is lost. Where even the rarest features are
+common (character q-grams of one language), the groups stay as they are.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from neardup.matching.candidates import Groups, distinct
+from neardup.matching.candidates import Groups, distinct, pair_count
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs
@@ -39,7 +40,10 @@ def refine(
         return hot
     unlike = _share_alike(hot, verify) < ALIKE
     places = np.unique(hot.where(unlike).members.values)
-    again = rare_groups(places, order, within, method, store)
+    as_many = pair_count(hot.where(unlike))
+    again = rare_groups(places, order, within, method, store, most_pairs=as_many)
+    if again is None:
+        return hot
     return distinct(Groups.concat([hot.where(~unlike), again]))
 
 

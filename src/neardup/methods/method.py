@@ -118,10 +118,10 @@ class Method(Protocol):
 
 
 class Rarity(NamedTuple):
-    """How often features occur in the documents at hand, by the low bits of the feature; and which
-    share of the key space is wanted."""
+    """How often features occur in the documents at hand, by the low bits of the feature (what a
+    byte says is in ``native/matching/rare.hpp``); and which share of the key space is wanted."""
 
-    counts: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.uint8]
     part: int = 0
     parts: int = 1
 

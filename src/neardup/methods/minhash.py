@@ -15,6 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from neardup import _native
+from neardup.schema import Array, Ragged
+
 MOST_VALUES = 4096
 LANES = 16  # the kernel works on whole vectors of this many values
 _SEED = 0x6E656172647570  # "neardup"
@@ -72,3 +75,11 @@ def choose_bands(threshold: float, values: int, miss_rate: float) -> Bands | Non
     needed = math.ceil(math.log(miss_rate) / math.log1p(-(threshold**FEWEST_ROWS)))
     bands = Bands(needed, FEWEST_ROWS)
     return bands if bands.values <= VALUES_LIMIT else None
+
+
+def band_keys(sets: Ragged, bands: Bands) -> tuple[Ragged, Array]:
+    """Keys of sets of 32-bit features, and how many of them look: all."""
+    family = multipliers(bands.values)
+    keys = _native.band_keys(sets.values, sets.offsets, family, bands.bands, bands.rows)
+    ends = np.arange(len(sets) + 1, dtype=np.int64) * bands.bands
+    return Ragged(keys, ends), np.full(len(sets), bands.bands, np.int32)

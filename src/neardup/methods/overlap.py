@@ -115,9 +115,9 @@ def rare_set_keys(
     return Ragged(keys, ends), probes
 
 
-NO_COUNTS = np.zeros(1 << 8, np.uint32)
+NO_COUNTS = np.empty(0, np.uint8)
 
 
 def own_set_keys(measure: str, t: Fraction, evidence: Ragged) -> tuple[Ragged, Array]:
-    """Keys from the document alone: all counts equal, so features come by their own value."""
+    """Keys from the document alone: nothing is counted, so features come by their value."""
     return rare_set_keys(measure, t, evidence, Rarity(NO_COUNTS))

@@ -62,3 +62,12 @@ def check_type(field: dataclasses.Field[Any], value: object, where: str) -> None
             f"{where}: {field.name} is {value!r}; expected {' or '.join(names)}.",
             hint="numbers are written as 3 or 0.5, yes and no as true and false.",
         )
+
+
+def require(condition: bool, method: Any, name: str, expected: str) -> None:
+    """Refuses the value of a method's parameter in a sentence."""
+    if not condition:
+        raise SettingsError(
+            f"{method.name}: {name} is {getattr(method, name)!r}; expected {expected}.",
+            hint=f"`neardup methods {method.name}` lists the parameters.",
+        )

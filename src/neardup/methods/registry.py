@@ -20,8 +20,11 @@ METHODS = {
     "exact": "neardup.methods.exact:Exact",
     "fingerprint": "neardup.methods.fingerprint:Fingerprint",
     "imatch": "neardup.methods.imatch:IMatch",
+    "join": "neardup.methods.join:Join",
+    "qgrams": "neardup.methods.qgrams:Qgrams",
     "shingles": "neardup.methods.shingles:Shingles",
     "simhash": "neardup.methods.simhash:SimHash",
+    "spotsigs": "neardup.methods.spotsigs:SpotSigs",
     "supershingles": "neardup.methods.supershingles:Supershingles",
     "termvector": "neardup.methods.termvector:TermVector",
 }

@@ -16,7 +16,7 @@ from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.frequencies import Frequencies
 from neardup.errors import SettingsError
 from neardup.methods.method import Prepared, Rarity, Scores
-from neardup.methods.overlap import agreeing
+from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.preparing import prepared, read_words
 from neardup.schema import Array, Ragged
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from neardup.methods.shingles import Shingles
 
 WEIGHTS = ("none", "idf")
-_HEAVIEST_FIRST = np.empty(0, np.uint32)
 
 
 def check(method: Shingles) -> None:
@@ -50,7 +49,7 @@ def prepare(method: Shingles, batch: pa.RecordBatch, artefacts: Artefacts) -> Pr
     sets = _native.sample_features(words.values, words.offsets, method.words, method.ignored, 1, 0)
     evidence = table.weighted(Ragged(*sets))
     short = reading.shorter_than(method.min_words) | (evidence.lengths == 0)
-    keys, probes = rare_keys(method, evidence, Rarity(_HEAVIEST_FIRST))
+    keys, probes = rare_keys(method, evidence, Rarity(NO_COUNTS))  # heaviest first
     return prepared(reading, evidence, keys, probes, short)
 
 

@@ -1,0 +1,131 @@
+#include "features/qgrams.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "features/shingles.hpp"
+#include "hash.hpp"
+#include "simd.hpp"
+#include "text/utf8.hpp"
+
+namespace neardup {
+namespace {
+
+constexpr size_t kPiece = 8192;  // characters hashed at a time: the second-level cache holds them
+constexpr size_t kFew = 256;     // values that are sorted faster by comparing
+constexpr int kRadixBits = 11, kPasses = 3;
+constexpr size_t kBuckets = size_t{1} << kRadixBits;
+
+TextOptions without_punctuation(TextOptions options) {
+    options.punctuation = TextOptions::Punctuation::remove;
+    return options;
+}
+
+bool is_white(uint32_t cp) { return unicode::record(cp).flags & unicode::white; }
+
+uint64_t character_hash(uint32_t cp) { return scramble(cp + kSecret[0]); }
+
+NEARDUP_CLONES
+void upper_halves(const uint64_t *hashes, size_t count, uint32_t *out) {
+    for (size_t i = 0; i < count; ++i) out[i] = static_cast<uint32_t>(hashes[i] >> 32);
+}
+
+// No branch depends on a value: they are random, so every second guess would be wrong.
+void radix_sort(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch) {
+    std::array<std::array<uint32_t, kBuckets>, kPasses> ends{};
+    for (uint32_t value : values)
+        for (int pass = 0; pass < kPasses; ++pass) ++ends[pass][value >> pass * kRadixBits & (kBuckets - 1)];
+    scratch.resize(values.size());
+    for (int pass = 0; pass < kPasses; ++pass) {
+        uint32_t begin = 0;
+        for (uint32_t &end : ends[pass]) begin += std::exchange(end, begin);
+        for (uint32_t value : values) scratch[ends[pass][value >> pass * kRadixBits & (kBuckets - 1)]++] = value;
+        values.swap(scratch);
+    }
+}
+
+void drop_repeats(std::vector<uint32_t> &values) {
+    size_t kept = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+        values[kept] = values[i];
+        kept += i + 1 == values.size() || values[i] != values[i + 1];
+    }
+    values.resize(kept);
+}
+
+}  // namespace
+
+void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch) {
+    if (values.size() < kFew)
+        std::sort(values.begin(), values.end());
+    else
+        radix_sort(values, scratch);
+    drop_repeats(values);
+}
+
+Qgrams::Qgrams(TextOptions options, uint32_t q) : normaliser_(without_punctuation(options), false), q_(q) {
+    for (uint32_t c = 0; c < 128; ++c) {
+        white_[c] = is_white(c);
+        ascii_[c] = character_hash(c);
+    }
+}
+
+// The next characters, after those of the piece before that begin q-grams of this one.
+const uint8_t *Qgrams::read(const uint8_t *p, const uint8_t *end) {
+    const size_t carried = std::min<size_t>(characters_.size(), q_ - 1);
+    std::copy(characters_.end() - static_cast<ptrdiff_t>(carried), characters_.end(), characters_.begin());
+    characters_.resize(carried + kPiece);
+    uint64_t *const begin = characters_.data() + carried, *const full = begin + kPiece, *next = begin;
+    while (p < end && next < full) {
+        if (*p < 0x80) {
+            *next = ascii_[*p];
+            next += !white_[*p++];
+            continue;
+        }
+        const Decoded c = decode_valid(p);
+        *next = character_hash(c.cp);
+        next += !is_white(c.cp);
+        p += c.size;
+    }
+    characters_.resize(static_cast<size_t>(next - characters_.data()));
+    return p;
+}
+
+void Qgrams::add_features() {
+    if (characters_.size() < q_) return;
+    shingle_hashes(characters_.data(), characters_.size(), q_, hashes_);
+    const size_t before = features_.size();
+    features_.resize(before + hashes_.size());
+    upper_halves(hashes_.data(), hashes_.size(), features_.data() + before);
+}
+
+size_t Qgrams::append(const uint8_t *text, size_t size, size_t least, std::vector<uint32_t> &out) {
+    normaliser_.run(text, size);
+    characters_.clear();
+    features_.clear();
+    size_t count = 0;
+    const uint8_t *const end = normaliser_.data() + normaliser_.size();
+    for (const uint8_t *p = normaliser_.data(); p < end;) {
+        const size_t carried = std::min<size_t>(characters_.size(), q_ - 1);
+        p = read(p, end);
+        count += characters_.size() - carried;
+        add_features();
+    }
+    if (count < std::max<size_t>(least, q_)) return count;
+    sort_distinct(features_, scratch_);
+    out.insert(out.end(), features_.begin(), features_.end());
+    return count;
+}
+
+void Qgrams::normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out) {
+    normaliser_.run(text, size);
+    const uint8_t *const end = normaliser_.data() + normaliser_.size();
+    for (const uint8_t *p = normaliser_.data(); p < end;) {
+        const Decoded c = decode_valid(p);
+        if (!is_white(c.cp)) out.insert(out.end(), p, p + c.size);
+        p += c.size;
+    }
+}
+
+}  // namespace neardup

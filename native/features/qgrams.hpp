@@ -1,0 +1,43 @@
+// Character q-grams (Montanari & Puglisi, DDD): sorted sets of 32-bit features.
+//
+// The normal form has neither white space nor punctuation (category P); symbols and digits stay. All
+// overlapping runs of q code points of it are q-grams, nothing is padded. A q-gram is hashed as a
+// shingle whose words are characters, and its feature has the error stated in shingles.hpp.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "text/normaliser.hpp"
+
+namespace neardup {
+
+// Sorted, without repeats; linear whatever the values. At most 2³² of them. The scratch is only there
+// to be used again.
+void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch);
+
+// Holds scratch memory: one for each thread.
+class Qgrams {
+  public:
+    Qgrams(TextOptions options, uint32_t q);
+
+    // Appends the set of a text and returns how many characters its normal form has. Of fewer than
+    // `least` or q characters nothing is appended.
+    size_t append(const uint8_t *text, size_t size, size_t least, std::vector<uint32_t> &out);
+
+    // Appends the normal form as UTF-8.
+    void normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out);
+
+  private:
+    const uint8_t *read(const uint8_t *p, const uint8_t *end);
+    void add_features();
+
+    Normaliser normaliser_;
+    uint32_t q_;
+    bool white_[128];
+    uint64_t ascii_[128];  // hashes of characters
+    std::vector<uint64_t> characters_, hashes_;  // of one piece; characters hashed
+    std::vector<uint32_t> features_, scratch_;
+};
+
+}  // namespace neardup

@@ -1,0 +1,135 @@
+"""Exact set-similarity join: every pair at the threshold, by any of five measures on sets.
+
+Rarest features first make the prefixes that serve as keys (Chaudhuri et al. 2006, Bayardo et al.
+2007); what is in one document only makes no key; sets that are too unlike in size, or that cannot
+reach the threshold any more, are left early. Nothing is sketched: recall is 1 by construction.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.features.qgrams import check_characters_only, qgram_sets
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import Prepared, Rarity, Scores
+from neardup.methods.overlap import MEASURES, own_set_keys, rare_set_keys, set_scores
+from neardup.methods.parameters import require
+from neardup.methods.preparing import prepared, read_words
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+from neardup.text.words import word_map
+
+SIZES = {"shingles": 5, "words": 1, "qgrams": 4}  # words or characters in a feature
+OTHER_NAMES = {"overlap": "containment"}
+MOST_SIZE = _native.MOST_SHINGLE_WORDS
+
+
+@dataclass(frozen=True)
+class Join:
+    """All pairs of sets at the threshold, none missed, for any of five measures.
+
+    ``features``: "shingles" (words in a row), "words" or "qgrams" (characters in a row).
+    ``size``: how many words or characters make a feature; 5 for shingles, 4 for q-grams.
+    ``measure``: "jaccard", "dice", "cosine", "max" or "containment", also called "overlap".
+    ``threshold``: the value of the measure from which two documents are duplicates.
+    ``min_words``: shorter documents are duplicates only of equal ones.
+    ``text``: what counts as the same word.
+    """
+
+    features: str = "shingles"
+    size: int | None = None
+    measure: str = "jaccard"
+    threshold: float = 0.8
+    min_words: int = 15
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "join"
+    columns: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[Need, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
+    confirms_copies: ClassVar[bool] = False
+    miss_rate: ClassVar[float] = 0.0
+    keys_from_evidence: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require(self.features in SIZES, self, "features", ", ".join(map(repr, SIZES)))
+        object.__setattr__(self, "measure", OTHER_NAMES.get(self.measure, self.measure))
+        require(self.measure in MEASURES, self, "measure", ", ".join(map(repr, MEASURES)))
+        most = 1 if self.features == "words" else MOST_SIZE
+        expected = f"from 1 to {MOST_SIZE}" if most > 1 else "1, or features='shingles'"
+        require(1 <= self.width <= most, self, "size", expected)
+        require(self.min_words >= 0, self, "min_words", "0 or more")
+        if self.features == "qgrams":
+            check_characters_only(self.text, self.name)
+        threshold_fraction(self.threshold)
+
+    @property
+    def width(self) -> int:
+        return SIZES[self.features] if self.size is None else self.size
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @property
+    def reason(self) -> str:
+        return f"{self.measure} >= {self.threshold:g}"
+
+    def resolved(self) -> dict[str, object]:
+        return {"scheme": "prefix", "size": self.width, "miss_rate": 0.0}
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        return self._of_characters(batch) if self.features == "qgrams" else self._of_words(batch)
+
+    def _of_characters(self, batch: pa.RecordBatch) -> Prepared:
+        reading = read_words(batch, self.text)
+        sets = qgram_sets(Ragged.of_strings(batch.column("text")), self.width, self.text)
+        short = reading.shorter_than(self.min_words) | (sets.characters < self.width)
+        return prepared(reading, sets.features, *self._own_keys(sets.features), short)
+
+    def _of_words(self, batch: pa.RecordBatch) -> Prepared:
+        """The kernel of ``shingles``, for its sets and digests: keys depend on the measure."""
+        texts = Ragged.of_strings(batch.column("text"))
+        made = _native.prepare_shingles(
+            texts.values,
+            texts.offsets,
+            self.text.native(),
+            word_map(texts.values, texts.offsets, self.text),
+            self.width,
+            self.min_words,
+            "prefix",
+            multipliers=np.empty(0, np.uint32),
+            bands=0,
+            rows=0,
+            threshold_num=1,
+            threshold_den=1,
+            ignored=np.empty(0, np.uint64),
+        )
+        evidence = Ragged(made["features"], made["feature_offsets"])
+        keys, probes = self._own_keys(evidence)
+        return Prepared(
+            keys=keys,
+            probes=probes,
+            evidence=evidence,
+            digests=made["set_digests"].reshape(-1, 2),
+            text_digests=made["text_digests"],
+            normal_digests=made["normal_digests"],
+            flags=made["too_short"],
+        )
+
+    def _own_keys(self, evidence: Ragged) -> tuple[Ragged, Array]:
+        return own_set_keys(self.measure, self.fraction, evidence)
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        return set_scores(self.measure, self.fraction, evidence, a, b)
+
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        return rare_set_keys(self.measure, self.fraction, evidence, rarity)

@@ -1,0 +1,121 @@
+"""Character q-grams, as in DDD (Montanari & Puglisi): for flows of short news, in any script.
+
+``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. Q-grams
+are common, so the prefix filter, which finds every pair, makes most documents of a language meet;
+MinHash bands are the usual keys: ``doc_q ≥ t`` means a resemblance of at least ``t / (2 − t)``.
+Score 1 means equal sets of q-grams, not equal texts.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.features.qgrams import MOST_CHARACTERS, check_characters_only, qgram_sets
+from neardup.methods import minhash
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import Prepared, Rarity, Scores
+from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores
+from neardup.methods.parameters import require
+from neardup.methods.preparing import prepared, read_words
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+MEASURE = "max"
+KEYS = ("auto", "bands", "prefix")
+
+
+@dataclass(frozen=True)
+class Qgrams:
+    """Sets of character q-grams; small edits inside words cost little, in any script.
+
+    ``q``: how many characters make a q-gram; more are stricter.
+    ``threshold``: the share of the larger set from which two documents are duplicates.
+    ``keys``: "auto", "bands" (MinHash) or "prefix" (complete, for small collections).
+    ``permutations``: MinHash values a document; more allow stricter bands.
+    ``miss_rate_limit``: how many pairs at the threshold may be missed; a prefix join misses none.
+    ``min_chars``: documents with fewer characters are duplicates only of equal ones.
+    ``text``: what counts as the same character.
+    """
+
+    q: int = 4
+    threshold: float = 0.8
+    keys: str = "auto"
+    permutations: int = 1400
+    miss_rate_limit: float = 0.001
+    min_chars: int = 20
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "qgrams"
+    columns: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[Need, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
+    confirms_copies: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require(1 <= self.q <= MOST_CHARACTERS, self, "q", f"from 1 to {MOST_CHARACTERS}")
+        require(self.min_chars >= 0, self, "min_chars", "0 or more")
+        require(self.keys in KEYS, self, "keys", ", ".join(map(repr, KEYS)))
+        require(8 <= self.permutations <= minhash.MOST_VALUES, self, "permutations", "8 to 4096")
+        require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
+        check_characters_only(self.text, self.name)
+        threshold_fraction(self.threshold)
+        served = self.keys != "bands" or self.bands is not None
+        require(served, self, "keys", f"'auto' or 'prefix': no bands serve {self.threshold}")
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @functools.cached_property
+    def bands(self) -> minhash.Bands | None:
+        """None where the prefix filter serves. |A∪B| ≤ 2m − tm where |A∩B| ≥ tm, m the larger."""
+        if self.keys == "prefix":
+            return None
+        return minhash.choose_bands(self._resemblance, self.permutations, self.miss_rate_limit)
+
+    @property
+    def _resemblance(self) -> float:
+        return self.threshold / (2 - self.threshold)
+
+    @property
+    def miss_rate(self) -> float:
+        """At most: sets of equal size are the worst."""
+        return self.bands.miss_rate(self._resemblance) if self.bands else 0.0
+
+    @property
+    def keys_from_evidence(self) -> bool:
+        return self.bands is None
+
+    @property
+    def reason(self) -> str:
+        return f"doc_{self.q} >= {self.threshold:g}"
+
+    def resolved(self) -> dict[str, object]:
+        bands = {"scheme": "bands", **self.bands._asdict()} if self.bands else {"scheme": "prefix"}
+        return {**bands, "miss_rate": self.miss_rate}
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        texts = Ragged.of_strings(batch.column("text"))
+        least = max(self.min_chars, self.q)
+        sets = qgram_sets(texts, self.q, self.text, least)
+        short = sets.characters < least
+        reading = read_words(batch, self.text)
+        return prepared(reading, sets.features, *self._own_keys(sets.features), short)
+
+    def _own_keys(self, sets: Ragged) -> tuple[Ragged, Array]:
+        if self.bands:
+            return minhash.band_keys(sets, self.bands)
+        return own_set_keys(MEASURE, self.fraction, sets)
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        return set_scores(MEASURE, self.fraction, evidence, a, b)
+
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        return rare_set_keys(MEASURE, self.fraction, evidence, rarity)

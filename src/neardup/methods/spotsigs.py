@@ -1,0 +1,98 @@
+"""Spot signatures (Theobald, Siddharth & Paepcke 2008): pages that carry the same running text.
+
+A document is the multiset of its spots (``features/spots.py``); two are duplicates when
+``Σmin / Σmax`` of their counts reaches the threshold. Written as sets in which every occurrence
+counts for itself, that is the Jaccard measure, and the prefix filter of all set methods is exact.
+The paper's partitions by length are the length filter in it: sets that are too unlike in size are
+left before they are compared.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.features.spots import (
+    AUTO,
+    antecedent_hashes,
+    checked_antecedents,
+    spot_sets,
+    spot_text,
+)
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import Prepared, Rarity, Scores
+from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores
+from neardup.methods.parameters import require
+from neardup.methods.preparing import prepared, read_words
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+MEASURE = "jaccard"
+MOST_STEPS = 32
+
+
+@dataclass(frozen=True)
+class SpotSigs:
+    """Stop words with the content words after them; what has no running text is not compared.
+
+    ``antecedents``: words that begin a spot: "auto", a language (or several, with commas), or the
+    words themselves.
+    ``distance``: how many content words to go on for each word of a spot.
+    ``chain``: how many words a spot has after its antecedent.
+    ``threshold``: the share Σmin / Σmax from which two documents are duplicates.
+    ``min_spots``: documents with fewer spots are duplicates only of equal ones.
+    ``text``: what counts as the same word; its stop words are skipped as antecedents are.
+    """
+
+    antecedents: tuple[str, ...] | str = AUTO
+    distance: int = 1
+    chain: int = 2
+    threshold: float = 0.44
+    min_spots: int = 8
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "spotsigs"
+    columns: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[Need, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
+    confirms_copies: ClassVar[bool] = False
+    miss_rate: ClassVar[float] = 0.0
+    keys_from_evidence: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "antecedents", checked_antecedents(self.antecedents))
+        require(1 <= self.distance <= MOST_STEPS, self, "distance", f"from 1 to {MOST_STEPS}")
+        require(1 <= self.chain <= MOST_STEPS, self, "chain", f"from 1 to {MOST_STEPS}")
+        require(self.min_spots >= 0, self, "min_spots", "0 or more")
+        threshold_fraction(self.threshold)
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @property
+    def reason(self) -> str:
+        return f"spots >= {self.threshold:g}"
+
+    def resolved(self) -> dict[str, object]:
+        count = len(antecedent_hashes(self.antecedents, self.text))
+        return {"scheme": "prefix", "antecedents": count, "miss_rate": 0.0}
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        reading = read_words(batch, spot_text(self.antecedents, self.text))
+        begins = antecedent_hashes(self.antecedents, self.text)
+        sets = spot_sets(reading.words, begins, self.distance, self.chain)
+        keys, probes = own_set_keys(MEASURE, self.fraction, sets)
+        return prepared(reading, sets, keys, probes, sets.lengths < max(self.min_spots, 1))
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        return set_scores(MEASURE, self.fraction, evidence, a, b)
+
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        return rare_set_keys(MEASURE, self.fraction, evidence, rarity)

@@ -1,0 +1,141 @@
+"""The method ``qgrams``: the paper's numbers, its kernel against the twin, its format."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import api as nd
+from neardup.errors import SettingsError
+from neardup.features.qgrams import doc_q, qgram_form, qgram_sets, qgrams
+from neardup.methods.qgrams import Qgrams
+from neardup.schema import Ragged
+from neardup.testing import batch
+from neardup.text.options import Text
+from reference import qgrams as twin
+
+AS_WRITTEN = Text(case="keep")
+SIDEWALK = (
+    "People rally on the sidewalk as legal arguments over the Patient Protection and Affordable "
+    "Care Act take place at the Supreme Court."
+)
+PAVEMENT = SIDEWALK.replace("sidewalk", "pavement")
+TEXT = st.text(st.sampled_from("abcAB éÉßﬁ東京1２.,!-_…“€$+=\n\t\u00a0\u2003😀"), max_size=60)
+
+
+def test_the_list_of_the_paper() -> None:
+    printed = "Aro ros ose sei eis isa saf afl flo low owe wer"
+    assert qgrams("A rose is a flower", 3, AS_WRITTEN) == printed.split()
+
+
+def test_the_numbers_of_the_paper() -> None:
+    rose, red = "A rose is a flower", "A rose is a red flower"
+    assert doc_q(rose, red, 3, AS_WRITTEN) == 10 / 15
+    assert doc_q(rose, red, 4, AS_WRITTEN) == 8 / 14
+    assert doc_q(SIDEWALK, PAVEMENT, 4, AS_WRITTEN) == 96 / 107
+    assert doc_q(SIDEWALK, PAVEMENT) == 96 / 106
+
+
+def test_a_run_gives_the_numbers_of_the_paper() -> None:
+    kept = nd.find([SIDEWALK, PAVEMENT], method=Qgrams(text=AS_WRITTEN))
+    assert kept.pairs["score"].to_pylist() == [96 / 107]
+    assert nd.find([SIDEWALK, PAVEMENT], method="qgrams").pairs["score"].to_pylist() == [96 / 106]
+
+
+def test_equal_sets_are_not_equal_texts() -> None:
+    found = nd.find(["abcabc", "abcabcabc"], method=Qgrams(q=3, min_chars=0)).pairs.to_pylist()
+    assert [(pair["score"], pair["kind"]) for pair in found] == [(1.0, None)]
+
+
+def test_symbols_and_digits_stay() -> None:
+    assert qgram_form("5 € + 3 $ = (x), «y»! \u2003…_-") == "5€+3$=xy"
+
+
+@given(TEXT, st.integers(1, 6), st.booleans())
+def test_sets_equal_the_twin(text: str, q: int, fold: bool) -> None:
+    options = Text(case="fold" if fold else "keep")
+    assert qgrams(text, q, options) == twin.qgrams(text, q, fold=fold)
+    made = qgram_sets(Ragged.of_texts([text]), q, options)
+    assert made.features[0].tolist() == sorted(
+        {*map(twin.feature, twin.qgrams(text, q, fold=fold))}
+    )
+    assert made.characters.tolist() == [len(twin.normal_form(text, fold=fold))]
+
+
+@pytest.mark.parametrize("size", [8190, 8192, 8195, 20_000])
+def test_long_texts_are_read_in_pieces(size: int) -> None:
+    text = "".join(chr(ord("a") + i * i % 23) for i in range(size))
+    made = qgram_sets(Ragged.of_texts([text]), 5, Text())
+    assert made.features[0].tolist() == sorted({twin.feature(g) for g in twin.qgrams(text, 5)})
+
+
+@given(
+    st.lists(st.text("abc ", min_size=1, max_size=40), max_size=8),
+    st.sampled_from([Fraction(1, 4), Fraction(7, 10), Fraction(4, 5), Fraction(1)]),
+)
+def test_the_complete_keys_find_what_the_twin_finds(texts: list[str], t: Fraction) -> None:
+    method = Qgrams(q=3, threshold=float(t), keys="prefix", min_chars=3)
+    found = nd.find(texts, method=method).pairs.to_pylist()
+    long = [len(twin.normal_form(text)) >= 3 for text in texts]
+    expected = {
+        (f"input:{i + 1}", f"input:{j + 1}"): twin.doc_q(texts[i], texts[j], 3)
+        for j in range(len(texts))
+        for i in range(j)
+        if long[i] and long[j] and twin.doc_q(texts[i], texts[j], 3) >= t
+    }
+    scores = {(p["a"], p["b"]): p["score"] for p in found}
+    assert {pair: scores[pair] for pair in expected} == {p: float(s) for p, s in expected.items()}
+    places = {f"input:{i + 1}": i for i in range(len(texts))}
+    assert not any(long[places[a]] for a, _ in scores.keys() - expected.keys())
+
+
+def test_bands_serve_where_they_keep_the_miss_rate() -> None:
+    usual = Qgrams()
+    assert usual.bands is not None
+    assert usual.bands.rows == 8
+    assert 0 < usual.miss_rate <= usual.miss_rate_limit
+    assert Qgrams(threshold=0.3).bands is None
+    assert Qgrams(keys="prefix").miss_rate == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"q": 0},
+        {"q": 33},
+        {"min_chars": -1},
+        {"threshold": 0},
+        {"keys": "lsh"},
+        {"keys": "bands", "threshold": 0.2},
+        {"permutations": 4},
+        {"miss_rate_limit": 0},
+        {"text": Text(stop_words="english")},
+        {"text": Text(stem="english")},
+    ],
+)
+def test_wrong_parameters_are_explained(wrong: dict[str, Any]) -> None:
+    with pytest.raises(SettingsError, match=r"Hint: |expected"):
+        Qgrams(**wrong)
+
+
+# A change is a change of the format: see tests/methods/test_shingles.py.
+GOLDEN_TEXT = "Größe & café: the ﬁrst naïve Ⅷ test, 2024! 東京都は日本の首都である。 Москва 😀"
+GOLDEN = {
+    "features": [137128481, 369822738, 419624956],
+    "band keys": [6207248376197630454, 2649251039827282728],
+    "prefix keys": [14259479613132003630, 11340504387516323378],
+}
+
+
+def test_golden_vectors() -> None:
+    bands = Qgrams().prepare(batch([GOLDEN_TEXT]))
+    prefix = Qgrams(keys="prefix").prepare(batch([GOLDEN_TEXT]))
+    assert {
+        "features": bands.evidence[0][:3].tolist(),
+        "band keys": bands.keys[0][:2].tolist(),
+        "prefix keys": prefix.keys[0][:2].tolist(),
+    } == GOLDEN

@@ -21,6 +21,10 @@ from neardup.testing import CHECKS
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in registry.names()),
     ("exact", {"form": "bytes"}),
+    ("keywords", {"measure": "cosine", "tf": "count", "min_documents": 2}),
+    ("keywords", {"per": "sentence", "measure": "extended_jaccard", "k": 5, "threshold": 0.3}),
+    ("keywords", {"per": "sentence", "unit": "tuple", "measure": "euclidean", "min_words": 1}),
+    ("keywords", {"unit": "tuple", "measure": "dice", "terms": "alpha"}),
     ("shingles", {"keys": "prefix", "words": 2, "threshold": 0.3}),
     ("shingles", {"measure": "containment", "min_words": 1}),
     ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),

@@ -2,6 +2,7 @@
 
 #include "bindings/bindings.hpp"
 #include "features/terms.hpp"
+#include "methods/keywords.hpp"
 
 using namespace nb::literals;
 using neardup::TermCounts;
@@ -47,6 +48,20 @@ static nb::tuple document_terms(In<uint8_t> values, In<int64_t> offsets, const T
                           give(std::move(out.ends)), give(std::move(out.tokens)));
 }
 
+static nb::tuple keywords(In<uint8_t> values, In<int64_t> offsets, const TextOptions &options, int filter,
+                          const TermTable &table, In<uint32_t> idf, uint32_t unknown_idf, uint32_t first_rank,
+                          In<uint32_t> tf, uint32_t k, bool sentences, bool tuples) {
+    const neardup::KeywordSettings settings{static_cast<TermFilter>(filter), k, sentences, tuples, first_rank,
+                                            {idf.data(), idf.size()}, unknown_idf, {tf.data(), tf.size()}};
+    std::vector<uint64_t> entries;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release free;
+        neardup::keywords(values.data(), offsets.data(), offsets.size() - 1, options, table, settings, entries, ends);
+    }
+    return nb::make_tuple(give(std::move(entries)), give(std::move(ends)));
+}
+
 void bind_terms(nb::module_ &m) {
     nb::class_<TermCounts>(m, "TermCounts", "In how many documents each term occurs.")
         .def(nb::init<>())
@@ -59,4 +74,7 @@ void bind_terms(nb::module_ &m) {
     nb::class_<TermTable>(m, "TermTable", "Term to rank.").def("__init__", &make_table, "bytes"_a, "offsets"_a);
     m.def("document_terms", &document_terms, "values"_a, "offsets"_a, "options"_a, "filter"_a, "table"_a, "low"_a,
           "high"_a, "Distinct terms of each text by rank: (ranks, counts, first, offsets, tokens).");
+    m.def("keywords", &keywords, "values"_a, "offsets"_a, "options"_a, "filter"_a, "table"_a, nb::kw_only(), "idf"_a,
+          "unknown_idf"_a, "first_rank"_a, "tf"_a, "k"_a, "sentences"_a, "tuples"_a,
+          "Weighted features of each text, sorted: (entries, offsets).");
 }

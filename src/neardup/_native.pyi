@@ -121,6 +121,22 @@ def document_terms(
     low: int,
     high: int,
 ) -> tuple[Features, Features, Features, Offsets, Features]: ...
+def keywords(
+    values: Bytes,
+    offsets: Offsets,
+    options: TextOptions,
+    filter: int,
+    table: TermTable,
+    *,
+    idf: Features,
+    unknown_idf: int,
+    first_rank: int,
+    tf: Features,
+    k: int,
+    sentences: bool,
+    tuples: bool,
+) -> tuple[Hashes, Offsets]: ...
+def sentences(values: Bytes, offsets: Offsets) -> tuple[Offsets, Offsets]: ...
 def prepare_shingles(
     values: Bytes,
     offsets: Offsets,
@@ -174,6 +190,15 @@ def rare_weighted_prefixes(
     needed: Hashes,
     squared: bool,
     counts: Features,
+    part: int,
+    parts: int,
+) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...
+def rare_vector_pairs(
+    entries: Hashes,
+    offsets: Offsets,
+    needed: Hashes,
+    counts: Features,
+    common: int,
     part: int,
     parts: int,
 ) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...

@@ -74,6 +74,16 @@ class IdfTable:
         return np.array(values, np.float64)[where.reshape(-1)]
 
     @functools.cached_property
+    def feature_counts(self) -> npt.NDArray[np.uint32]:
+        """Numbers of documents by the low bits of a term's feature (the upper half of its hash): a
+        frozen order for prefix filters. Terms that fall together are counted together."""
+        names = Ragged.of_strings(self.terms)
+        slots = 1 << min(max(len(self).bit_length() + 1, 8), 22)
+        at = (_native.hash_words(names.values, names.offsets) >> np.uint64(32)) % np.uint64(slots)
+        counts = np.bincount(at.astype(np.int64), weights=self.counts, minlength=slots)
+        return np.minimum(counts, 0xFFFFFFFF).astype(np.uint32)
+
+    @functools.cached_property
     def lookup(self) -> _native.TermTable:
         names = Ragged.of_strings(self.terms)
         return _native.TermTable(names.values, names.offsets)

@@ -17,6 +17,7 @@ from neardup.methods.parameters import check_type
 
 METHODS = {
     "exact": "neardup.methods.exact:Exact",
+    "keywords": "neardup.methods.keywords:Keywords",
     "shingles": "neardup.methods.shingles:Shingles",
 }
 ENTRY_POINTS = "neardup.methods"

@@ -143,6 +143,18 @@ static nb::tuple rare_weighted_prefixes(In<uint64_t> entries, In<int64_t> offset
     return nb::make_tuple(give(std::move(out.keys)), give(std::move(out.ends)), give(std::move(out.probes)));
 }
 
+static nb::tuple rare_vector_pairs(In<uint64_t> entries, In<int64_t> offsets, In<uint64_t> needed, In<uint8_t> counts,
+                                   uint32_t common, uint64_t part, uint64_t parts) {
+    neardup::RareKeys out;
+    out.ends = {0};
+    {
+        nb::gil_scoped_release free;
+        neardup::rare_vector_pairs(entries.data(), offsets.data(), needed.data(), needed.size(), counts.data(),
+                                   counts.size(), common, part, parts, out);
+    }
+    return nb::make_tuple(give(std::move(out.keys)), give(std::move(out.ends)), give(std::move(out.probes)));
+}
+
 static Out<int64_t> add_ids(neardup::IdSet &ids, In<uint64_t> digests) {
     std::vector<int64_t> first(digests.size());
     {
@@ -163,6 +175,8 @@ void bind_matching(nb::module_ &m) {
     m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("rare_weighted_prefixes", &rare_weighted_prefixes, "entries"_a, "offsets"_a, "needed"_a, "squared"_a, "counts"_a,
           "part"_a, "parts"_a);
+    m.def("rare_vector_pairs", &rare_vector_pairs, "entries"_a, "offsets"_a, "needed"_a, "counts"_a, "common"_a, "part"_a,
+          "parts"_a);
     m.def("greedy", &greedy, "later"_a, "earlier"_a, "kept"_a);
     m.def("gather_memory", &gather_memory, "source"_a, "starts"_a, "lengths"_a, "out"_a);
     m.def("gather_file", &gather_file, "descriptor"_a, "starts"_a, "lengths"_a, "out"_a);

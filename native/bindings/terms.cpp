@@ -7,6 +7,7 @@
 #include "methods/fingerprint.hpp"
 #include "methods/imatch.hpp"
 #include "methods/termvector.hpp"
+#include "methods/keywords.hpp"
 
 using namespace nb::literals;
 using neardup::TermCounts;
@@ -132,6 +133,20 @@ static nb::tuple common_terms(In<uint32_t> values, In<int64_t> offsets, In<int64
     return nb::make_tuple(give(std::move(common)), give(std::move(needed)));
 }
 
+static nb::tuple keywords(In<uint8_t> values, In<int64_t> offsets, const TextOptions &options, int filter,
+                          const TermTable &table, In<uint32_t> idf, uint32_t unknown_idf, uint32_t first_rank,
+                          In<uint32_t> tf, uint32_t k, bool sentences, bool tuples) {
+    const neardup::KeywordSettings settings{static_cast<TermFilter>(filter), k, sentences, tuples, first_rank,
+                                            {idf.data(), idf.size()}, unknown_idf, {tf.data(), tf.size()}};
+    std::vector<uint64_t> entries;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release free;
+        neardup::keywords(values.data(), offsets.data(), offsets.size() - 1, options, table, settings, entries, ends);
+    }
+    return nb::make_tuple(give(std::move(entries)), give(std::move(ends)));
+}
+
 void bind_terms(nb::module_ &m) {
     nb::class_<TermCounts>(m, "TermCounts", "In how many documents each term occurs.")
         .def(nb::init<>())
@@ -152,4 +167,7 @@ void bind_terms(nb::module_ &m) {
     m.def("term_vectors", &term_vectors, "ranks"_a, "offsets"_a, "days"_a, "tokens"_a, "size"_a);
     m.def("vector_keys", &vector_keys, "values"_a, "offsets"_a, "sizes"_a, "paired"_a, "part"_a, "parts"_a);
     m.def("common_terms", &common_terms, "values"_a, "offsets"_a, "a"_a, "b"_a, "days"_a, "length"_a, "shared"_a);
+    m.def("keywords", &keywords, "values"_a, "offsets"_a, "options"_a, "filter"_a, "table"_a, nb::kw_only(), "idf"_a,
+          "unknown_idf"_a, "first_rank"_a, "tf"_a, "k"_a, "sentences"_a, "tuples"_a,
+          "Weighted features of each text, sorted: (entries, offsets).");
 }

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "bindings/bindings.hpp"
+#include "text/sentences.hpp"
 #include "text/unicode.hpp"
 #include "text/words.hpp"
 
@@ -106,6 +107,24 @@ auto normal_forms(Bytes values, Offsets offsets, const TextOptions &options) {
     return std::pair(give(std::move(all)), give(std::move(ends)));
 }
 
+auto sentences(Bytes values, Offsets offsets) {
+    check_offsets(values, offsets);
+    std::vector<int64_t> sentence_ends{0}, ends{0};
+    int64_t before = 0;
+    {
+        nb::gil_scoped_release release;
+        each_text(values, offsets, [&](const uint8_t *text, size_t size) {
+            for (const uint8_t *p = text, *end = text + size; p < end;) {
+                p = neardup::sentence_end(p, end);
+                sentence_ends.push_back(before + (p - text));
+            }
+            before += static_cast<int64_t>(size);
+            ends.push_back(static_cast<int64_t>(sentence_ends.size()) - 1);
+        });
+    }
+    return std::pair(give(std::move(sentence_ends)), give(std::move(ends)));
+}
+
 auto hash_words(Bytes values, Offsets offsets) {
     check_offsets(values, offsets);
     std::vector<uint64_t> hashes;
@@ -151,5 +170,7 @@ void bind_text(nb::module_ &m) {
           "The distinct words of all texts in order of first appearance: (bytes, word_offsets, hashes).");
     m.def("normal_forms", &normal_forms, "values"_a, "offsets"_a, "options"_a,
           "The words of each text joined by one space: (values, offsets).");
+    m.def("sentences", &sentences, "values"_a, "offsets"_a,
+          "Where the sentences of all texts end, counted in bytes from the first: (sentence_offsets, doc_offsets).");
     m.def("hash_words", &hash_words, "values"_a, "offsets"_a, "The hash of each given word, as it is.");
 }

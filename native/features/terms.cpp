@@ -12,8 +12,6 @@ namespace {
 
 constexpr uint32_t kFewestLetters = 3;
 
-bool joins(uint8_t c) { return c == '.' || c == '\'' || c == '-' || c == '&' || c == '+' || c == '/'; }
-
 }  // namespace
 
 bool TermReader::is_term(std::string_view word) const {
@@ -32,30 +30,11 @@ bool TermReader::is_term(std::string_view word) const {
     return spaceless || letters >= kFewestLetters;
 }
 
-template <typename Sink>
-uint32_t TermReader::each(const uint8_t *text, size_t size, Sink &&sink) {
-    bytes_.clear();
-    ends_.assign(1, 0);
-    if (filter_ == TermFilter::alnum)
-        tokenizer_.joined_words(text, size, joins, bytes_, ends_);
-    else
-        tokenizer_.words(text, size, bytes_, ends_);
-    const auto tokens = static_cast<uint32_t>(std::min<size_t>(ends_.size() - 1, UINT32_MAX));
-    for (uint32_t i = 0; i < tokens; ++i) {
-        const std::string_view word(reinterpret_cast<const char *>(bytes_.data()) + ends_[i],
-                                    static_cast<size_t>(ends_[i + 1] - ends_[i]));
-        if (is_term(word)) sink(word, i);
-    }
-    return tokens;
+void TermReader::hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out) {
+    if (filter_ == TermFilter::words) return tokenizer_.hashes(text, size, out);
+    out.clear();
+    each(text, size, [&](std::string_view word, uint32_t) { out.push_back(term_hash(word)); });
 }
-
-namespace {
-
-uint64_t hash_of(std::string_view term) {
-    return word_hash(reinterpret_cast<const uint8_t *>(term.data()), term.size());
-}
-
-}  // namespace
 
 TermCounts::Entry &TermCounts::entry(std::string_view term, uint64_t hash) {
     if (entries_.size() * 2 >= slots_.size()) grow();
@@ -84,7 +63,7 @@ void TermCounts::add(const uint8_t *values, const int64_t *offsets, size_t docum
         const auto now = static_cast<uint32_t>(++documents_);
         reader.each(values + offsets[d], static_cast<size_t>(offsets[d + 1] - offsets[d]),
                     [&](std::string_view word, uint32_t) {
-                        Entry &e = entry(word, hash_of(word));
+                        Entry &e = entry(word, term_hash(word));
                         e.count += e.last != now;
                         e.last = now;
                     });
@@ -100,7 +79,7 @@ void TermCounts::add_counted(const uint8_t *bytes, const int64_t *ends, const ui
     for (size_t i = 0; i < terms; ++i) {
         const std::string_view term(reinterpret_cast<const char *>(bytes) + ends[i],
                                     static_cast<size_t>(ends[i + 1] - ends[i]));
-        entry(term, hash_of(term)).count += counts[i];
+        entry(term, term_hash(term)).count += counts[i];
     }
 }
 
@@ -153,7 +132,7 @@ void document_terms(const uint8_t *values, const int64_t *offsets, size_t docume
         found.clear();
         out.tokens.push_back(reader.each(values + offsets[d], static_cast<size_t>(offsets[d + 1] - offsets[d]),
                                          [&](std::string_view word, uint32_t position) {
-                                             const uint32_t rank = table.rank(hash_of(word));
+                                             const uint32_t rank = table.rank(term_hash(word));
                                              if (rank >= low && rank < high)
                                                  found.push_back(uint64_t{rank} << 32 | position);
                                          }));

@@ -4,6 +4,7 @@
 // spaces count as such words. alnum: words joined by single . ' - & + / inside them, such as
 // "at&t" or "e-mail". words: every word.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -24,6 +25,9 @@ class TermReader {
     template <typename Sink>
     uint32_t each(const uint8_t *text, size_t size, Sink &&sink);
 
+    // Clears `out`; the hash of each term in order. Where every word is a term none is written out.
+    void hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out);
+
   private:
     bool is_term(std::string_view word) const;
 
@@ -32,6 +36,29 @@ class TermReader {
     std::vector<uint8_t> bytes_;
     std::vector<int64_t> ends_;
 };
+
+inline bool joins_term(uint8_t c) { return c == '.' || c == '\'' || c == '-' || c == '&' || c == '+' || c == '/'; }
+
+inline uint64_t term_hash(std::string_view term) {
+    return word_hash(reinterpret_cast<const uint8_t *>(term.data()), term.size());
+}
+
+template <typename Sink>
+uint32_t TermReader::each(const uint8_t *text, size_t size, Sink &&sink) {
+    bytes_.clear();
+    ends_.assign(1, 0);
+    if (filter_ == TermFilter::alnum)
+        tokenizer_.joined_words(text, size, joins_term, bytes_, ends_);
+    else
+        tokenizer_.words(text, size, bytes_, ends_);
+    const auto tokens = static_cast<uint32_t>(std::min<size_t>(ends_.size() - 1, UINT32_MAX));
+    for (uint32_t i = 0; i < tokens; ++i) {
+        const std::string_view word(reinterpret_cast<const char *>(bytes_.data()) + ends_[i],
+                                    static_cast<size_t>(ends_[i + 1] - ends_[i]));
+        if (is_term(word)) sink(word, i);
+    }
+    return tokens;
+}
 
 // In how many documents each term occurs. Parts may be counted apart and merged in any order.
 class TermCounts {

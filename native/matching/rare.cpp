@@ -112,4 +112,42 @@ void rare_weighted_prefixes(const uint64_t *entries, const int64_t *offsets, con
     }
 }
 
+void rare_vector_pairs(const uint64_t *entries, const int64_t *offsets, const uint64_t *needed, size_t documents,
+                       const uint8_t *counts, size_t slots, uint32_t common, uint64_t part, uint64_t parts,
+                       RareKeys &out) {
+    struct Entry {
+        uint64_t order, mass;  // order: count above, feature below
+        bool operator<(const Entry &other) const { return order < other.order; }
+    };
+    std::vector<Entry> set;
+    std::vector<uint64_t> often;  // keys of the common features of the head
+    for (size_t d = 0; d < documents; ++d) {
+        set.clear();
+        often.clear();
+        uint64_t left = 0, heaviest = 0;
+        for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i) {
+            const uint64_t feature = entries[i] >> 32, weight = entries[i] & 0xffffffffu;
+            set.push_back({uint64_t{counts[feature & (slots - 1)]} << 32 | feature, weight * weight});
+            left += set.back().mass;
+            heaviest = std::max(heaviest, set.back().mass);
+        }
+        std::sort(set.begin(), set.end());
+        const size_t before = out.keys.size();
+        const auto give = [&](uint64_t key) {
+            if (key % parts == part) out.keys.push_back(key);
+        };
+        for (size_t i = 0; i < set.size() && left + heaviest >= needed[d]; ++i) {
+            left -= set[i].mass;
+            const uint64_t key = key_of(set[i].order & 0xffffffffu);
+            const bool rare = set[i].order >> 32 <= common;
+            if (rare || set[i].mass >= needed[d]) give(key);
+            if (rare) continue;
+            for (uint64_t other : often) give(scramble(fold_multiply(other, kSecret[2]) ^ key));
+            often.push_back(key);
+        }
+        out.ends.push_back(static_cast<int64_t>(out.keys.size()));
+        out.probes.push_back(static_cast<int32_t>(out.keys.size() - before));
+    }
+}
+
 }  // namespace neardup

@@ -31,9 +31,22 @@ void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64
 // The same for weighted sets, whose entries are feature << 32 | weight, weights below 2²⁰: of each set
 // the shortest head, by (count, feature), after which less than needed[d] of its mass is left, so that
 // whoever shares that much mass shares a feature of the head. Mass is the weight or, `squared`, its square.
-// Without counts (slots = 0) the order is heaviest first.
+// Without counts (slots = 0) the order is heaviest first, each set's own: then two heads may miss each other
+// (100, 99 and 99, 100), and only a head against a whole set loses nothing.
 void rare_weighted_prefixes(const uint64_t *entries, const int64_t *offsets, const uint64_t *needed, size_t documents,
                             bool squared, const uint8_t *counts, size_t slots, uint64_t part, uint64_t parts,
                             RareKeys &out);
+
+// The same by squared weight for short vectors, where single features bring too many together: a feature
+// that more than `common` documents have is a key only together with another such.
+//
+// Proof, for vectors of length 1 and cosines of c or more. The head of x is so long that what is left, and
+// the heaviest feature m of x beside it, have less than c² of its squared length. If y shares one feature f
+// of the head at most, x·y ≤ √(x_f² + |left|²) < c. So they share two in the shorter of both heads (in one
+// order for all, also in the other): a rare one is a key, of two common ones the pair is. Where m alone has c²
+// the head is everything; who shares nothing but f with x has x_f·y_f ≥ c, so f has c² of both: then f is a key.
+void rare_vector_pairs(const uint64_t *entries, const int64_t *offsets, const uint64_t *needed, size_t documents,
+                       const uint8_t *counts, size_t slots, uint32_t common, uint64_t part, uint64_t parts,
+                       RareKeys &out);
 
 }  // namespace neardup

@@ -224,6 +224,22 @@ def common_terms(
     length: tuple[int, int],
     shared: tuple[int, int],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def keywords(
+    values: Bytes,
+    offsets: Offsets,
+    options: TextOptions,
+    filter: int,
+    table: TermTable,
+    *,
+    idf: Features,
+    unknown_idf: int,
+    first_rank: int,
+    tf: Features,
+    k: int,
+    sentences: bool,
+    tuples: bool,
+) -> tuple[Hashes, Offsets]: ...
+def sentences(values: Bytes, offsets: Offsets) -> tuple[Offsets, Offsets]: ...
 def prepare_shingles(
     values: Bytes,
     offsets: Offsets,
@@ -278,6 +294,15 @@ def rare_weighted_prefixes(
     needed: Hashes,
     squared: bool,
     counts: Bytes,
+    part: int,
+    parts: int,
+) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...
+def rare_vector_pairs(
+    entries: Hashes,
+    offsets: Offsets,
+    needed: Hashes,
+    counts: Bytes,
+    common: int,
     part: int,
     parts: int,
 ) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...

@@ -79,6 +79,19 @@ class IdfTable:
         return np.array(values, np.float64)[where.reshape(-1)]
 
     @functools.cached_property
+    def feature_counts(self) -> npt.NDArray[np.uint8]:
+        """Numbers of documents by the low bits of a term's feature (the upper half of its hash): a
+        frozen order for prefix filters, on the scale of ``native/matching/rare.hpp``. None is 1,
+        which says that no other document has the feature: of other collections nobody knows."""
+        names = Ragged.of_strings(self.terms)
+        slots = 1 << min(max(len(self).bit_length() + 1, 8), 22)
+        at = (_native.hash_words(names.values, names.offsets) >> np.uint64(32)) % np.uint64(slots)
+        counts = np.bincount(at.astype(np.int64), weights=self.counts, minlength=slots)
+        above = 128 + 8 * np.log2(np.maximum(counts, 128) / 128)
+        scale = np.where(counts > 128, np.minimum(above, 255), np.where(counts == 1, 2, counts))
+        return scale.astype(np.uint8)
+
+    @functools.cached_property
     def lookup(self) -> _native.TermTable:
         names = Ragged.of_strings(self.terms)
         return _native.TermTable(names.values, names.offsets)

@@ -1,40 +1,65 @@
-"""Term vectors in the packed form of Conrad et al. 2003, §7.3: at most 184 bytes for 60 terms.
+"""How alike two vectors are, with the letters of Raveena & Nandini (2014, eq. 2–5).
 
-Two bytes for the date (days since 1980-01-01), two for the length, three for each term, all little
-endian. What does not fit is stored as the nearest that does: a date before 1980 as that day, a
-length of 65,535 or more as 65,535. Whoever compares such lengths needs the true ones.
+All measures follow from the three products ``xy``, ``xx`` and ``yy``, which may be numbers or
+arrays. On sets, as vectors of 0 and 1, the extended Jaccard is the Jaccard ``J`` and Dice is
+``2J / (1 + J)``. Vectors without any weight share nothing: similarities are 0.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from neardup.errors import SettingsError
+import numpy as np
 
-_NONE = 0xFFFF
-LAST_DAY, MOST_TOKENS, MOST_TERMS = _NONE - 1, 0xFFFF, 1 << 24
-
-
-class Vector(NamedTuple):
-    """``terms`` are ranks in an idf table, rarest first."""
-
-    day: int | None
-    length: int
-    terms: tuple[int, ...]
+MEASURES = ("cosine", "euclidean", "extended_jaccard", "dice")
 
 
-def pack(vector: Vector) -> bytes:
-    if any(not 0 <= term < MOST_TERMS for term in vector.terms):
-        raise SettingsError(
-            f"A term of rank {max(vector.terms):,} does not fit into three bytes.",
-            hint=f"use an idf table of at most {MOST_TERMS:,} terms.",
-        )
-    day = _NONE if vector.day is None else min(max(vector.day, 0), LAST_DAY)
-    head = day.to_bytes(2, "little") + min(vector.length, MOST_TOKENS).to_bytes(2, "little")
-    return head + b"".join(term.to_bytes(3, "little") for term in vector.terms)
+@dataclass(frozen=True)
+class Products:
+    """``xy = x·y``, ``xx = x·x``, ``yy = y·y``, in 64-bit floats."""
+
+    xy: Any
+    xx: Any
+    yy: Any
+
+    @classmethod
+    def of_vectors(cls, x: Sequence[float], y: Sequence[float]) -> Products:
+        one, other = np.asarray(x, np.float64), np.asarray(y, np.float64)
+        return cls(float(one @ other), float(one @ one), float(other @ other))
+
+    @classmethod
+    def of_sets(cls, x: Collection[Any], y: Collection[Any]) -> Products:
+        one, other = set(x), set(y)
+        return cls(float(len(one & other)), float(len(one)), float(len(other)))
+
+    @property
+    def cosine(self) -> Any:
+        """C = xy / (|x| |y|)."""
+        return _ratio(self.xy, np.sqrt(self.xx) * np.sqrt(self.yy))
+
+    @property
+    def euclidean(self) -> Any:
+        """Ec = √((x − y)·(x − y)): a distance, 0 for equal vectors."""
+        return np.sqrt(np.maximum(self.xx + self.yy - 2 * self.xy, 0))
+
+    @property
+    def extended_jaccard(self) -> Any:
+        """EJ = xy / (xx + yy − xy)."""
+        return _ratio(self.xy, self.xx + self.yy - self.xy)
+
+    @property
+    def dice(self) -> Any:
+        """D = 2xy / (xx + yy)."""
+        return _ratio(2 * self.xy, self.xx + self.yy)
 
 
-def unpack(packed: bytes) -> Vector:
-    day, length = (int.from_bytes(packed[i : i + 2], "little") for i in (0, 2))
-    terms = (int.from_bytes(packed[i : i + 3], "little") for i in range(4, len(packed), 3))
-    return Vector(None if day == _NONE else day, length, tuple(terms))
+def euclidean_score(cosine: Any) -> Any:
+    """1 − d/√2, where d is the distance of the vectors brought to length 1: 1 if they point the
+    same way, 0 if they share nothing."""
+    return 1 - np.sqrt(np.maximum(1 - cosine, 0))
+
+
+def _ratio(part: Any, whole: Any) -> Any:
+    return np.minimum(part / np.where(whole > 0, whole, 1), 1.0)

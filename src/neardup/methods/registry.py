@@ -21,6 +21,7 @@ METHODS = {
     "fingerprint": "neardup.methods.fingerprint:Fingerprint",
     "imatch": "neardup.methods.imatch:IMatch",
     "join": "neardup.methods.join:Join",
+    "keywords": "neardup.methods.keywords:Keywords",
     "qgrams": "neardup.methods.qgrams:Qgrams",
     "shingles": "neardup.methods.shingles:Shingles",
     "simhash": "neardup.methods.simhash:SimHash",

@@ -27,7 +27,7 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.features.dates import NO_DATE, check_dates, days
-from neardup.features.vectors import Vector
+from neardup.features.packed import Vector
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.idf_terms import (
     check_lexicon,

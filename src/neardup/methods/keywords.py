@@ -1,0 +1,181 @@
+"""Weighted keywords: the terms of greatest tf·idf of a document or of each sentence (Raveena &
+Nandini 2014).
+
+A document is the vector of its ``k`` heaviest terms, or the union of those of its sentences; or,
+with ``unit="tuple"``, the set of ordered k-tuples. idf comes from a frozen table, counted from the
+input where no file is named. Weights are whole numbers below 2²⁰ (``native/methods/keywords.hpp``),
+so pairs are decided in integers; keys are prefixes, which miss nothing.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable, normalised_idf
+from neardup.errors import SettingsError
+from neardup.features.vectors import MEASURES as VECTOR_MEASURES
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import UNRELIABLE, Prepared, Rarity, Scores
+from neardup.methods.preparing import prepared, read_words
+from neardup.methods.vectors import as_sets, rare_vector_keys, vector_scores
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+PER = ("document", "sentence")
+UNITS = ("word", "tuple")
+MEASURES = ("jaccard", *VECTOR_MEASURES)
+TF = ("count", "log")
+USUAL_K = {"document": 20, "sentence": 4}
+MOST_K = 10_000
+FEW_KEYWORDS = 5
+MOST_PAIRED = 32  # keywords of which pairs are keys: some 400 a document at most
+_FIXED = 1 << 20  # idf 1 in the fixed point of the kernel
+BY_FEATURE = np.zeros(1 << 8, np.uint8)  # all equally rare
+
+
+@dataclass(frozen=True)
+class Keywords:
+    """The terms of greatest tf·idf; the defaults find copies and revised versions.
+
+    ``k``: how many terms; None takes 20 of a document, 4 of a sentence.
+    ``per``: "document", or "sentence" for the keywords of each sentence together.
+    ``unit``: "word", or "tuple": the k terms in order of weight are one feature.
+    ``measure``: "jaccard" (of the sets), "cosine", "euclidean", "extended_jaccard" or "dice".
+    ``threshold``: the score from which two documents are duplicates.
+    ``tf``: "count" of a term, or "log": 1 + ln of it, so that repetition counts less.
+    ``terms``: "words", "alpha" (three letters or more, no digits) or "alnum+" (at&t, e-mail).
+    ``min_documents``: terms in fewer documents of the idf table are left out; 0 takes all.
+    ``idf``: the file of an idf table; None counts one from the input.
+    ``min_words``: shorter documents are duplicates only of equal ones.
+    ``text``: what counts as the same word; neither stop words nor stems, idf tells them apart.
+    """
+
+    k: int | None = None
+    per: str = "document"
+    unit: str = "word"
+    measure: str = "jaccard"
+    threshold: float = 0.5
+    tf: str = "log"
+    terms: str = "words"
+    min_documents: int = 0
+    idf: str | None = None
+    min_words: int = 15
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "keywords"
+    columns: ClassVar[tuple[str, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    confirms_copies: ClassVar[bool] = False
+    miss_rate: ClassVar[float] = 0.0
+    keys_from_evidence: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name, choices in (
+            ("per", PER),
+            ("unit", UNITS),
+            ("measure", MEASURES),
+            ("tf", TF),
+            ("terms", FILTERS),
+        ):
+            self._require(getattr(self, name) in choices, name, ", ".join(map(repr, choices)))
+        self._require(self.k is None or 1 <= self.k <= MOST_K, "k", f"from 1 to {MOST_K:,}")
+        self._require(self.min_documents >= 0, "min_documents", "0 or more")
+        self._require(self.min_words >= 0, "min_words", "0 or more")
+        threshold_fraction(self.threshold)
+        _ = self.needs  # refuses text options that no idf table has
+
+    def _require(self, condition: bool, name: str, expected: str) -> None:
+        if not condition:
+            raise SettingsError(
+                f"keywords: {name} is {getattr(self, name)!r}; expected {expected}.",
+                hint="`neardup methods keywords` lists the parameters.",
+            )
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        return (IdfNeed(self.idf, self.terms, self.text),)
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @property
+    def reason(self) -> str:
+        return f"{self.measure} of keywords >= {self.threshold:g}"
+
+    def resolved(self) -> dict[str, object]:
+        return {"scheme": "prefix", "k": self._k, "miss_rate": self.miss_rate}
+
+    @property
+    def _k(self) -> int:
+        return USUAL_K[self.per] if self.k is None else self.k
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        table = cast(IdfTable, artefacts["idf"])
+        reading = read_words(batch, self.text)
+        evidence = self.keywords(batch.column("text"), table)
+        # One order for all documents; that of the frozen table is nearly that of the collection.
+        counts = table.feature_counts if self.unit == "word" else BY_FEATURE
+        keys, probes = self.rare_keys(evidence, Rarity(counts))
+        short = reading.shorter_than(self.min_words) | (evidence.lengths == 0)
+        few = (evidence.lengths < FEW_KEYWORDS) & (self.unit == "word")
+        return prepared(reading, evidence, keys, probes, short, few * UNRELIABLE)
+
+    def keywords(self, texts: pa.LargeStringArray, table: IdfTable) -> Ragged:
+        """Of each text the entries ``feature << 32 | weight``, sorted."""
+        given = Ragged.of_strings(texts)
+        known = self.min_documents > 0
+        entries, ends = _native.keywords(
+            given.values,
+            given.offsets,
+            self.text.native(),
+            FILTERS.index(self.terms),
+            table.lookup,
+            idf=_fixed(table.idf),
+            unknown_idf=0 if known else int(_fixed(normalised_idf(1, table.documents))),
+            first_rank=table.ranks(min_count=self.min_documents).start,
+            tf=_tf(self.tf),
+            k=self._k,
+            sentences=self.per == "sentence",
+            tuples=self.unit == "tuple",
+        )
+        return Ragged(entries, ends)
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        measure, vectors = self._measured(evidence)
+        return vector_scores(measure, self.fraction, vectors, a, b)
+
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        measure, vectors = self._measured(evidence)
+        pairs = self.per == "document" and self._k <= MOST_PAIRED
+        return rare_vector_keys(measure, self.fraction, vectors, rarity, pairs=pairs)
+
+    def _measured(self, evidence: Ragged) -> tuple[str, Ragged]:
+        if self.measure == "jaccard":
+            return "extended_jaccard", as_sets(evidence)
+        return self.measure, evidence
+
+
+def _fixed(idf: Any) -> npt.NDArray[np.uint32]:
+    """Never 0: what is in every document is light, not absent."""
+    fixed = np.maximum(np.rint(np.asarray(idf) * _FIXED), 1)
+    return np.asarray(fixed, np.uint32)
+
+
+@functools.lru_cache(maxsize=2)
+def _tf(kind: str) -> npt.NDArray[np.uint32]:
+    """By number of occurrences; the largest stays below 2²⁰, and stands for more."""
+    if kind == "count":
+        return np.arange(1024, dtype=np.uint32) << np.uint32(10)
+    logs = [0.0, *(1 + math.log(n) for n in range(1, 1 << 16))]
+    return np.asarray(np.rint(np.array(logs) * (1 << 16)), np.uint32)

@@ -27,10 +27,12 @@ from neardup.documents.kept import (
     joined,
     kept_name,
     names_of,
+    readable,
     write_all,
     writer,
 )
 from neardup.documents.lists import ListSource
+from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.paths import sources_of
 from neardup.documents.tables import (
     TableSource,
@@ -39,7 +41,7 @@ from neardup.documents.tables import (
     pandas_source,
     polars_source,
 )
-from neardup.errors import InputError, UsageError
+from neardup.errors import InputError, UnreadableError, UsageError
 
 _ACCEPTED = (
     "expected paths, a list of texts or dicts, a pandas or polars frame, an Arrow table, a Hugging "
@@ -86,7 +88,22 @@ class Collection:
     def chunks(self, columns: Columns | None = None) -> Iterator[Chunk]:
         """Pieces to be read in any thread; making them is cheap, bounded and in order."""
         self._columns = columns or Columns()
-        return itertools.chain.from_iterable(s.chunks(self._columns) for s in self.sources)
+        for source in self.sources:
+            if watch := getattr(source, "watch", None):
+                watch.begin(source.path)  # type: ignore[attr-defined]
+        return itertools.chain.from_iterable(map(self._chunks_of, range(len(self.sources))))
+
+    def _chunks_of(self, i: int) -> Iterator[Chunk]:
+        """A file that was there when the run began and now gives nothing is lost like one that
+        never gave any; if it is the only one, that is an error."""
+        source = self.sources[i]
+        try:
+            yield from source.chunks(self._columns)
+        except UnreadableError as error:
+            if len(readable(self.sources)) == 1:
+                raise
+            self.sources[i] = LostSource(source.path, source.file, error)  # type: ignore[attr-defined]
+            yield from self.sources[i].chunks(self._columns)
 
     def texts(self, file: str, rows: Sequence[int], columns: Columns | None = None) -> list[str]:
         """A few texts again; ``columns`` as in the last call of ``chunks``. A rejected row's is
@@ -98,12 +115,14 @@ class Collection:
 
     def plain_size(self) -> int | None:
         """Bytes that the batches will have together; None where something is not plain lines."""
-        plain = [
-            s for s in self.sources if isinstance(s, JsonlSource | CsvSource) and s.codec is None
-        ]
-        if len(plain) < len(self.sources) or self.limit is not None:
+        sources = readable(self.sources)
+        plain = [s for s in sources if isinstance(s, JsonlSource | CsvSource) and s.codec is None]
+        if len(plain) < len(sources) or self.limit is not None:
             return None
-        return sum(source.path.stat().st_size for source in plain)
+        try:
+            return sum(source.path.stat().st_size for source in plain)
+        except OSError:  # one is gone, which its turn will tell
+            return None
 
     def check_kept(self) -> None:
         """Raises now what would make writing the kept documents impossible later."""
@@ -116,7 +135,8 @@ class Collection:
         parts, position = [], 0
         for source in self.sources:
             part, count = source.kept(keep[position:])
-            parts.append(part)
+            check_unchanged(source)
+            parts += [] if isinstance(source, LostSource) else [part]
             position += count
         check_length(keep, position, self.limit)
         return parts[0] if len(parts) == 1 else joined(parts)
@@ -134,7 +154,7 @@ class Collection:
 
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""
-        for source in self.sources:
+        for source in readable(self.sources):
             if not isinstance(source, JsonlSource | ListSource | CsvSource):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
                 raise UsageError(
@@ -147,7 +167,7 @@ class Collection:
         texts = [s for s in self.sources if isinstance(s, CsvSource)]
         if not texts:
             return
-        if len(texts) < len(self.sources) or len({s.form for s in texts}) > 1:
+        if len(texts) < len(readable(self.sources)) or len({s.form for s in texts}) > 1:
             raise UsageError(
                 "JSON Lines, CSV and TSV cannot be written to one stream.",
                 hint="give a folder with -o.",

@@ -27,6 +27,7 @@ from neardup.documents.columns import (
     unknown_column,
 )
 from neardup.documents.jsonl import LineWriter
+from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.records import Header
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
 from neardup.documents.tables import TableChunk
@@ -114,6 +115,7 @@ class CsvSource:
     codec: str | None = None
     delimiters: str = records.DELIMITERS
     chunk_bytes: int = CHUNK_BYTES
+    watch: Watch = field(default_factory=Watch)
     _marks: list[tuple[int, int]] = field(default_factory=list)
     _lost: Rejected | None = field(default=None, init=False)
 
@@ -132,7 +134,7 @@ class CsvSource:
     def chunks(self, columns: Columns) -> Iterator[CsvChunk | LostChunk]:
         if self.header.names:
             self._check(columns)
-        for row, data in self._blocks():
+        for row, data in self._blocks(tolerant=True):
             yield CsvChunk(self.file, data, row, columns, self.header)
         if self._lost:
             yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
@@ -166,8 +168,7 @@ class CsvSource:
             picked = records.select(data, self.header.delimiter, keep[position:])
             position += picked.documents
             parts.append(self._table(picked.data))
-        documents = position + (self._lost is not None)
-        return pa.concat_tables(parts or [self._table(b"")]), documents
+        return pa.concat_tables(parts or [self._table(b"")]), position + (self._lost is not None)
 
     def _table(self, data: bytes) -> pa.Table:
         names = self.header.names
@@ -186,9 +187,12 @@ class CsvSource:
                     hint="give the columns different names.",
                 )
 
-    def _blocks(self, row: int = 1, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    def _blocks(
+        self, row: int = 1, offset: int = 0, *, tolerant: bool = False
+    ) -> Iterator[tuple[int, bytes]]:
         """Chunks with the row each begins with, from a place where a record begins. ``_lost`` is
-        then what stands for the rest, where not all could be read."""
+        then what stands for the rest, where not all could be read; a disk that fails is borne only
+        if ``tolerant``, because what is written must be what was read."""
         self._lost = None
         offset = offset or len(self.header.data)
         sign = self.header.delimiter
@@ -205,7 +209,9 @@ class CsvSource:
                 if fault := fault_of(stream):
                     self._lost = Rejected(self.file, row, fault, None)
         except (OSError, pa.ArrowException) as error:
-            raise unreadable(self.path, error) from error
+            if row == 1 or not tolerant:
+                raise unreadable(self.path, error) from error
+            self._lost = Rejected(self.file, row, lost_from_here(error), None)
 
     def _mark(self, row: int, offset: int) -> None:
         if self.codec is None and (not self._marks or row > self._marks[-1][0]):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
 from neardup.documents.encodings import decoded
+from neardup.documents.lost import changed
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.tables import TableChunk
 from neardup.errors import InputError
@@ -35,6 +37,7 @@ class Entry(NamedTuple):
     name: str
     size: int
     problem: str | None = None
+    modified: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class FolderSource:
     def read(self, entry: Entry) -> tuple[str | None, str | None]:
         """The text, or why there is none."""
         if entry.problem is not None:
-            return None, f"folder cannot be read: {entry.problem}"
+            return None, entry.problem
         try:
             return decoded((self.path / entry.name).read_bytes())
         except OSError as error:
@@ -109,6 +112,8 @@ class FolderSource:
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         entries = self._kept(keep)
+        for entry in entries:
+            self._check_unchanged(entry)
         ids = pa.array([self.id_of(entry) for entry in entries], pa.large_string())
         texts = pa.array([self.read(entry)[0] for entry in entries], pa.large_string())
         return pa.table([ids, texts], names=list(_NAMES)), len(self.entries)
@@ -123,8 +128,15 @@ class FolderSource:
                 shutil.copyfile(self.path / entry.name, folder / place)
             except OSError as error:
                 raise unreadable(self.path / entry.name, error) from error
+            self._check_unchanged(entry)
             places.append(place)
         return places
+
+    def _check_unchanged(self, entry: Entry) -> None:
+        """As it was when the folder was listed, which was before it was read."""
+        path = self.path / entry.name
+        if _entry(path, entry.name) != entry:
+            raise changed(str(path), "was changed" if path.exists() else "is gone")
 
     def _kept(self, keep: Mask) -> list[Entry]:
         return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
@@ -136,12 +148,24 @@ def _entries(top: Path) -> Iterator[Entry]:
         below[:] = [name for name in below if not name.startswith(".")]
         for name in (name for name in files if not name.startswith(".")):
             path = Path(folder, name)
-            if path.is_file() or path.is_symlink():  # not sockets and pipes
-                size = path.stat().st_size if path.exists() else 0
-                yield Entry(path.relative_to(top).as_posix(), size)
+            if entry := _entry(path, path.relative_to(top).as_posix()):
+                yield entry
     for error in problems:
+        if Path(error.filename) == top:
+            raise unreadable(top, error) from error
         name = Path(error.filename).relative_to(top).as_posix()
-        yield Entry(name, 0, error.strerror or str(error))
+        yield Entry(name, 0, f"folder cannot be read: {error.strerror or error}")
+
+
+def _entry(path: Path, name: str) -> Entry | None:
+    """None for sockets and pipes, which are no documents."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        return Entry(name, 0, f"file cannot be read: {error.strerror}")
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Entry(name, found.st_size, None, found.st_mtime_ns)
 
 
 def with_prefixes(folders: Sequence[FolderSource]) -> None:

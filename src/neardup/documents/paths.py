@@ -20,10 +20,11 @@ from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.folder import FolderSource, with_prefixes
 from neardup.documents.jsonl import JsonlSource
+from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.records import DELIMITERS
 from neardup.documents.streams import CODECS, open_binary, unreadable
-from neardup.errors import InputError
+from neardup.errors import InputError, UnreadableError
 
 JSONL = (".jsonl", ".ndjson", ".json")
 CSV = (".csv", ".tsv")
@@ -37,33 +38,63 @@ _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xf
 
 
 def sources_of(paths: Sequence[Path]) -> list[Source]:
+    """One that cannot be read becomes a ``LostSource``; if none can, that is an error."""
     found: dict[str, Source] = {}
     for given in paths:
-        for path in _expanded(given):
+        for path, error in _expanded(given):
             place = os.path.realpath(path) if str(path) != "-" else "-"
             if place not in found:
-                found[place] = _source(path)
+                found[place] = _lost(path, error) if error else _source_or_lost(path)
+    lost = [source for source in found.values() if isinstance(source, LostSource)]
+    if lost and len(lost) == len(found):
+        raise lost[0].error
     folders = [source for source in found.values() if isinstance(source, FolderSource)]
     if len(folders) > 1:
         with_prefixes(folders)
     return list(found.values())
 
 
-def _expanded(path: Path) -> Iterator[Path]:
+def _lost(path: Path, error: UnreadableError) -> LostSource:
+    return LostSource(path, path.as_posix(), error)
+
+
+def _source_or_lost(path: Path) -> Source:
+    try:
+        return _source(path)
+    except UnreadableError as error:
+        return _lost(path, error)
+    except OSError as error:
+        return _lost(path, unreadable(path, error))
+
+
+def _there(path: Path) -> bool:
+    try:
+        os.stat(path)
+    except PermissionError:  # in a folder that is locked: it may be there, and opening it fails
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _expanded(path: Path) -> Iterator[tuple[Path, UnreadableError | None]]:
+    """Paths, each with why it cannot be read where that is known already."""
     name = str(path)
-    if name == "-" or path.exists():
-        yield path
+    if name == "-" or _there(path):
+        yield path, None
         return
     if not any(sign in name for sign in "*?["):
         raise InputError(
             f"{name} does not exist.", hint=f"check the path; the current folder is {os.getcwd()}."
         )
     matches = sorted(match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
-    if not matches:
+    locked = locked_folders(name)
+    if not matches and not locked:
         raise InputError(
             f"No file matches {name}.", hint="check the pattern; ** goes into sub-folders."
         )
-    yield from map(Path, matches)
+    yield from ((Path(match), None) for match in matches)
+    yield from locked
 
 
 def _source(path: Path) -> Source:

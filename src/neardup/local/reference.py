@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents import Collection, collect
+from neardup.documents.lost import LostSource
 from neardup.errors import InputError
 from neardup.local.intake import empty_intake, joined_prepared, take_in
 from neardup.matching.evidence import EvidenceStore
@@ -104,6 +105,9 @@ def _kept_files(folder: Path) -> list[Path]:
 
 def _of_files(paths: list[Path], plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
     collection: Collection = collect(paths)
+    for source in collection.sources:
+        if isinstance(source, LostSource):  # without it, duplicates of its documents would be kept
+            raise source.error
     return named(take_in(collection, replace(plan, limit=None), progress, store))
 
 

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from neardup import schema
 from neardup.documents import Collection, collect
 from neardup.documents.streams import whole_file
-from neardup.errors import InputError, UsageError
+from neardup.errors import ChangedError, InputError, KeptError, UnreadableError, UsageError
 from neardup.outputs.result import Result
 
 RUN, ORDER, SIGNATURES = "run.json", "order.parquet", "signatures.arrow"
@@ -31,14 +31,20 @@ _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 
 def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
-    """``kept=False`` leaves the kept documents out (``find`` removes nothing)."""
+    """``kept=False`` leaves the kept documents out (``find`` removes nothing). If an input has
+    changed since it was read, all but the kept documents is written, and that is an error."""
     collection = result.collection() if kept else None
     spare_inputs(folder, collection.paths if collection else [])
     folder.mkdir(parents=True, exist_ok=True)
     _forget_earlier_run(folder)
     info = {**result.info, "format": FORMAT}
+    fault = None
     if collection:
-        files = collection.write_kept(result.keep_mask(), folder)
+        try:
+            files = collection.write_kept(result.keep_mask(), folder)
+        except (ChangedError, UnreadableError) as error:
+            fault, files = error, []
+            info["kept_fault"] = error.message
         info["kept_files"] = [path.name for path in files]
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
@@ -50,6 +56,11 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         (folder / SIGNATURES).unlink(missing_ok=True)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    if fault:
+        raise KeptError(
+            f"{fault.message} The decisions are in {folder}, kept documents are not.",
+            hint=fault.hint,
+        ) from fault
     return folder
 
 
@@ -123,7 +134,7 @@ def load(folder: Path) -> Result:
 
 def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
     inputs = info.get("inputs") or []
-    if not inputs or any(entry is None for entry in inputs):
+    if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
     limit = info["settings"].get("limit")
     paths = [Path(entry["path"]) for entry in inputs]

@@ -19,6 +19,7 @@ from typing import Any
 
 from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
+from neardup.documents.encodings import canonical
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
 from neardup.methods.method import Method, OverlapMethod, signature_of
@@ -40,6 +41,7 @@ class Settings:
     text: str = "text"
     id: str | None = None
     date: str | None = None
+    encoding: str | None = None
     within: str | None = None
     keep: str = "first"
     clusters: str = "rule"
@@ -87,6 +89,7 @@ class Plan:
 
     method: Method
     columns: Columns
+    encoding: str | None  # of text files and CSV; None: detected, and UTF-8
     keep: Keep
     within: str | None
     clusters: str
@@ -127,6 +130,7 @@ class Plan:
             "text": self.columns.text,
             "id": self.columns.id,
             "date": self.written.date,
+            "encoding": self.encoding,
             "within": self.within,
             "keep": self.written.keep,
             "clusters": self.clusters,
@@ -152,6 +156,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     method = attempt(lambda: _method(settings))
     keep = attempt(lambda: Keep.parse(settings.keep, settings.date))
     memory = attempt(lambda: parse_size(settings.memory))
+    encoding = attempt(lambda: _encoding(settings.encoding))
     workers = attempt(lambda: _workers(settings.workers))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
     attempt(lambda: _positive("limit", settings.limit))
@@ -164,6 +169,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     return Plan(
         method=method,
         columns=Columns(text=settings.text, id=settings.id, extra=extra),
+        encoding=encoding,
         keep=keep,
         within=settings.within,
         clusters=settings.clusters,
@@ -203,6 +209,10 @@ def _workers(workers: int | None) -> int:
         return len(usable(0)) if usable else os.cpu_count() or 1
     _positive("workers", workers)
     return workers
+
+
+def _encoding(name: str | None) -> str | None:
+    return None if name is None else canonical(name)
 
 
 def _positive(name: str, value: int | None) -> None:

@@ -41,7 +41,7 @@ class Job:
 
         plan = resolve(settings_from(options), every_pair=every_pair)
         given = {name: options[name] for name in ("as_json", "quiet", "annotate")}
-        return cls(collect(list(inputs)), plan, **given)
+        return cls(collect(list(inputs), plan.encoding), plan, **given)
 
     def dry_run(self, *, writes: str | None) -> None:
         from neardup.cli.summary import estimate_lines

@@ -7,6 +7,7 @@ tables or anything with the Arrow PyCapsule protocol.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -113,6 +114,12 @@ class Collection:
                 return source.texts(rows, columns or self._columns)
         raise KeyError(f"{file} is not among the inputs")
 
+    def encodings(self) -> dict[str, int]:
+        """How many text files were read in which encoding, the most common first."""
+        folders = [source for source in self.sources if isinstance(source, FolderSource)]
+        found = Counter(name for folder in folders for name in folder.encodings.values())
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
     def plain_size(self) -> int | None:
         """Bytes that the batches will have together; None where something is not plain lines."""
         sources = readable(self.sources)
@@ -186,16 +193,16 @@ class Collection:
         )
 
 
-def collect(inputs: Any) -> Collection:
+def collect(inputs: Any, encoding: str | None = None) -> Collection:
     """A single string is a path, a glob or ``"-"``; a list of strings is texts; a list of ``Path``
-    objects is files and globs."""
+    objects is files and globs. ``encoding`` is that of text files and CSV."""
     if isinstance(inputs, Collection):
         return inputs
     if isinstance(inputs, str | Path):
-        return Collection(sources_of([Path(inputs)]))
+        return Collection(sources_of([Path(inputs)], encoding))
     if isinstance(inputs, list | tuple):
         if inputs and all(isinstance(item, Path) for item in inputs):
-            return Collection(sources_of(inputs))
+            return Collection(sources_of(inputs, encoding))
         return Collection([_list_source(inputs)])
     if _class_of(inputs) == ("datasets", "IterableDataset"):
         return Collection([ListSource(list(inputs))])  # it may not give the same rows twice

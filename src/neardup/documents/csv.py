@@ -7,6 +7,7 @@ and blank lines not counted. An empty field is an empty text, but no id and no e
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from neardup.documents.columns import (
 )
 from neardup.documents.jsonl import LineWriter
 from neardup.documents.lost import Watch, lost_from_here
-from neardup.documents.records import Header
+from neardup.documents.records import Header, as_utf8, strings
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
 from neardup.documents.tables import TableChunk
 from neardup.documents.values import text_column
@@ -44,6 +45,7 @@ class CsvChunk:
     first_row: int
     columns: Columns
     header: Header
+    encoding: str | None = None
 
     def read(self) -> DocumentBatch:
         columns, fields = self.columns, self._fields()
@@ -81,7 +83,8 @@ class CsvChunk:
 
     def _fields(self) -> dict[str, pa.Array]:
         order, whole = sorted(self._wanted.values()), self._whole()
-        return {n: self._records.array(order.index(i), whole) for n, i in self._wanted.items()}
+        arrays = {n: self._records.array(order.index(i), whole) for n, i in self._wanted.items()}
+        return {name: as_utf8(array, self.encoding) for name, array in arrays.items()}
 
     def _explained(self, lost: Rejected) -> Rejected:
         i = lost.row - self.first_row
@@ -91,6 +94,8 @@ class CsvChunk:
         if width != expected:
             reason = f"record has {_fields_of(width)}; the header has {expected}"
             return replace(lost, reason=reason, id=None)
+        if self.encoding:
+            return replace(lost, reason=re.sub("UTF-8 at.*", self.encoding, lost.reason))
         return lost
 
 
@@ -115,6 +120,7 @@ class CsvSource:
     codec: str | None = None
     delimiters: str = records.DELIMITERS
     chunk_bytes: int = CHUNK_BYTES
+    encoding: str | None = None
     watch: Watch = field(default_factory=Watch)
     _marks: list[tuple[int, int]] = field(default_factory=list)
     _lost: Rejected | None = field(default=None, init=False)
@@ -123,7 +129,7 @@ class CsvSource:
     def header(self) -> Header:
         try:
             with open_binary(self.path, self.codec) as stream:
-                return records.header_of(stream, self.delimiters)
+                return records.header_of(stream, self.delimiters, self.encoding)
         except (OSError, pa.ArrowException) as error:
             raise unreadable(self.path, error) from error
 
@@ -135,7 +141,7 @@ class CsvSource:
         if self.header.names:
             self._check(columns)
         for row, data in self._blocks(tolerant=True):
-            yield CsvChunk(self.file, data, row, columns, self.header)
+            yield CsvChunk(self.file, data, row, columns, self.header, self.encoding)
         if self._lost:
             yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
 
@@ -174,8 +180,8 @@ class CsvSource:
         names = self.header.names
         found = records.scan(data, self.header.delimiter, range(len(names)))
         whole = np.ones(len(found), dtype=np.bool_)
-        arrays = [_strings(found.array(i, whole)) for i in range(len(names))]
-        return pa.Table.from_arrays(arrays, names=names)
+        columns = [as_utf8(found.array(i, whole), self.encoding) for i in range(len(names))]
+        return pa.Table.from_arrays([strings(column) for column in columns], names=names)
 
     def _check(self, columns: Columns) -> None:
         for name in columns.required:
@@ -221,7 +227,7 @@ class CsvSource:
         """The asked rows of the chunk that holds row ``wanted``."""
         before = bisect_right(self._marks, wanted, key=itemgetter(0))
         for first, data in self._blocks(*self._marks[before - 1] if before else (1, 0)):
-            batch = CsvChunk(self.file, data, first, columns, self.header).read()
+            batch = CsvChunk(self.file, data, first, columns, self.header, self.encoding).read()
             if wanted >= first + len(batch):
                 continue
             near = {row: "" for row in rows if first <= row < first + len(batch)}
@@ -232,15 +238,6 @@ class CsvSource:
         if self._lost and self._lost.row == wanted:
             return {wanted: ""}
         raise IndexError(f"{self.file} has no row {wanted}")
-
-
-def _strings(array: pa.Array) -> pa.Array:
-    """Bytes that are not UTF-8 become U+FFFD, so that other columns cannot stop a table."""
-    try:
-        return array.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        texts = [value.decode("utf-8", "replace") for value in array.to_pylist()]
-        return pa.array(texts, pa.large_string())
 
 
 def check_headers(sources: Sequence[CsvSource]) -> None:

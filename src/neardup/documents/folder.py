@@ -12,7 +12,7 @@ import shutil
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
-from neardup.documents.encodings import decoded
+from neardup.documents.encodings import Decoded, decoded
 from neardup.documents.lost import changed
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.tables import TableChunk
@@ -52,10 +52,10 @@ class FolderChunk:
     def read(self) -> DocumentBatch:
         found = [self.source.read(entry) for entry in self.entries]
         names = [self.source.id_of(entry) for entry in self.entries]
-        texts = pa.array([text for text, _ in found], pa.large_string())
+        texts = pa.array([one.text for one in found], pa.large_string())
         columns = replace(self.columns, extra=())
         batch = TableChunk(self.source.file, self.first_row, columns, texts, names, {}).read()
-        reasons = [reason for _, reason in found]
+        reasons = [one.reason for one in found]
         rejected = [
             replace(lost, reason=reasons[lost.row - self.first_row] or lost.reason)
             for lost in batch.rejected
@@ -71,6 +71,8 @@ class FolderSource:
     file: str
     prefix: str = ""
     chunk_bytes: int = CHUNK_BYTES
+    encoding: str | None = None
+    encodings: dict[str, str] = field(default_factory=dict)  # of the files that were read
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -85,14 +87,17 @@ class FolderSource:
     def place(self, entry: Entry) -> str:
         return f"{self.prefix}/{entry.name}" if self.prefix else entry.name
 
-    def read(self, entry: Entry) -> tuple[str | None, str | None]:
+    def read(self, entry: Entry) -> Decoded:
         """The text, or why there is none."""
         if entry.problem is not None:
-            return None, entry.problem
+            return Decoded(None, entry.problem)
         try:
-            return decoded((self.path / entry.name).read_bytes())
+            found = decoded((self.path / entry.name).read_bytes(), self.encoding)
         except OSError as error:
-            return None, f"file cannot be read: {error.strerror}"
+            return Decoded(None, f"file cannot be read: {error.strerror}")
+        if found.encoding:
+            self.encodings[entry.name] = found.encoding
+        return found
 
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
         asked = ((columns.text, "text"), (columns.id_name, "id"), *((n, "") for n in columns.extra))
@@ -108,14 +113,14 @@ class FolderSource:
         yield FolderChunk(self, self.entries[start:], start + 1, columns)
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
-        return [self.read(self.entries[row - 1])[0] or "" for row in rows]
+        return [self.read(self.entries[row - 1]).text or "" for row in rows]
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         entries = self._kept(keep)
         for entry in entries:
             self._check_unchanged(entry)
         ids = pa.array([self.id_of(entry) for entry in entries], pa.large_string())
-        texts = pa.array([self.read(entry)[0] for entry in entries], pa.large_string())
+        texts = pa.array([self.read(entry).text for entry in entries], pa.large_string())
         return pa.table([ids, texts], names=list(_NAMES)), len(self.entries)
 
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:

@@ -37,14 +37,14 @@ _KNOWN = (
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 
 
-def sources_of(paths: Sequence[Path]) -> list[Source]:
+def sources_of(paths: Sequence[Path], encoding: str | None = None) -> list[Source]:
     """One that cannot be read becomes a ``LostSource``; if none can, that is an error."""
     found: dict[str, Source] = {}
     for given in paths:
         for path, error in _expanded(given):
             place = os.path.realpath(path) if str(path) != "-" else "-"
             if place not in found:
-                found[place] = _lost(path, error) if error else _source_or_lost(path)
+                found[place] = _lost(path, error) if error else _source_or_lost(path, encoding)
     lost = [source for source in found.values() if isinstance(source, LostSource)]
     if lost and len(lost) == len(found):
         raise lost[0].error
@@ -58,9 +58,9 @@ def _lost(path: Path, error: UnreadableError) -> LostSource:
     return LostSource(path, path.as_posix(), error)
 
 
-def _source_or_lost(path: Path) -> Source:
+def _source_or_lost(path: Path, encoding: str | None) -> Source:
     try:
-        return _source(path)
+        return _source(path, encoding)
     except UnreadableError as error:
         return _lost(path, error)
     except OSError as error:
@@ -97,21 +97,21 @@ def _expanded(path: Path) -> Iterator[tuple[Path, UnreadableError | None]]:
     yield from locked
 
 
-def _source(path: Path) -> Source:
+def _source(path: Path, encoding: str | None) -> Source:
     if str(path) == "-":
         return _spooled(sys.stdin.buffer, "stdin")
     if path.is_fifo() or path.is_char_device():
         with path.open("rb") as stream:
             return _spooled(stream, path.as_posix())
     if path.is_dir():
-        return _folder_source(path)
+        return _folder_source(path, encoding)
     format_, codec = _named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix()))
     if format_ in ARROW and codec is None:
         return _checked(ArrowSource(path, path.as_posix(), format_[1:]))
     if format_ in CSV:
-        return _csv_source(path, codec, tabs=format_ == ".tsv")
+        return _csv_source(path, codec, encoding, tabs=format_ == ".tsv")
     if format_ not in JSONL:
         raise InputError(
             f"{path} has an unknown format; {_KNOWN}.",
@@ -129,8 +129,8 @@ def _named_format(path: Path) -> tuple[str, str | None]:
     return format_, codec
 
 
-def _folder_source(path: Path) -> FolderSource:
-    source = FolderSource(path, path.as_posix())
+def _folder_source(path: Path, encoding: str | None) -> FolderSource:
+    source = FolderSource(path, path.as_posix(), encoding=encoding)
     formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats:
         raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
@@ -143,9 +143,14 @@ def _folder_source(path: Path) -> FolderSource:
     return source
 
 
-def _csv_source(path: Path, codec: str | None, *, tabs: bool) -> CsvSource:
+def _csv_source(path: Path, codec: str | None, encoding: str | None, *, tabs: bool) -> CsvSource:
+    if encoding and encoding.startswith(("utf-16", "utf-32")):
+        raise InputError(
+            f"{path} cannot be read as {encoding}: records are cut where bytes are delimiters.",
+            hint=f"convert it: iconv -f {encoding} -t utf-8 {path} > documents.csv",
+        )
     delimiters = "\t" if tabs else DELIMITERS
-    source = CsvSource(path, path.as_posix(), codec, delimiters)
+    source = CsvSource(path, path.as_posix(), codec, delimiters, encoding=encoding)
     _ = source.header  # one that cannot be read stops the run before it begins
     return source
 

@@ -104,7 +104,7 @@ def _kept_files(folder: Path) -> list[Path]:
 
 
 def _of_files(paths: list[Path], plan: Plan, store: EvidenceStore, progress: Progress) -> Intake:
-    collection: Collection = collect(paths)
+    collection: Collection = collect(paths, plan.encoding)
     for source in collection.sources:
         if isinstance(source, LostSource):  # without it, duplicates of its documents would be kept
             raise source.error

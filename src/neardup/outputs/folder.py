@@ -136,10 +136,10 @@ def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
     inputs = info.get("inputs") or []
     if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
-    limit = info["settings"].get("limit")
+    limit, encoding = (info["settings"].get(name) for name in ("limit", "encoding"))
     paths = [Path(entry["path"]) for entry in inputs]
     names = [entry["file"] for entry in inputs]
-    return lambda: collect(paths).renamed(names).limited(limit)
+    return lambda: collect(paths, encoding).renamed(names).limited(limit)
 
 
 def write_table(table: pa.Table, path: Path) -> None:

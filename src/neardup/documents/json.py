@@ -33,7 +33,8 @@ def _json_text(value: Any) -> str:
 def table_of(objects: list[dict[str, Any]]) -> pa.Table:
     """Columns in the order of appearance; one whose values have no common type is JSON text."""
     names = dict.fromkeys(name for item in objects for name in item)
-    return pa.table({name: _column([item.get(name) for item in objects]) for name in names})
+    columns = [_column([item.get(name) for item in objects]) for name in names]
+    return pa.Table.from_arrays(columns, names=[_without_lone_surrogates(name) for name in names])
 
 
 def _column(values: list[Any]) -> pa.Array:

@@ -136,10 +136,10 @@ def test_an_unused_column_that_is_broken_is_found_when_kept_rows_are_written(
     assert nd.Result.load(tmp_path / "out").counts == result.counts
 
 
-def ipc_file(path: Path, *, stream: bool = False, **options: Any) -> Path:
+def ipc_file(path: Path, *, stream: bool = False, rows: int = 30, **options: Any) -> Path:
     make = ipc.new_stream if stream else ipc.new_file
     with make(str(path), table(1).schema, options=ipc.IpcWriteOptions(**options)) as out:
-        out.write_table(table(90), max_chunksize=30)
+        out.write_table(table(90), max_chunksize=rows)
     return path
 
 
@@ -156,6 +156,32 @@ def test_a_broken_record_batch_is_one_rejected_document(tmp_path: Path) -> None:
     numbers = [i for i in range(90) if i % 3 != 2 and not 30 <= i < 60]
     assert result.kept.column("n").to_pylist() == numbers
     assert result.annotated.num_rows == 60
+
+
+@pytest.mark.parametrize("limit", [None, 40])
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_record_batch_that_is_lost_only_later_moves_no_rows(
+    tmp_path: Path, limit: int | None, stream: bool
+) -> None:
+    """Its first row is no kept one, and with a limit the number of documents does not tell."""
+    path = ipc_file(tmp_path / "a.arrow", stream=stream, rows=29)
+    data = bytearray(path.read_bytes())
+    more = data.rindex(b"more 29more 29")
+    data[more - 128 : more] = b"\xff" * 128
+    path.write_bytes(data)
+    result = nd.dedup(path, limit=limit)
+    assert result.counts.rejected == 0
+    with pytest.raises(UnreadableError, match="was read before"):
+        _ = result.kept
+    with pytest.raises(KeptError, match="was read before"):
+        result.save(tmp_path / "out")
+    with pytest.raises(UnreadableError, match="kept document"):
+        _ = result.annotated
+    from neardup.outputs.folder import save
+
+    save(result, tmp_path / "found", kept=False)
+    with pytest.raises(UnreadableError, match="was read before"):
+        _ = nd.Result.load(tmp_path / "found").kept
 
 
 @pytest.mark.parametrize("at", [0.5, 0.7, 0.95])

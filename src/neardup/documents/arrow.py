@@ -68,6 +68,7 @@ class ArrowSource:
         row = 1
         for part in self._parts(wanted(columns, schema.names)):
             if isinstance(part, LostRows):
+                self.watch.lose(row)
                 yield LostChunk(Rejected(self.file, row, part.reason, None), extra)
             else:
                 yield chunk_of(part, self.file, row, columns)
@@ -99,6 +100,8 @@ class ArrowSource:
             rows = slice(position, position + part.num_rows)
             if isinstance(part, LostRows):
                 part.check(needed[rows], self.path)
+                if position < len(keep):  # beyond a limit nothing was read, and nothing is written
+                    self.watch.check_lost(position + 1, part.reason, self.file)
                 yield self.stored_schema().empty_table(), part.num_rows
             else:
                 mask = mask_for(keep[rows], part.num_rows)

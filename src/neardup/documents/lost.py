@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,9 +53,26 @@ class Watch:
 
     def __init__(self) -> None:
         self._seen: tuple[int, ...] | None = None
+        self._lost: set[int] | None = None
 
     def begin(self, path: Path) -> None:
-        self._seen = _stamp(path)
+        self._seen, self._lost = _stamp(path), set()
+
+    def expect(self, rows: Iterable[int]) -> None:
+        """The rows that an earlier run could not use."""
+        self._lost = set(rows)
+
+    def lose(self, row: int) -> None:
+        if self._lost is not None:
+            self._lost.add(row)
+
+    def check_lost(self, row: int, reason: str, file: str) -> None:
+        """A part that is lost only now counted as other rows before: all after it would move."""
+        if self._lost is not None and row not in self._lost:
+            raise UnreadableError(
+                f"{file}, row {row}: {reason}, but it was read before.",
+                hint="check the file; a column that was not compared may be broken.",
+            )
 
     def check(self, path: Path, file: str) -> None:
         if self._seen is None:

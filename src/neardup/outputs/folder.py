@@ -121,25 +121,41 @@ def load(folder: Path) -> Result:
             f"{folder} has format {found!r}; this version reads format {FORMAT}.",
             hint="make the run again with this version.",
         )
+    decisions = pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS)
     order = folder / ORDER
     rank = pq.read_table(order)["rank"].to_numpy() if order.exists() else None
     return Result(
-        pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS),
+        decisions,
         pq.read_table(folder / "pairs.parquet").cast(schema.PAIRS),
         info,
         rank=rank,
-        collection=_reopen(info),
+        collection=_reopen(info, decisions),
     )
 
 
-def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
+def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:
     inputs = info.get("inputs") or []
     if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
     limit, encoding = (info["settings"].get(name) for name in ("limit", "encoding"))
     paths = [Path(entry["path"]) for entry in inputs]
     names = [entry["file"] for entry in inputs]
-    return lambda: collect(paths, encoding).renamed(names).limited(limit)
+    return lambda: _expecting(
+        collect(paths, encoding).renamed(names).limited(limit), _rejected(decisions)
+    )
+
+
+def _expecting(collection: Collection, rejected: pa.Table) -> Collection:
+    """What was lost then may be lost now, and nothing else."""
+    for source in collection.sources:
+        if watch := getattr(source, "watch", None):
+            rows = rejected.filter(pc.equal(rejected["file"], source.file))["row"]
+            watch.expect(rows.to_pylist())
+    return collection
+
+
+def _rejected(decisions: pa.Table) -> pa.Table:
+    return decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
 
 
 def write_table(table: pa.Table, path: Path) -> None:
@@ -161,6 +177,5 @@ def _write_order(result: Result, path: Path) -> None:
 
 
 def _write_rejected(decisions: pa.Table, path: Path) -> None:
-    rejected = decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
-    rows = rejected.select(["file", "row", "id", "reason"]).to_pylist()
+    rows = _rejected(decisions).select(["file", "row", "id", "reason"]).to_pylist()
     _write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -68,7 +68,7 @@ def test_chunk_size_does_not_matter(tmp_path: Path, size: int) -> None:
     ],
 )
 def test_encodings(data: bytes, text: str | None, reason: str | None) -> None:
-    assert decoded(data) == (text, reason)
+    assert decoded(data)[:2] == (text, reason)
 
 
 def test_what_cannot_be_read_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from neardup.api import make_result
 from neardup.documents import Collection
 from neardup.documents.jsonl import JsonlSource
+from neardup.documents.kept import readable
 from neardup.documents.parquet import ROW_GROUP_BYTES, ParquetSource
 from neardup.dryrun.sample import Sample
 from neardup.dryrun.writing import seconds_to_write
@@ -58,7 +59,7 @@ class Estimate:
 
 def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept") -> Estimate:
     """``writes``: what goes into the folder beside the tables, "kept", "annotated" or None."""
-    for source in collection.sources:
+    for source in readable(collection.sources):
         if not isinstance(source, JsonlSource | ParquetSource):
             raise UsageError(
                 f"{source.file}: an estimate reads JSON Lines and Parquet files.",
@@ -66,9 +67,10 @@ def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept")
             )
     plan_of_sample = replace(plan, limit=None)
     # What happens only once (imports, first pages of buffers) is half the time of a small sample.
-    warm = run(_Sampled(Sample(collection.sources, most=1), collection), plan_of_sample, Silent())
+    sources = readable(collection.sources)
+    warm = run(_Sampled(Sample(sources, most=1), collection), plan_of_sample, Silent())
     warm.intake.store.close()
-    sample = Sample(collection.sources)
+    sample = Sample(sources)
     outcome = run(_Sampled(sample, collection), plan_of_sample, Silent())
     try:
         return _Scaled(sample, outcome, plan, collection).estimate(writes)
@@ -133,7 +135,7 @@ class _Scaled:
     def writing(self, part: float) -> float:
         if not part:
             return 0.0
-        first = self.collection.sources[0]
+        first = readable(self.collection.sources)[0]
         share = first.path.stat().st_size / max(self.size, 1)  # type: ignore[attr-defined]
         return float(part * seconds_to_write(first) / max(share, 1e-9))
 

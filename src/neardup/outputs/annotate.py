@@ -19,7 +19,7 @@ from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
-from neardup.documents.kept import kept_name, write_all, writer
+from neardup.documents.kept import kept_name, readable, write_all, writer
 from neardup.documents.lines import scan
 from neardup.documents.lists import ListSource
 from neardup.documents.parquet import ParquetSource
@@ -48,7 +48,7 @@ def annotating(result: Result) -> Result:
 
 def check_sources(sources: Sequence[Source]) -> None:
     """Refuses before any work what has no place for more fields."""
-    for source in sources:
+    for source in readable(sources):
         if not isinstance(source, _ANNOTATED):
             raise UsageError(
                 f"{source.file} cannot be annotated; lines, records and tables can.",
@@ -61,7 +61,7 @@ class AnnotatedCollection(Collection):
 
     def __init__(self, collection: Collection, decisions: pa.Table) -> None:
         check_sources(collection.sources)
-        self.added = Added(decisions, free_prefix(collection.sources))
+        self.added = Added(decisions, free_prefix(readable(collection.sources)))
         self._original = collection  # its spooled standard input lives as long as it does
         super().__init__(
             [annotated_source(s, self.added) for s in collection.sources],
@@ -76,7 +76,7 @@ class AnnotatedCollection(Collection):
         """``annotated.*``, one file for each format that came in."""
         folder.mkdir(parents=True, exist_ok=True)
         groups: dict[str, list[Source]] = {}
-        for source in self.sources:
+        for source in readable(self.sources):
             groups.setdefault(_name(source), []).append(source)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}

@@ -17,7 +17,7 @@ from benchmarks.peers import PEERS
 ROWS = {
     "signatures": "text in memory → 128 MinHash values of word 5-shingles, one core",
     "dedup": "JSONL → decisions at Jaccard ≥ 0.8, one core",
-    "workers": "the same, two cores",
+    "workers": "the same, all cores",
     "command": "`neardup dedup FILE -o OUT --workers 1`, start-up and kept documents included",
     "lookup": "one text asked of an index of all, shingles and signature included, one core",
     "simhash": "text in memory → 64-bit SimHash of word 5-shingles in an index, one core",
@@ -52,8 +52,9 @@ class Bench:
         return self._speed("dedup", self._take_turns(once))
 
     def workers(self) -> str:
-        ask = ["decide", self.corpus.jsonl, 2]
-        runs = [self._run("neardup", *ask, cores=(0, 1)) for _ in range(self.repeat)]
+        cores = tuple(sorted(os.sched_getaffinity(0)))
+        ask = ["decide", self.corpus.jsonl, len(cores)]
+        runs = [self._run("neardup", *ask, cores=cores) for _ in range(self.repeat)]
         return self._speed("workers", runs)
 
     def command(self) -> str:
@@ -125,7 +126,9 @@ def machine() -> str:
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--docs", type=int, choices=sorted(corpus.PREFIXES), default=corpus.FULL)
+    parser.add_argument(
+        "--docs", type=int, default=corpus.FULL, metavar="N", help="a few hundred try everything"
+    )
     parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW")
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=FAST, metavar="SIDE")
     parser.add_argument("--slow", action="store_true", help="all sides, those of minutes too")

@@ -97,7 +97,7 @@ class ArrowSource:
         try:
             with self._open(options) as reader:
                 for batch in _each(reader):
-                    yield from _pieces(batch, self.chunk_rows)
+                    yield from pieces_of(batch, self.chunk_rows)
         except (pa.ArrowException, OSError) as error:
             if not self.is_stream:
                 raise unreadable(self.path, error) from error
@@ -126,7 +126,7 @@ def _each(reader: ipc.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
         yield from reader
 
 
-def _pieces(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+def pieces_of(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
     if batch.num_rows:
         rows = max(1, min(rows, int(CHUNK_BYTES * batch.num_rows / max(batch.nbytes, 1))))
     for start in range(0, batch.num_rows, rows):

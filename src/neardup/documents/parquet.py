@@ -84,7 +84,7 @@ class ParquetSource:
     def _batches(
         self, parquet: pq.ParquetFile, columns: list[str] | None
     ) -> Iterator[pa.RecordBatch]:
-        rows = min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
+        rows = min(self.chunk_rows, rows_of_chunk(parquet.metadata))
         try:
             yield from parquet.iter_batches(batch_size=rows, columns=columns)
         except (pa.ArrowException, OSError) as error:
@@ -111,7 +111,7 @@ def _row_groups(parquet: pq.ParquetFile) -> Iterator[tuple[int, int]]:
         row += parquet.metadata.row_group(group).num_rows
 
 
-def _rows_of_chunk(metadata: Any) -> int:
+def rows_of_chunk(metadata: Any) -> int:
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     widest = max((g.total_byte_size / g.num_rows for g in groups if g.num_rows), default=1.0)
     return max(1, int(CHUNK_BYTES / max(widest, 1.0)))

@@ -189,6 +189,31 @@ def test_references_and_dry_runs(bucket: Bucket, run: Run, tmp_path: Path) -> No
     assert "duplicate" in shown.stdout
 
 
+@pytest.mark.parametrize("suffix", FORMS)
+def test_dry_runs_of_every_form(bucket: Bucket, run: Run, suffix: str) -> None:
+    bucket.put(f"a{suffix}", FORMS[suffix](DOCUMENTS))
+    done = run("dedup", bucket.at(f"a{suffix}"), "--dry-run", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["whole"]
+    assert found["documents"] == 80
+    assert found["duplicates_low"] == nd.dedup(bucket.at(f"a{suffix}")).counts.duplicates
+
+
+def test_a_folder_is_estimated_and_annotated(bucket: Bucket, run: Run, tmp_path: Path) -> None:
+    for name in ("a.txt", "b/c.txt"):
+        bucket.put(f"in/{name}", WORDS.encode())
+    estimate = run("dedup", bucket.at("in"), "--dry-run", "--json")
+    assert json.loads(estimate.stdout)["duplicates_low"] == 1
+    done = run("dedup", bucket.at("in"), "--annotate", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    listed = (tmp_path / "out/annotated.files.jsonl").read_text().splitlines()
+    assert [json.loads(line)["path"] for line in listed] == [
+        "s3://news/in/a.txt",
+        "s3://news/in/b/c.txt",
+    ]
+
+
 def test_an_endpoint_of_the_environment(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket.put("a.jsonl", lines(DOCUMENTS[:1]))
     endpoint = bucket.options.partition("=")[2].partition("&")[0]

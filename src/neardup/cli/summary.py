@@ -124,10 +124,7 @@ def estimate_lines(found: Estimate) -> list[str]:
         duplicates = f"{found.duplicates_low:,}"
     else:
         sample = f"from {found.sample_documents:,} documents, {found.sample_share:.1%} of the input"
-        duplicates = (
-            f"{found.duplicates_low:,} if copies stand near each other, up to "
-            f"{found.duplicates_high:,} if they lie anywhere; a sample cannot tell"
-        )
+        duplicates = _estimated_duplicates(found)
     spool = f", {size(found.spool)} of it while the run lasts" if found.spool else ""
     return [
         f"documents   {found.documents:,} ({sample})",
@@ -138,6 +135,17 @@ def estimate_lines(found: Estimate) -> list[str]:
         f"rejected    {found.rejected:,}",
         "Nothing was written.",
     ]
+
+
+def _estimated_duplicates(found: Estimate) -> str:
+    low, high = f"{found.duplicates_low:,}", f"{found.duplicates_high:,}"
+    if found.duplicates_likely is None:
+        return (
+            f"{low} if copies stand near each other, up to {high} if they lie anywhere; "
+            "a sample from the start cannot tell"
+        )
+    likely = f"{found.duplicates_likely:,}"
+    return f"about {likely} if most copies come in twos, fewer in larger groups ({low} to {high})"
 
 
 def size(count: float) -> str:

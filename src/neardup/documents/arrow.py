@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
@@ -41,6 +41,17 @@ _BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
 _BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
 
 
+Part: TypeAlias = pa.RecordBatch | LostRows
+
+
+class Opened(NamedTuple):
+    """``fault``: what is wrong with the index, where there should be one."""
+
+    reader: Any
+    fault: str | None
+    file: pa.NativeFile
+
+
 @dataclass
 class ArrowSource:
     path: Place
@@ -59,8 +70,8 @@ class ArrowSource:
 
     def stored_schema(self) -> pa.Schema:
         """Of the file itself, whatever is added to what is written."""
-        with self._open(ipc.IpcReadOptions()) as (reader, _):
-            return reader.schema
+        with self.opened(ipc.IpcReadOptions()) as opened:
+            return opened.reader.schema
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         schema = self.schema()
@@ -116,15 +127,15 @@ class ArrowSource:
             rows += count
         return pa.concat_tables(tables), rows
 
-    def _parts(self, names: list[str] | None) -> Iterator[pa.RecordBatch | LostRows]:
+    def _parts(self, names: list[str] | None) -> Iterator[Part]:
         """One document stands for what is lost in one place: how many rows it had is unknown."""
         options = ipc.IpcReadOptions()
         if names is not None:
             there = self.schema().names
             options.included_fields = [there.index(name) for name in names]
-        with self._open(options) as (reader, fault):
+        with self.opened(options) as (reader, fault, _):
             for batch in _each(reader):
-                yield from _pieces(batch, self.chunk_rows)
+                yield from pieces_of(batch, self.chunk_rows)
         if fault:
             yield LostRows(
                 1,
@@ -132,9 +143,9 @@ class ArrowSource:
             )
 
     @contextmanager
-    def _open(self, options: ipc.IpcReadOptions) -> Iterator[tuple[Any, str | None]]:
-        """A reader, and what is wrong with the index: a file without one is read as a stream, which
-        it is between its first bytes and the index."""
+    def opened(self, options: ipc.IpcReadOptions) -> Iterator[Opened]:
+        """A file without an index is read as a stream, which it is between its first bytes and the
+        index."""
         with ExitStack() as stack:
             try:
                 file = stack.enter_context(arrow_file(self.path))
@@ -145,7 +156,7 @@ class ArrowSource:
                 _ = reader.schema.names  # broken ones fail here, with the file
             except _BROKEN as error:
                 raise unreadable(self.path, error) from error
-            yield reader, fault
+            yield Opened(reader, fault, file)
 
 
 def _file_reader(file: Any, options: ipc.IpcReadOptions) -> tuple[Any, str | None]:
@@ -159,13 +170,10 @@ def _file_reader(file: Any, options: ipc.IpcReadOptions) -> tuple[Any, str | Non
             raise error from None  # not even a schema
 
 
-def _each(reader: Any) -> Iterator[pa.RecordBatch | LostRows]:
+def _each(reader: Any) -> Iterator[Part]:
     if isinstance(reader, ipc.RecordBatchFileReader):
         for i in range(reader.num_record_batches):
-            try:
-                yield sound(reader.get_batch(i))
-            except _BROKEN as error:
-                yield LostRows(1, f"record batch {i + 1} is broken ({cause(error)}); it is lost")
+            yield batch_of(reader, i)
         return
     while True:
         try:
@@ -176,6 +184,13 @@ def _each(reader: Any) -> Iterator[pa.RecordBatch | LostRows]:
             reason = f"file is truncated or broken here ({cause(error)}); the rest is lost"
             yield LostRows(1, reason)
             return
+
+
+def batch_of(reader: ipc.RecordBatchFileReader, i: int) -> Part:
+    try:
+        return sound(reader.get_batch(i))
+    except _BROKEN as error:
+        return LostRows(1, f"record batch {i + 1} is broken ({cause(error)}); it is lost")
 
 
 def sound(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -192,7 +207,7 @@ def sound(batch: pa.RecordBatch) -> pa.RecordBatch:
     return batch
 
 
-def _pieces(batch: pa.RecordBatch | LostRows, rows: int) -> Iterator[pa.RecordBatch | LostRows]:
+def pieces_of(batch: Part, rows: int) -> Iterator[Part]:
     if isinstance(batch, LostRows):
         yield batch
         return

@@ -65,7 +65,7 @@ def _detected(data: bytes) -> Decoded:
 
     found = chardet.detect(data)
     guess = found["encoding"]
-    if (place := data.find(b"\0")) >= 0 and not (guess or "").upper().startswith("UTF-"):
+    if (place := data.find(b"\0")) >= 0 and (_is_utf8(data) or not _is_wide(guess)):
         return Decoded(None, f"file is binary: NUL at byte {place + 1}")
     sure = guess is not None and found["confidence"] >= LEAST_CONFIDENCE
     for name in (str(guess) if sure else "cp1252", "cp1252", "latin-1"):
@@ -74,6 +74,19 @@ def _detected(data: bytes) -> Decoded:
         except (UnicodeDecodeError, LookupError):  # a name may be unknown to Python
             continue
     raise AssertionError("every byte is a character of Latin-1")
+
+
+def _is_wide(guess: str | None) -> bool:
+    return (guess or "").upper().startswith(("UTF-16", "UTF-32"))
+
+
+def _is_utf8(data: bytes) -> bool:
+    """And more than ASCII: UTF-16 is hardly ever both."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return not data.isascii()
 
 
 def _strict(data: bytes, encoding: str, name: str, skipped: int) -> Decoded:

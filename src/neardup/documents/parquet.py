@@ -35,12 +35,12 @@ class ParquetSource:
     watch: Watch = field(default_factory=Watch)
 
     def schema(self) -> pa.Schema:
-        with self._open() as parquet:
+        with self.opened() as parquet:
             return parquet.schema_arrow
 
     def codec(self) -> str:
         """The compression of the first column, for output that is like the input."""
-        with self._open() as parquet:
+        with self.opened() as parquet:
             metadata = parquet.metadata
             if metadata.num_row_groups == 0 or metadata.num_columns == 0:
                 return "zstd"
@@ -48,7 +48,7 @@ class ParquetSource:
             return "none" if codec == "UNCOMPRESSED" else codec.lower()
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        with self._open() as parquet:
+        with self.opened() as parquet:
             there = parquet.schema_arrow
             check_columns(columns, there.names, self.file)
             extra = {name: there.field(name).type for name in columns.found(there.names)}
@@ -63,7 +63,7 @@ class ParquetSource:
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         found: dict[int, str] = dict.fromkeys(rows, "")
-        with self._open() as parquet:
+        with self.opened() as parquet:
             for first, group in _row_groups(parquet):
                 end = first + parquet.metadata.row_group(group).num_rows
                 if any(first <= row < end for row in rows):
@@ -74,7 +74,7 @@ class ParquetSource:
         self, parquet: pq.ParquetFile, group: int, first: int, rows: Sequence[int], name: str
     ) -> dict[int, str]:
         found: dict[int, str] = {}
-        for part in self._group(parquet, group, [name]):
+        for part in self.group(parquet, group, [name]):
             near = [row for row in rows if first <= row < first + part.num_rows]
             if not isinstance(part, LostRows):
                 column = part.column(0)
@@ -90,7 +90,7 @@ class ParquetSource:
         """The kept rows of each batch with all columns, and how many rows the batch had. Rows that
         cannot be read are left out unless they are needed."""
         needed, position = self.needed(keep), 0
-        with self._open() as parquet:
+        with self.opened() as parquet:
             for part in self._parts(parquet, None):
                 rows = slice(position, position + part.num_rows)
                 if isinstance(part, LostRows):
@@ -121,9 +121,9 @@ class ParquetSource:
             pass
         for first, group in _row_groups(parquet):
             if first + parquet.metadata.row_group(group).num_rows - 1 > done:
-                yield from self._group(parquet, group, columns, skip=max(0, done + 1 - first))
+                yield from self.group(parquet, group, columns, skip=max(0, done + 1 - first))
 
-    def _group(
+    def group(
         self, parquet: pq.ParquetFile, group: int, columns: list[str] | None, *, skip: int = 0
     ) -> Iterator[pa.RecordBatch | LostRows]:
         """A row group but for its first ``skip`` rows."""
@@ -147,9 +147,10 @@ class ParquetSource:
         return min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
 
     @contextmanager
-    def _open(self) -> Iterator[pq.ParquetFile]:
+    def opened(self, **options: Any) -> Iterator[pq.ParquetFile]:
         try:
-            parquet = pq.ParquetFile(**parquet_file(self.path), page_checksum_verification=True)
+            options |= parquet_file(self.path)
+            parquet = pq.ParquetFile(**options, page_checksum_verification=True)
             _ = parquet.schema_arrow.names  # broken ones fail here, with the file
         except _BROKEN as error:
             raise unreadable(self.path, error) from error

@@ -25,9 +25,14 @@ def open_binary(path: Place, codec: str | None) -> IO[bytes]:
     try:
         if codec is None:
             return path.open("rb", buffering=1 << 20)
-        return cast(IO[bytes], io.BufferedReader(_Unpacked(_unpacking(path, codec)), 1 << 20))
+        return unpacked(_unpacking(path, codec))
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def unpacked(packed: Any) -> IO[bytes]:
+    """A buffered stream of what can be read of an archive that is open already."""
+    return cast(IO[bytes], io.BufferedReader(_Unpacked(packed), 1 << 20))
 
 
 def _unpacking(path: Place, codec: str) -> Any:

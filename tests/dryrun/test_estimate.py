@@ -246,3 +246,10 @@ def test_names_of_inputs_and_encodings(lines: Path, tmp_path: Path) -> None:
     given = collect({"a": lines, "b": tmp_path / "b.csv"}, "koi8-r")
     found = estimate(given, plan)
     assert (found.documents, found.rejected) == (121, 0)
+
+
+def test_what_a_method_counts_first(lines: Path) -> None:
+    settings = Settings(method="simhash", set={"weights": "idf"})
+    found = estimate(collect(lines), resolve(settings))
+    counts = nd.dedup(lines, method="simhash", weights="idf").counts
+    assert (found.documents, found.duplicates_low) == (120, counts.duplicates)

@@ -6,6 +6,7 @@ Time, documents and evidence scale with the bytes on disk; duplicates do not (``
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neardup.api import make_result
+from neardup.artefacts.artefact import Artefacts
 from neardup.decisions.clusters import rule_clusters
 from neardup.documents import Collection
 from neardup.documents.kept import readable
@@ -22,6 +24,7 @@ from neardup.dryrun import parquet, writing
 from neardup.dryrun.groups import Duplicates, Seen, scaled, seen_in
 from neardup.dryrun.sample import MOST_BYTES, Sample
 from neardup.dryrun.writing import Cost
+from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
 from neardup.outputs.outcome import Outcome
 from neardup.plan import Plan
@@ -63,7 +66,8 @@ def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept")
     little.outcome.intake.store.close()
     most = _run_on_sample(collection, plan, MOST_BYTES)
     try:
-        return _Scaled(most, little, plan, collection).estimate(writes)
+        given = replace(plan, artefacts=most.artefacts)
+        return _Scaled(most, little, given, collection).estimate(writes)
     finally:
         most.outcome.intake.store.close()
 
@@ -89,6 +93,7 @@ class _Ran(NamedTuple):
     outcome: Outcome
     timed: Timed
     once: float  # seconds for imports and fresh buffers, which the first run pays
+    artefacts: Artefacts  # of the sample, where the plan names none
 
 
 def _run_on_sample(collection: Collection, plan: Plan, most: float) -> _Ran:
@@ -96,11 +101,15 @@ def _run_on_sample(collection: Collection, plan: Plan, most: float) -> _Ran:
     spent: list[float] = []
     while True:
         sample = Sample(readable(collection.sources), most=most)
-        outcome = run(_Sampled(sample, collection), replace(plan, limit=None), Silent())
-        spent.append(sum(outcome.timings.values()))
+        sampled, began = _Sampled(sample, collection), time.perf_counter()
+        given = with_artefacts(sampled, replace(plan, limit=None), Silent())
+        counted = time.perf_counter() - began
+        outcome = run(sampled, given, Silent())
+        spent.append(counted + sum(outcome.timings.values()))
         if len(spent) == TIMES or sum(spent) > PATIENCE:
             best = min(spent)
-            return _Ran(sample, outcome, Timed(sample.seen, best), spent[0] - best)
+            timed = Timed(sample.seen, best)
+            return _Ran(sample, outcome, timed, spent[0] - best, given.artefacts)
         outcome.intake.store.close()
 
 

@@ -10,20 +10,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import corpus, launch, peers, quality, table
+from benchmarks import coming_from, corpus, launch, peers, quality, table
 from benchmarks.corpus import WORK, Corpus, MissingError
 from benchmarks.peers import PEERS
 
 ROWS = {
     "signatures": "text in memory → 128 MinHash values of word 5-shingles, one core",
     "dedup": "JSONL → decisions at Jaccard ≥ 0.8, one core",
-    "workers": "the same, two cores",
+    "workers": "the same, all cores",
     "command": "`neardup dedup FILE -o OUT --workers 1`, start-up and kept documents included",
     "lookup": "one text asked of an index of all, shingles and signature included, one core",
     "simhash": "text in memory → 64-bit SimHash of word 5-shingles in an index, one core",
     "quality": "pairs against the exact Jaccard",
     "help": "`neardup --help`",
+    "coming_from": "the blocks of docs/coming-from.md",
 }
+TIMED = [row for row in ROWS if row != "coming_from"]
 SIDES = [*PEERS, "neardup"]
 FAST = [side for side in SIDES if side == "neardup" or not PEERS[side].slow]
 SIMHASHES = ["gaoya"]
@@ -52,8 +54,9 @@ class Bench:
         return self._speed("dedup", self._take_turns(once))
 
     def workers(self) -> str:
-        ask = ["decide", self.corpus.jsonl, 2]
-        runs = [self._run("neardup", *ask, cores=(0, 1)) for _ in range(self.repeat)]
+        cores = tuple(sorted(os.sched_getaffinity(0)))
+        ask = ["decide", self.corpus.jsonl, len(cores)]
+        runs = [self._run("neardup", *ask, cores=cores) for _ in range(self.repeat)]
         return self._speed("workers", runs)
 
     def command(self) -> str:
@@ -81,6 +84,12 @@ class Bench:
     def help(self) -> str:
         self.results["help"] = [self._run("neardup", "help") for _ in range(HELP_RUNS)]
         return table.help_time(self.results["help"])
+
+    def coming_from(self) -> str:
+        """Only if asked for: it says what tools print, not how fast they are."""
+        blocks = coming_from.blocks(coming_from.PAGE.read_text("utf-8"))
+        self.results["coming_from"] = [coming_from.run(block) for block in blocks]
+        return table.coming_from(ROWS["coming_from"], self.results["coming_from"])
 
     def _quality(self, side: str, truth: Path) -> Any:
         out = self._out(side)
@@ -125,8 +134,10 @@ def machine() -> str:
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--docs", type=int, choices=sorted(corpus.PREFIXES), default=corpus.FULL)
-    parser.add_argument("--rows", nargs="+", choices=ROWS, default=list(ROWS), metavar="ROW")
+    parser.add_argument(
+        "--docs", type=int, default=corpus.FULL, metavar="N", help="a few hundred try everything"
+    )
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=TIMED, metavar="ROW")
     parser.add_argument("--sides", nargs="+", choices=SIDES, default=FAST, metavar="SIDE")
     parser.add_argument("--slow", action="store_true", help="all sides, those of minutes too")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each figure (best counts)")
@@ -137,8 +148,11 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 def main() -> None:
     options = parse()
     try:
-        made = corpus.make(options.docs, peers.common)
-        made.warm()
+        if options.rows == ["coming_from"]:  # needs no corpus
+            made = Corpus(options.docs)
+        else:
+            made = corpus.make(options.docs, peers.common)
+            made.warm()
         bench = Bench(made, sides=SIDES if options.slow else options.sides, repeat=options.repeat)
         bench.results["machine"] = machine()
         print(f"## {options.docs:,} documents · {bench.results['machine']}\n")

@@ -18,7 +18,7 @@ WORK = ROOT / "benchmarks" / ".work"
 OTHER = os.environ.get("NEARDUP_BENCH")
 NAME = "corpus" if OTHER else "generated"
 FULL = 100_000
-PREFIXES = {FULL: WORK / NAME, 20_000: WORK / f"{NAME}_20k"}
+OTHERS = (20_000, FULL)  # a foreign generator makes these two and no others
 
 
 class MissingError(Exception):
@@ -28,7 +28,12 @@ class MissingError(Exception):
 @dataclass(frozen=True)
 class Corpus:
     docs: int
-    prefix: Path
+
+    @property
+    def prefix(self) -> Path:
+        thousands, rest = divmod(self.docs, 1000)
+        size = str(self.docs) if rest else f"{thousands}k"
+        return WORK / (NAME if self.docs == FULL else f"{NAME}_{size}")
 
     @property
     def jsonl(self) -> Path:
@@ -51,7 +56,12 @@ class Corpus:
 
 def make(docs: int, python: Callable[[], Path]) -> Corpus:
     """The corpus of that size; the peers' interpreter is asked for only by a foreign generator."""
-    corpus = Corpus(docs, PREFIXES[docs])
+    corpus = Corpus(docs)
+    if OTHER and docs not in OTHERS:
+        raise MissingError(
+            f"The generator that NEARDUP_BENCH names makes {OTHERS[0]:,} or {OTHERS[1]:,} "
+            f"documents, not {docs:,}. Hint: without it any number can be made."
+        )
     if not (corpus.jsonl.exists() and corpus.parquet.exists()):
         part = WORK / "part"
         part.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import venv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,12 +40,14 @@ LEAST = ["orjson"]  # for a peer that is alone and brings the others itself
 SHARED = WORK / "peers-venv"
 
 
-def make(side: str) -> Path:
-    """The interpreter that has this peer; installs it the first time."""
+def make(side: str, more: Sequence[str] = ()) -> Path:
+    """The interpreter that has this peer and what more is asked for; installs it the first time."""
     peer = PEERS[side]
     home = WORK / f"{peer.package}-venv" if peer.alone else SHARED
     python = _with_packages(home, ".common", LEAST if peer.alone else COMMON)
     _with_packages(home, f".{side}", [peer.package])
+    for package in more:
+        _with_packages(home, f".{package}", [package])
     return python
 
 

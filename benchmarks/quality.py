@@ -51,7 +51,7 @@ def summary(found: int, wanted: int, reported: int) -> dict[str, Any]:
     return {
         "true_pairs": wanted,
         "reported": reported,
-        "recall": found / wanted,
+        "recall": found / max(1, wanted),
         "below": reported - found,
         "precision": found / max(1, reported),
     }

@@ -36,6 +36,11 @@ def lookup(title: str, runs: list[Line]) -> str:
     return f"### {title}\n\n{markdown(head, rows)}\n"
 
 
+def coming_from(title: str, runs: list[Line]) -> str:
+    rows = [[line["tool"], line["written"], line["said"]] for line in runs]
+    return f"### {title}\n\n{markdown(['tool', 'the page says', 'it says'], rows)}\n"
+
+
 def help_time(runs: list[Line]) -> str:
     errors = [r["error"] for r in runs if "error" in r]
     said = errors[0] if errors else f"{min(r['wall'] for r in runs) * 1000:.0f} ms"

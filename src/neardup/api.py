@@ -36,12 +36,16 @@ def dedup(documents: Any, **settings: Any) -> Result:
     ``id``, ``date``, ``clusters`` … Others are parameters of the method: ``words=3``, or as
     elsewhere ``ngram=3``.
     """
-    return execute(collect(documents), resolve(settings_of(settings)))
+    return _run(documents, resolve(settings_of(settings)))
 
 
 def find(documents: Any, **settings: Any) -> Result:
     """Find all near-duplicate pairs and their clusters; the same settings as :func:`dedup`."""
-    return execute(collect(documents), resolve(settings_of(settings), every_pair=True))
+    return _run(documents, resolve(settings_of(settings), every_pair=True))
+
+
+def _run(documents: Any, plan: Plan) -> Result:
+    return execute(collect(documents, plan.encoding), plan)
 
 
 def execute(
@@ -97,6 +101,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
+        encodings=collection.encodings(),
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     )

@@ -6,7 +6,11 @@
     │   ├── ColumnError       a column that was named is not there
     │   └── MissingExtraError a feature needs a package that is not installed
     └── DataError             what was read is wrong (exit code 1)
-        ├── InputError        a file cannot be opened or has an unknown format
+        ├── InputError        a file has an unknown format or contents
+        │   ├── UnreadableError   it, or a part of it, cannot be read at all
+        │   ├── StoreError        an object store fails, which is no fault of a file
+        │   ├── ChangedError      it is not what it was when the decisions were made
+        │   └── KeptError         so the run folder is finished but has no kept documents
         ├── RejectedError     the first rejected document under ``strict``
         ├── SignatureError    signatures of unlike settings were mixed
         └── ConservationError documents in ≠ kept + duplicates + rejected: our bug, never ignored
@@ -56,6 +60,26 @@ class DataError(NeardupError):
 
 
 class InputError(DataError):
+    pass
+
+
+class UnreadableError(InputError):
+    """``reason`` is the cause alone, for the rejected document that stands for the file."""
+
+    def __init__(self, message: str, *, hint: str | None = None, reason: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason or message
+
+
+class StoreError(InputError):
+    pass
+
+
+class ChangedError(InputError):
+    pass
+
+
+class KeptError(InputError):
     pass
 
 

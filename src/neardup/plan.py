@@ -20,6 +20,7 @@ from typing import Any
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
+from neardup.documents.encodings import canonical
 from neardup.documents.stores import address_of, local_path
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
@@ -42,6 +43,7 @@ class Settings:
     text: str = "text"
     id: str | None = None
     date: str | None = None
+    encoding: str | None = None
     within: str | None = None
     keep: str = "first"
     clusters: str = "rule"
@@ -89,6 +91,7 @@ class Plan:
 
     method: Method
     columns: Columns
+    encoding: str | None  # of text files and CSV; None: detected, and UTF-8
     keep: Keep
     within: str | None
     clusters: str
@@ -136,6 +139,7 @@ class Plan:
             "text": self.columns.text,
             "id": self.columns.id,
             "date": self.written.date,
+            "encoding": self.encoding,
             "within": self.within,
             "keep": self.written.keep,
             "clusters": self.clusters,
@@ -161,6 +165,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     method = attempt(lambda: _method(settings))
     keep = attempt(lambda: Keep.parse(settings.keep, settings.date))
     memory = attempt(lambda: parse_size(settings.memory))
+    encoding = attempt(lambda: _encoding(settings.encoding))
     workers = attempt(lambda: worker_count(settings.workers))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
     attempt(lambda: check_positive("limit", settings.limit))
@@ -174,6 +179,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     return Plan(
         method=method,
         columns=Columns(text=settings.text, id=settings.id, extra=extra),
+        encoding=encoding,
         keep=keep,
         within=settings.within,
         clusters=settings.clusters,
@@ -220,6 +226,10 @@ def worker_count(workers: int | None) -> int:
         return len(usable(0)) if usable else os.cpu_count() or 1
     check_positive("workers", workers)
     return workers
+
+
+def _encoding(name: str | None) -> str | None:
+    return None if name is None else canonical(name)
 
 
 def check_positive(name: str, value: int | None) -> None:

@@ -85,7 +85,7 @@ def test_errors(tmp_path: Path) -> None:
         texts(collect(path), Columns("body"))
     with pytest.raises(ColumnError, match="expected strings"):
         texts(collect(path), Columns("n"))
-    for name, data in (("cut.arrow", path.read_bytes()[:-9]), ("bad.feather", b"FEA1")):
+    for name, data in (("cut.arrow", path.read_bytes()[:20]), ("bad.feather", b"FEA1")):
         (tmp_path / name).write_bytes(data)
         with pytest.raises(InputError, match="Cannot read"):
             collect(tmp_path / name)
@@ -103,8 +103,9 @@ def test_of_a_cut_off_stream_what_can_be_read_is_read(tmp_path: Path) -> None:
     assert [len(batch) for batch in batches] == [3, 3, 1]
     assert "truncated" in batches[-1].rejected[0].reason
     assert collection.texts(str(path), [7, 6]) == ["", "5"]
-    assert collection.kept(np.ones(7, bool)).num_rows == 6
-    (kept,) = collection.write_kept(np.ones(7, bool), tmp_path / "out")
+    keep = np.arange(7) < 6
+    assert collection.kept(keep).num_rows == 6
+    (kept,) = collection.write_kept(keep, tmp_path / "out")
     assert ipc.open_stream(str(kept)).read_all().equals(table.slice(0, 6))
 
 

@@ -63,12 +63,14 @@ def test_chunk_size_does_not_matter(tmp_path: Path, size: int) -> None:
         (codecs.BOM_UTF32_BE + "😀".encode("utf-32-be"), "😀", None),
         (b"\x93quoted\x94", "“quoted”", None),
         (b"\x81", "\x81", None),
+        (b"\xc2\x89PNG\0", None, "file is binary: NUL at byte 6"),
+        ("hällo\0 wörld".encode(), None, "file is binary: NUL at byte 7"),
         (codecs.BOM_UTF8 + b"a\xff", None, "file is not valid UTF-8 at byte 5"),
         (codecs.BOM_UTF16_LE + b"a", None, "file is not valid UTF-16 at byte 3"),
     ],
 )
 def test_encodings(data: bytes, text: str | None, reason: str | None) -> None:
-    assert decoded(data) == (text, reason)
+    assert decoded(data)[:2] == (text, reason)
 
 
 def test_what_cannot_be_read_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

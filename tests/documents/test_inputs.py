@@ -210,3 +210,20 @@ def test_the_column_is_as_good_as_the_names(sources: list[str], order: list[str]
     }
     kept = nd.dedup(apart, keep=keep).kept
     assert [d["id"] for some in kept.values() for d in some] == [d["id"] for d in whole.kept]
+
+
+def test_a_named_input_that_cannot_be_read(files: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
+    inputs = {"bad": tmp_path / "bad.parquet", "good": files["j.jsonl"]}
+    result = nd.dedup(inputs, keep="source:bad,good", within="source")
+    lost = result.decisions.to_pylist()[0]
+    assert (lost["source"], lost["row"], lost["decision"]) == ("bad", 1, "rejected")
+    assert (result.kept["bad"].num_rows, result.kept["good"].num_rows) == (0, 2)
+    result.save(tmp_path / "out")
+    again = nd.Result.load(tmp_path / "out")
+    assert list(again.kept) == ["bad", "good"]
+    assert again.kept["good"].equals(result.kept["good"])
+    with pytest.raises(InputError, match="Cannot read"):
+        nd.dedup({"bad": inputs["bad"]})
+    with pytest.raises(InputError, match="Cannot read"):
+        nd.dedup(files["j.jsonl"], against=[f"{tmp_path}/*.parquet"])

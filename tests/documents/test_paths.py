@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import neardup as nd
 from neardup.documents import collect
 from neardup.errors import InputError
 
@@ -161,3 +162,28 @@ def test_stdin_that_cannot_be_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(broken)))
     with pytest.raises(InputError, match="Cannot read stdin"):
         collect("-")
+
+
+def test_stdin_that_cannot_be_unpacked_beside_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.jsonl").write_text('{"text": "a"}\n')
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\x1f\x8bno archive")))
+    result = nd.dedup([Path("-"), tmp_path / "a.jsonl"])
+    assert [(row["file"], row["decision"]) for row in result.decisions.to_pylist()] == [
+        ("stdin", "rejected"),
+        (str(tmp_path / "a.jsonl"), "kept"),
+    ]
+    assert result.info["inputs"][0] is None  # nobody can read it again
+
+
+def test_csv_on_stdin_in_a_stated_encoding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def given(encoding: str) -> None:
+        data = "id\ttext\n1\tпривет\n".encode(encoding)
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+
+    given("koi8-r")
+    assert nd.dedup("-", encoding="koi8-r").kept["text"].to_pylist() == ["привет"]
+    given("utf-16")
+    with pytest.raises(InputError, match="stdin cannot be read as utf-16"):
+        nd.dedup("-", encoding="utf-16")

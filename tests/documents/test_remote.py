@@ -27,9 +27,9 @@ from pyarrow import fs
 import neardup as nd
 from cli.sample import Run, run
 from neardup.documents import Collection, collect
-from neardup.documents.remote import fits
+from neardup.documents.remote import Remote, fits
 from neardup.documents.stores import address_of, local_path
-from neardup.errors import InputError, UsageError
+from neardup.errors import InputError, KeptError, StoreError, UnreadableError, UsageError
 
 pytest.importorskip("moto")
 __all__ = ["run"]  # a fixture
@@ -189,6 +189,31 @@ def test_references_and_dry_runs(bucket: Bucket, run: Run, tmp_path: Path) -> No
     assert "duplicate" in shown.stdout
 
 
+@pytest.mark.parametrize("suffix", FORMS)
+def test_dry_runs_of_every_form(bucket: Bucket, run: Run, suffix: str) -> None:
+    bucket.put(f"a{suffix}", FORMS[suffix](DOCUMENTS))
+    done = run("dedup", bucket.at(f"a{suffix}"), "--dry-run", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["whole"]
+    assert found["documents"] == 80
+    assert found["duplicates_low"] == nd.dedup(bucket.at(f"a{suffix}")).counts.duplicates
+
+
+def test_a_folder_is_estimated_and_annotated(bucket: Bucket, run: Run, tmp_path: Path) -> None:
+    for name in ("a.txt", "b/c.txt"):
+        bucket.put(f"in/{name}", WORDS.encode())
+    estimate = run("dedup", bucket.at("in"), "--dry-run", "--json")
+    assert json.loads(estimate.stdout)["duplicates_low"] == 1
+    done = run("dedup", bucket.at("in"), "--annotate", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    listed = (tmp_path / "out/annotated.files.jsonl").read_text().splitlines()
+    assert [json.loads(line)["path"] for line in listed] == [
+        "s3://news/in/a.txt",
+        "s3://news/in/b/c.txt",
+    ]
+
+
 def test_an_endpoint_of_the_environment(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     bucket.put("a.jsonl", lines(DOCUMENTS[:1]))
     endpoint = bucket.options.partition("=")[2].partition("&")[0]
@@ -244,6 +269,112 @@ def test_a_store_that_fails_stops_the_run(
     with pytest.raises(InputError, match=r"Cannot read s3://news/a.*network") as error:
         read_all(collection)
     assert "check the network" in (error.value.hint or "")
+
+
+@pytest.mark.parametrize("suffix", FORMS)
+def test_a_store_that_fails_is_not_a_broken_file(
+    bucket: Bucket, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken file is set apart where there are others; a store is not."""
+    (tmp_path / "good.jsonl").write_bytes(lines(DOCUMENTS))
+    bucket.put(f"a{suffix}", FORMS[suffix](DOCUMENTS))
+    collection = collect({"here": f"{tmp_path}/good.jsonl", "there": bucket.at(f"a{suffix}")})
+    monkeypatch.setattr("neardup.documents.remote._Stream.readinto", _failing_after(-1))
+    with pytest.raises(StoreError, match=r"Cannot read s3://news/a.*network"):
+        read_all(collection)
+
+
+@pytest.mark.parametrize("suffix", FORMS)
+def test_no_kept_documents_of_a_file_that_changes(
+    bucket: Bucket, tmp_path: Path, suffix: str
+) -> None:
+    bucket.put(f"a{suffix}", FORMS[suffix](DOCUMENTS))
+    result = nd.dedup(bucket.at(f"a{suffix}"))
+    bucket.put(f"a{suffix}", FORMS[suffix](DOCUMENTS[1:]))
+    with pytest.raises(KeptError, match="changed or removed during the run"):
+        result.save(tmp_path / "out")
+    assert contents(tmp_path / "out") == {}
+    assert nd.Result.load(tmp_path / "out").counts == result.counts
+
+
+@pytest.mark.parametrize("suffix", FORMS)
+def test_a_file_that_changes_while_it_is_written_from(
+    bucket: Bucket, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket.put(f"a{suffix}", FORMS[suffix](DOCUMENTS))
+    result = nd.dedup(bucket.at(f"a{suffix}"))
+    original = Remote.now
+
+    def look_before_it_changes(self: Remote) -> Any:
+        seen = original(self)
+        bucket.put(f"a{suffix}", FORMS[suffix](DOCUMENTS) + b"\n")
+        return seen
+
+    monkeypatch.setattr(Remote, "now", look_before_it_changes)
+    with pytest.raises(KeptError):
+        result.save(tmp_path / "out")
+    assert contents(tmp_path / "out") == {}
+
+
+@pytest.mark.parametrize("data", [b"two", None])
+def test_a_folder_that_changes(bucket: Bucket, tmp_path: Path, data: bytes | None) -> None:
+    for name in ("a.txt", "b.txt"):
+        bucket.put(f"in/{name}", name.encode())
+    result = nd.dedup(bucket.at("in"))
+    assert result.counts.kept == 2
+    if data is None:
+        bucket.files.delete_file("news/in/b.txt")
+    else:
+        bucket.put("in/b.txt", data)
+    with pytest.raises(KeptError, match=r"s3://news/in/b\.txt"):
+        result.save(tmp_path / "out")
+    assert contents(tmp_path / "out") == {}
+    with pytest.raises(InputError, match=r"s3://news/in/b\.txt"):
+        _ = result.kept
+
+
+def test_a_store_that_fails_late(
+    bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket.put("a.jsonl", lines(DOCUMENTS))
+    result = nd.dedup(bucket.at("a.jsonl"))
+    monkeypatch.setattr("neardup.documents.remote._Stream.readinto", _failing_after(-1))
+    with pytest.raises(KeptError, match=r"network is gone.*The decisions are in"):
+        result.save(tmp_path / "out")
+    assert nd.Result.load(tmp_path / "out").counts == result.counts
+
+
+@pytest.mark.parametrize("suffix", [s for s in FORMS if s not in (".jsonl", ".csv")])
+def test_a_broken_file_is_rejected(bucket: Bucket, tmp_path: Path, suffix: str) -> None:
+    bucket.put(f"bad{suffix}", b"\x1f not at all")
+    bucket.put("good.jsonl", lines(DOCUMENTS))
+    with pytest.raises(UnreadableError, match=rf"Cannot read s3://news/bad{suffix}"):
+        collect(bucket.at(f"bad{suffix}"))
+    given = {"good": bucket.at("good.jsonl"), "bad": bucket.at(f"bad{suffix}")}
+    result = nd.dedup(given, keep="source:bad,good")
+    lost = result.decisions.to_pylist()[-1]
+    assert (lost["file"], lost["source"], lost["row"]) == (f"s3://news/bad{suffix}", "bad", 1)
+    assert lost["decision"] == "rejected"
+    assert (result.counts.documents, result.counts.rejected) == (81, 1)
+    assert (result.kept["good"].num_rows, result.kept["bad"].num_rows) == (result.counts.kept, 0)
+    result.save(tmp_path / "out")
+    assert list(contents(tmp_path / "out")) == ["kept.jsonl"]
+    again = nd.Result.load(tmp_path / "out")
+    assert again.kept["good"].equals(result.kept["good"])
+
+
+def test_a_broken_row_group_is_rejected(bucket: Bucket, tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(table(DOCUMENTS))
+    chunk = pq.read_metadata(path).row_group(1).column(1)
+    data, start = bytearray(path.read_bytes()), chunk.dictionary_page_offset
+    data[start : start + chunk.total_compressed_size] = b"\xff" * chunk.total_compressed_size
+    path.write_bytes(data)
+    bucket.put("a.parquet", bytes(data))
+    here, there = nd.dedup(path), nd.dedup(bucket.at("a.parquet"))
+    assert there.counts.rejected == 7
+    same_but_for_the_name(here, there)
+    assert there.kept.equals(here.kept)
 
 
 def read_all(collection: Collection) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,12 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.documents import Columns, collect
+from neardup.documents import Collection, Columns, collect
 from neardup.documents.jsonl import JsonlSource
+from neardup.dryrun import estimate as estimating
+from neardup.dryrun import folder, jsonl, memory, pieces
 from neardup.dryrun import sample as sampling
 from neardup.dryrun.estimate import Estimate, estimate
 from neardup.dryrun.sample import Sample
-from neardup.errors import UsageError
+from neardup.errors import ColumnError, UsageError
 from neardup.plan import Settings, resolve
 from reference import run as twin
 
@@ -38,10 +42,14 @@ def lines(documents: list[dict[str, object]], tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pieces of 1 KB, so that a small file has a sample."""
-    monkeypatch.setattr(sampling, "CHUNK_BYTES", 1024)
-    monkeypatch.setattr(sampling, "LEAST_BYTES", 4096)
+    """Pieces of 1 KB and short runs, so that a small input has a sample."""
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 1024)
+    monkeypatch.setattr(estimating, "CHUNK_BYTES", 1024)
+    monkeypatch.setattr(sampling, "LEAST_BYTES", 6000)
     monkeypatch.setattr(sampling, "LEAST_DOCUMENTS", 1)
+    monkeypatch.setattr(memory, "RUN", 5)
+    monkeypatch.setattr(folder, "RUN", 5)
+    monkeypatch.setattr(folder, "FILE_BYTES", 0)
 
 
 def of(path: Path, **options: object) -> Estimate:
@@ -66,9 +74,12 @@ def test_a_sample_is_spread_and_scales_by_bytes(lines: Path) -> None:
     assert 100 <= found.documents <= 140
     assert found.sample_documents < 60
     assert found.duplicates_low <= found.duplicates_high < found.documents
-    starts = [chunk.first_row for chunk in Sample(collect(lines).sources).chunks(Columns())]  # type: ignore[attr-defined]
-    assert len(starts) >= 4
-    assert starts[-1] > lines.stat().st_size / 2
+    sample = Sample(collect(lines).sources)
+    texts = "".join(chunk.data.decode() for chunk in sample.chunks(Columns()))  # type: ignore[attr-defined]
+    places = [lines.read_text().index(line) for line in texts.splitlines()]
+    assert len(sample.starts) >= 4
+    assert places == sorted(set(places))
+    assert places[-1] > lines.stat().st_size / 2
 
 
 @pytest.mark.usefixtures("small")
@@ -85,14 +96,84 @@ def test_a_limit_cuts_the_estimate(lines: Path) -> None:
     assert found.disk < of(lines).disk
 
 
-def test_parquet_and_compressed(documents: list[dict[str, object]], tmp_path: Path) -> None:
+def csv_text(documents: list[dict[str, object]]) -> str:
+    """Texts with quotes and newlines, so that most places of the file are inside a field."""
+    rows = [f'{d["id"]},"""{d["text"]}""\n"\n' for d in documents]
+    return "id,text\n" + "".join(rows)
+
+
+def stored(form: str, documents: list[dict[str, object]], path: Path) -> Any:
+    """The documents in that form, in the folder ``path`` or in memory."""
     table = pa.Table.from_pylist(documents)
-    pq.write_table(table, tmp_path / "docs.parquet")
-    packed = tmp_path / "docs.jsonl.gz"
-    packed.write_bytes(gzip.compress("".join(json.dumps(d) + "\n" for d in documents).encode()))
-    for path in (tmp_path / "docs.parquet", packed):
-        assert of(path).documents == 120
-        assert of(path).whole
+    text = "".join(json.dumps(one) + "\n" for one in documents)
+    file = path / f"docs.{form}"
+    if form == "parquet":
+        pq.write_table(table, file, row_group_size=12)
+    elif form in ("feather", "arrow"):
+        open_ = pa.ipc.new_file if form == "feather" else pa.ipc.new_stream
+        with open_(str(file), table.schema) as out:
+            out.write_table(table, max_chunksize=10)
+    elif form.endswith((".gz", ".xz")):
+        pack = gzip.compress if form.endswith("gz") else lzma.compress
+        file.write_bytes(pack((csv_text(documents) if "csv" in form else text).encode()))
+    elif form == "csv":
+        file.write_text(csv_text(documents))
+    elif form == "folder":
+        file.mkdir()
+        for i, one in enumerate(documents):
+            (file / f"{i:04}.txt").write_text(str(one["text"]))
+    else:
+        return {"list": documents, "table": table, "frame": table.to_pandas()}[form]
+    return file
+
+
+FORMS = ["csv", "feather", "arrow", "parquet", "folder", "list", "table", "frame"]
+PACKED = ["jsonl.gz", "jsonl.xz", "csv.gz", "csv.xz"]
+
+
+@pytest.mark.parametrize("form", FORMS + PACKED)
+def test_every_form_is_read_whole_if_small(
+    documents: list[dict[str, object]], tmp_path: Path, form: str
+) -> None:
+    given = stored(form, documents, tmp_path)
+    found = estimate(collect(given), PLAN)
+    counts = nd.dedup(given, threshold=0.6, set={"words": 2}).counts
+    assert found.whole
+    assert found.documents == found.sample_documents == counts.documents
+    assert found.rejected == counts.rejected
+    assert found.duplicates_low == found.duplicates_high == counts.duplicates
+    assert found.duplicates_likely == counts.duplicates
+    assert found.seconds >= 0
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_has_a_sample(
+    documents: list[dict[str, object]], tmp_path: Path, form: str
+) -> None:
+    many = [{**one, "id": f"{i}-{one['id']}"} for i in range(10) for one in documents]
+    given = stored(form, many, tmp_path)
+    found = estimate(collect(given), PLAN)
+    assert not found.whole
+    assert found.documents == pytest.approx(len(many), rel=0.35)
+    assert found.rejected == 0
+    assert found.duplicates_low <= found.duplicates_high
+    assert (found.duplicates_likely is None) == (form == "arrow")  # a stream is read from its start
+    assert found.disk > 0
+
+
+@pytest.mark.parametrize("name", ["text", "x"])
+def test_a_column_that_is_not_there(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("id,body\n1,a\n")
+    with pytest.raises(ColumnError, match=f"Column '{name}' is not in"):
+        estimate(collect(path), resolve(Settings(text=name)))
+
+
+def test_references_are_not_scaled(lines: Path) -> None:
+    against = resolve(Settings(threshold=0.6, set={"words": 2}, against=(str(lines),)))
+    found = estimate(collect(lines), against)
+    assert found.documents == found.duplicates_low == 120
 
 
 def test_evidence_beyond_the_memory_is_spooled(tmp_path: Path) -> None:
@@ -102,23 +183,27 @@ def test_evidence_beyond_the_memory_is_spooled(tmp_path: Path) -> None:
     assert estimate(collect(path), resolve(Settings(memory="1MB"))).spool > 500_000
 
 
-def test_lines_longer_than_the_space_between_pieces(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sampling, "CHUNK_BYTES", 64)
+def test_lines_longer_than_a_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 64)
     path = tmp_path / "long.jsonl"
     path.write_text("".join(json.dumps({"text": f"{i} " * 300}) + "\n" for i in range(8)))
-    source = JsonlSource(path, "long.jsonl")
-    pieces = list(sampling._spaced(source, Columns(), 1000))
-    assert len({chunk.first_row for chunk, _ in pieces}) == len(pieces)
-    assert sum(len(chunk.data) for chunk, _ in pieces) <= path.stat().st_size
+    blocks = list(jsonl._blocks(JsonlSource(path, "long.jsonl"), 1000))
+    assert len(set(blocks)) == len(blocks) > 1
+    assert all(json.loads(block) for block in blocks)
 
 
-def test_nothing_and_things_in_memory(tmp_path: Path) -> None:
+def test_nothing_and_what_is_unknown(tmp_path: Path) -> None:
     (tmp_path / "none.jsonl").write_text("")
-    assert of(tmp_path / "none.jsonl").documents == 0
-    with pytest.raises(UsageError, match="reads JSON Lines and Parquet"):
-        estimate(collect(["a", "b"]), PLAN)
+    (tmp_path / "none.csv").write_text("id,text\n")
+    for path in tmp_path.iterdir():
+        assert of(path).documents == 0
+    assert estimate(collect([]), PLAN).documents == 0
+
+    class Other:
+        file = "notes.db"
+
+    with pytest.raises(UsageError, match=r"notes\.db: there is no estimate"):
+        estimate(Collection([Other()]), PLAN)  # type: ignore[list-item]
 
 
 def test_signatures_take_their_place_on_the_disk(tmp_path: Path) -> None:
@@ -139,3 +224,39 @@ def test_what_a_method_needs_is_counted_from_the_sample(lines: Path) -> None:
     found = estimate(collect(lines), plan)
     result = nd.dedup(lines, method="termvector", date="date")
     assert found.duplicates_low == found.duplicates_high == result.counts.duplicates
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather", "arrow"])
+def test_what_is_broken_is_passed_over(
+    documents: list[dict[str, object]], tmp_path: Path, form: str
+) -> None:
+    path = stored(form, documents, tmp_path)
+    data = path.read_bytes()
+    # A page of the first row group; offsets of the last record batch, and what describes it.
+    place = 4 if form == "parquet" else data.rindex(b"d110d111") - 300
+    path.write_bytes(data[:place] + b"\xff" * 300 + data[place + 300 :])
+    counts = nd.dedup(path, threshold=0.6, set={"words": 2}).counts
+    found = of(path)
+    assert counts.kept > 0 < counts.rejected
+    assert found.sample_documents == counts.documents - counts.rejected
+
+
+def test_inputs_that_cannot_be_read(lines: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
+    found = estimate(collect({"bad": tmp_path / "bad.parquet", "good": lines}), PLAN)
+    assert found.documents == 120
+
+
+def test_names_of_inputs_and_encodings(lines: Path, tmp_path: Path) -> None:
+    (tmp_path / "b.csv").write_bytes("text\nпривет мир опять\n".encode("koi8-r"))
+    plan = resolve(Settings(keep="source:b,a", within="source", encoding="koi8-r"))
+    given = collect({"a": lines, "b": tmp_path / "b.csv"}, "koi8-r")
+    found = estimate(given, plan)
+    assert (found.documents, found.rejected) == (121, 0)
+
+
+def test_what_a_method_counts_first(lines: Path) -> None:
+    settings = Settings(method="simhash", set={"weights": "idf"})
+    found = estimate(collect(lines), resolve(settings))
+    counts = nd.dedup(lines, method="simhash", weights="idf").counts
+    assert (found.documents, found.duplicates_low) == (120, counts.duplicates)

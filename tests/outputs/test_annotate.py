@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,14 @@ def test_tables_keep_their_type(make: Any) -> None:
     annotated = nd.dedup(given).annotated
     assert type(annotated) is type(given)
     check_rows(annotated.to_dicts() if make is pl.DataFrame else annotated.to_pylist())
+
+
+def test_a_dataset_keeps_its_format() -> None:
+    datasets = pytest.importorskip("datasets")
+    given = datasets.Dataset.from_list(DOCUMENTS[::-1]).select(range(4, -1, -1))
+    annotated = nd.dedup(given.with_format("numpy")).annotated
+    assert annotated.format["type"] == "numpy"
+    check_rows(annotated.with_format(None).to_list())
 
 
 @pytest.mark.parametrize("rows", [0, 2])
@@ -203,3 +212,62 @@ def test_a_source_without_a_place_for_fields() -> None:
 
     with pytest.raises(UsageError, match=r"notes\.txt cannot be annotated"):
         AnnotatedCollection(Collection([Other()]), nd.dedup(["a"]).decisions)  # type: ignore[list-item]
+
+
+FILES = {"a.txt": TEXT, "b/copy.txt": TEXT, "b/pic.png": "\x89PNG\0", "c.txt": "short"}
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def folder_of(path: Path) -> Path:
+    for place, text in FILES.items():
+        (path / place).parent.mkdir(parents=True, exist_ok=True)
+        (path / place).write_text(text)
+    return path
+
+
+def test_a_folder_gets_a_list_of_its_files(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "in")
+    result = nd.dedup(folder)
+    out = result.save(tmp_path / "out", annotate=True)
+    rows = lines_of(out / "annotated.files.jsonl")
+    assert [row["id"] for row in rows] == list(FILES)
+    assert [Path(row["path"]) for row in rows] == [folder / place for place in FILES]
+    assert [row["decision"] for row in rows] == ["kept", "duplicate", "rejected", "kept"]
+    assert rows[1]["kept_id"] == "a.txt"
+    assert list(rows[0]) == ["id", "path", *NAMES]
+    assert not (out / "kept").exists()
+    table = result.annotated
+    assert table.column_names == ["id", "text", *NAMES]
+    assert table["text"].to_pylist() == [TEXT, TEXT, None, "short"]
+    assert table["decision"].to_pylist() == [row["decision"] for row in rows]
+    limited = nd.dedup(folder, limit=2).save(tmp_path / "two", annotate=True)
+    assert len((limited / "annotated.files.jsonl").read_text().splitlines()) == 2
+
+
+def test_folders_beside_lines(tmp_path: Path) -> None:
+    lines = tmp_path / "in.jsonl"
+    lines.write_text("".join(json.dumps(document) + "\n" for document in DOCUMENTS))
+    given = [folder_of(tmp_path / "x"), lines, folder_of(tmp_path / "y")]
+    out = nd.dedup(given).save(tmp_path / "out", annotate=True)
+    files = lines_of(out / "annotated.files.jsonl")
+    assert [row["id"] for row in files] == [f"{name}/{place}" for name in "xy" for place in FILES]
+    assert [row["decision"] for row in files][4:] == [
+        "duplicate",
+        "duplicate",
+        "rejected",
+        "duplicate",
+    ]
+    assert len((out / "annotated.jsonl").read_text().splitlines()) == len(DOCUMENTS)
+
+
+def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "in")
+    strange = os.fsdecode(os.fsencode(folder) + b"/z\xff.txt")
+    Path(strange).write_text("other")
+    out = nd.dedup(folder).save(tmp_path / "out", annotate=True)
+    rows = lines_of(out / "annotated.files.jsonl")
+    assert Path(rows[-1]["path"]).read_text() == "other"
+    assert rows[-1]["id"] == "z\ufffd.txt"

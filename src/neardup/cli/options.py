@@ -83,6 +83,11 @@ _OPTIONS = (
     ),
     click.option("--date", metavar="COL", help="The column of the date, for newest and oldest."),
     click.option(
+        "--encoding",
+        metavar="NAME",
+        help="The encoding of text files and CSV.  [default: text files detected, CSV UTF-8]",
+    ),
+    click.option(
         "--within", metavar="COL", help="Compare only documents with the same value in COL."
     ),
     click.option("--keep", metavar="ORDER", help=KEEP),

@@ -35,7 +35,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     if counts.too_short:
         are = "is" if counts.too_short == 1 else "are"
         told.append(f"{counts.too_short:,} of the kept {are} too short to be compared.")
-    told += _rejected_lines(result)
+    told += _encoding_lines(result) + _rejected_lines(result)
     told.append(
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
         f"{result.info['settings']['method']} ≥ {result.threshold:g}."
@@ -55,6 +55,15 @@ def rejected(result: Result, most: int) -> list[dict[str, Any]]:
     lost = table.filter(pc.equal(table["decision"], "rejected")).slice(0, most)
     rows: list[dict[str, Any]] = lost.select(["file", "row", "id", "reason"]).to_pylist()
     return rows
+
+
+def _encoding_lines(result: Result) -> list[str]:
+    """What is not UTF-8 was a guess or was stated; either way it should be seen."""
+    others = {n: c for n, c in result.info.get("encodings", {}).items() if n != "utf-8"}
+    if not others:
+        return []
+    named = ", ".join(f"{count:,} as {name}" for name, count in others.items())
+    return [f"Text files that are not UTF-8 were read: {named}."]
 
 
 def _rejected_lines(result: Result) -> list[str]:
@@ -115,10 +124,7 @@ def estimate_lines(found: Estimate) -> list[str]:
         duplicates = f"{found.duplicates_low:,}"
     else:
         sample = f"from {found.sample_documents:,} documents, {found.sample_share:.1%} of the input"
-        duplicates = (
-            f"{found.duplicates_low:,} if copies stand near each other, up to "
-            f"{found.duplicates_high:,} if they lie anywhere; a sample cannot tell"
-        )
+        duplicates = _estimated_duplicates(found)
     spool = f", {size(found.spool)} of it while the run lasts" if found.spool else ""
     return [
         f"documents   {found.documents:,} ({sample})",
@@ -129,6 +135,17 @@ def estimate_lines(found: Estimate) -> list[str]:
         f"rejected    {found.rejected:,}",
         "Nothing was written.",
     ]
+
+
+def _estimated_duplicates(found: Estimate) -> str:
+    low, high = f"{found.duplicates_low:,}", f"{found.duplicates_high:,}"
+    if found.duplicates_likely is None:
+        return (
+            f"{low} if copies stand near each other, up to {high} if they lie anywhere; "
+            "a sample from the start cannot tell"
+        )
+    likely = f"{found.duplicates_likely:,}"
+    return f"about {likely} if most copies come in twos, fewer in larger groups ({low} to {high})"
 
 
 def size(count: float) -> str:

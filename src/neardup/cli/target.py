@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.errors import UsageError
+from neardup.errors import KeptError, UsageError
 
 if TYPE_CHECKING:
     from neardup.documents.remote import Place
@@ -52,7 +52,11 @@ class Target:
         from neardup.outputs.folder import save
 
         self._saving = True
-        save(result, self.folder, kept=kept)
+        try:
+            save(result, self.folder, kept=kept)
+        except KeptError:
+            self._made, self._ours = [], False  # the decisions stay
+            raise
         self._made, self._ours = [], False
 
     def abandon(self) -> None:

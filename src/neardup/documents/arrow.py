@@ -7,23 +7,49 @@ dictionaries included. A long record batch is cut into chunks of at most 10,000 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
+import pyarrow.types as pt
 
-from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected, kept_rows, mask_for
-from neardup.documents.parquet import conform, unified_schema
+from neardup.documents.columns import (
+    Chunk,
+    Columns,
+    LostChunk,
+    LostRows,
+    Mask,
+    Rejected,
+    kept_rows,
+    mask_for,
+)
+from neardup.documents.lost import Watch
 from neardup.documents.remote import Place
-from neardup.documents.streams import CHUNK_BYTES, arrow_file, unreadable, whole_file
+from neardup.documents.schemas import conform, unified_schema
+from neardup.documents.streams import CHUNK_BYTES, arrow_file, cause, unreadable, whole_file
 from neardup.documents.tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.values import text_column
 
 FILE_MAGIC = b"ARROW1"
 STREAM_MAGIC = b"\xff\xff\xff\xff"
+FILE_START = 8  # the magic, padded; what follows it is a stream
+_BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
+_BYTES = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary()}
+
+
+Part: TypeAlias = pa.RecordBatch | LostRows
+
+
+class Opened(NamedTuple):
+    """``fault``: what is wrong with the index, where there should be one."""
+
+    reader: Any
+    fault: str | None
+    file: pa.NativeFile
 
 
 @dataclass
@@ -32,7 +58,7 @@ class ArrowSource:
     file: str
     form: str = "arrow"
     chunk_rows: int = CHUNK_ROWS
-    _lost: str | None = field(default=None, init=False)
+    watch: Watch = field(default_factory=Watch)
 
     @cached_property
     def is_stream(self) -> bool:
@@ -40,45 +66,59 @@ class ArrowSource:
             return file.read(len(FILE_MAGIC)) != FILE_MAGIC
 
     def schema(self) -> pa.Schema:
-        with self._open(ipc.IpcReadOptions()) as reader:
-            return reader.schema
+        return self.stored_schema()
+
+    def stored_schema(self) -> pa.Schema:
+        """Of the file itself, whatever is added to what is written."""
+        with self.opened(ipc.IpcReadOptions()) as opened:
+            return opened.reader.schema
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         schema = self.schema()
-        there = schema.names
-        check_columns(columns, there, self.file)
+        check_columns(columns, schema.names, self.file)
+        extra = {name: schema.field(name).type for name in columns.found(schema.names)}
         row = 1
-        for batch in self._batches(wanted(columns, there)):
-            yield chunk_of(batch, self.file, row, columns)
-            row += batch.num_rows
-        if self._lost:
-            extra = {name: schema.field(name).type for name in columns.found(there)}
-            yield LostChunk(Rejected(self.file, row, self._lost, None), extra)
+        for part in self._parts(wanted(columns, schema.names)):
+            if isinstance(part, LostRows):
+                self.watch.lose(row)
+                yield LostChunk(Rejected(self.file, row, part.reason, None), extra)
+            else:
+                yield chunk_of(part, self.file, row, columns)
+            row += part.num_rows
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         found: dict[int, str] = {}
         first = 1
-        for batch in self._batches([columns.text]):
-            for row in (row for row in rows if first <= row < first + batch.num_rows):
-                value = batch.column(0).slice(row - first, 1)
-                text = text_column(value, columns.text, self.file).array[0].as_py()
-                found[row] = text or ""
-            first += batch.num_rows
+        for part in self._parts([columns.text]):
+            for row in (row for row in rows if first <= row < first + part.num_rows):
+                found[row] = "" if isinstance(part, LostRows) else self._text(part, row - first)
+            first += part.num_rows
             if len(found) == len(set(rows)):
                 break
-        if self._lost:
-            found.setdefault(first, "")
         return [found[row] for row in rows]
+
+    def _text(self, batch: pa.RecordBatch, i: int) -> str:
+        name = batch.schema.names[0]
+        return text_column(batch.column(0).slice(i, 1), name, self.file).array[0].as_py() or ""
+
+    def needed(self, keep: Mask) -> Mask:
+        """Rows without which nothing may be written."""
+        return keep
 
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.Table, int]]:
         """The kept rows of each chunk with all columns, and how many documents the chunk had."""
-        position = 0
-        for batch in self._batches(None):
-            part = mask_for(keep[position:], batch.num_rows)
-            position += batch.num_rows
-            yield kept_rows(pa.Table.from_batches([batch]), part), batch.num_rows
-        if self._lost:
-            yield self.schema().empty_table(), 1
+        needed, position = self.needed(keep), 0
+        for part in self._parts(None):
+            rows = slice(position, position + part.num_rows)
+            if isinstance(part, LostRows):
+                part.check(needed[rows], self.path)
+                if position < len(keep):  # beyond a limit nothing was read, and nothing is written
+                    self.watch.check_lost(position + 1, part.reason, self.file)
+                yield self.stored_schema().empty_table(), part.num_rows
+            else:
+                mask = mask_for(keep[rows], part.num_rows)
+                yield kept_rows(pa.Table.from_batches([part]), mask), part.num_rows
+            position = rows.stop
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         tables, rows = [self.schema().empty_table()], 0
@@ -87,47 +127,90 @@ class ArrowSource:
             rows += count
         return pa.concat_tables(tables), rows
 
-    def _batches(self, names: list[str] | None) -> Iterator[pa.RecordBatch]:
-        """``_lost`` then says why a stream could not be read to its end; a file in the file format
-        that is cut off has lost its index and cannot be opened."""
-        self._lost = None
+    def _parts(self, names: list[str] | None) -> Iterator[Part]:
+        """One document stands for what is lost in one place: how many rows it had is unknown."""
         options = ipc.IpcReadOptions()
         if names is not None:
             there = self.schema().names
             options.included_fields = [there.index(name) for name in names]
-        try:
-            with self._open(options) as reader:
-                for batch in _each(reader):
-                    yield from _pieces(batch, self.chunk_rows)
-        except (pa.ArrowException, OSError) as error:
-            if not self.is_stream:
-                raise unreadable(self.path, error) from error
-            self._lost = f"file is truncated or broken here ({error}); the rest is lost"
+        with self.opened(options) as (reader, fault, _):
+            for batch in _each(reader):
+                yield from pieces_of(batch, self.chunk_rows)
+        if fault:
+            yield LostRows(
+                1,
+                f"index at the end of the file is broken ({fault}); what was read stands before it",
+            )
 
     @contextmanager
-    def _open(self, options: ipc.IpcReadOptions) -> Iterator[ipc.RecordBatchStreamReader]:
-        open_ = ipc.open_stream if self.is_stream else ipc.open_file
-        try:
-            file = arrow_file(self.path)
-        except OSError as error:
-            raise unreadable(self.path, error) from error
-        with file:
+    def opened(self, options: ipc.IpcReadOptions) -> Iterator[Opened]:
+        """A file without an index is read as a stream, which it is between its first bytes and the
+        index."""
+        with ExitStack() as stack:
             try:
-                reader = open_(file, options=options)
-            except (pa.ArrowException, OSError) as error:
+                file = stack.enter_context(arrow_file(self.path))
+                if self.is_stream:
+                    reader, fault = ipc.open_stream(file, options=options), None
+                else:
+                    reader, fault = _file_reader(file, options)
+                _ = reader.schema.names  # broken ones fail here, with the file
+            except _BROKEN as error:
                 raise unreadable(self.path, error) from error
-            yield reader
+            yield Opened(reader, fault, file)
 
 
-def _each(reader: ipc.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
+def _file_reader(file: Any, options: ipc.IpcReadOptions) -> tuple[Any, str | None]:
+    try:
+        return ipc.open_file(file, options=options), None
+    except _BROKEN as error:
+        file.seek(FILE_START)
+        try:
+            return ipc.open_stream(file, options=options), cause(error)
+        except _BROKEN:
+            raise error from None  # not even a schema
+
+
+def _each(reader: Any) -> Iterator[Part]:
     if isinstance(reader, ipc.RecordBatchFileReader):
         for i in range(reader.num_record_batches):
-            yield reader.get_batch(i)
-    else:
-        yield from reader
+            yield batch_of(reader, i)
+        return
+    while True:
+        try:
+            yield sound(reader.read_next_batch())
+        except StopIteration:
+            return
+        except _BROKEN as error:
+            reason = f"file is truncated or broken here ({cause(error)}); the rest is lost"
+            yield LostRows(1, reason)
+            return
 
 
-def _pieces(batch: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
+def batch_of(reader: ipc.RecordBatchFileReader, i: int) -> Part:
+    try:
+        return sound(reader.get_batch(i))
+    except _BROKEN as error:
+        return LostRows(1, f"record batch {i + 1} is broken ({cause(error)}); it is lost")
+
+
+def sound(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Raises where offsets or indices of a damaged file would lead out of the memory. Text that is
+    not UTF-8 is no such damage: its row alone is rejected later."""
+    for column in batch.columns:
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            if "UTF8" not in str(error):
+                raise
+            if pt.is_string(column.type) or pt.is_large_string(column.type):
+                column.view(_BYTES[column.type]).validate(full=True)
+    return batch
+
+
+def pieces_of(batch: Part, rows: int) -> Iterator[Part]:
+    if isinstance(batch, LostRows):
+        yield batch
+        return
     if batch.num_rows:
         rows = max(1, min(rows, int(CHUNK_BYTES * batch.num_rows / max(batch.nbytes, 1))))
     for start in range(0, batch.num_rows, rows):

@@ -7,6 +7,7 @@ tables or anything with the Arrow PyCapsule protocol.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -26,12 +27,14 @@ from neardup.documents.kept import (
     joined,
     kept_name,
     names_of,
+    readable,
     write_all,
     writer,
 )
 from neardup.documents.lists import ListSource
+from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.remote import Place
-from neardup.errors import InputError, UsageError
+from neardup.errors import InputError, UnreadableError, UsageError
 
 
 class Collection:
@@ -77,11 +80,26 @@ class Collection:
     def chunks(self, columns: Columns | None = None) -> Iterator[Chunk]:
         """Pieces to be read in any thread; making them is cheap, bounded and in order."""
         self._columns = columns or Columns()
-        if self.inputs.offered:
-            parts = (named_chunks(s, self._columns) for s in self.sources)
-        else:
-            parts = (s.chunks(self._columns) for s in self.sources)
-        return itertools.chain.from_iterable(parts)
+        for source in self.sources:
+            if watch := getattr(source, "watch", None):
+                watch.begin(source.path)  # type: ignore[attr-defined]
+        return itertools.chain.from_iterable(map(self._chunks_of, range(len(self.sources))))
+
+    def _chunks_of(self, i: int) -> Iterator[Chunk]:
+        """A file that was there when the run began and now gives nothing is lost like one that
+        never gave any; if it is the only one, that is an error."""
+        source = self.sources[i]
+        try:
+            yield from self._named(source)
+        except UnreadableError as error:
+            if len(readable(self.sources)) == 1:
+                raise
+            self.sources[i] = LostSource(source.path, source.file, error)  # type: ignore[attr-defined]
+            yield from self._named(self.sources[i])
+
+    def _named(self, source: Source) -> Iterator[Chunk]:
+        columns = self._columns
+        return named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
 
     def texts(self, file: str, rows: Sequence[int], columns: Columns | None = None) -> list[str]:
         """A few texts again; ``columns`` as in the last call of ``chunks``. A rejected row's is
@@ -91,14 +109,22 @@ class Collection:
                 return source.texts(rows, columns or self._columns)
         raise KeyError(f"{file} is not among the inputs")
 
+    def encodings(self) -> dict[str, int]:
+        """How many text files were read in which encoding, the most common first."""
+        folders = [source for source in self.sources if isinstance(source, FolderSource)]
+        found = Counter(name for folder in folders for name in folder.encodings.values())
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
     def plain_size(self) -> int | None:
         """Bytes that the batches will have together; None where something is not plain lines."""
-        plain = [
-            s for s in self.sources if isinstance(s, JsonlSource | CsvSource) and s.codec is None
-        ]
-        if len(plain) < len(self.sources) or self.limit is not None:
+        sources = readable(self.sources)
+        plain = [s for s in sources if isinstance(s, JsonlSource | CsvSource) and s.codec is None]
+        if len(plain) < len(sources) or self.limit is not None:
             return None
-        return sum(source.path.stat().st_size for source in plain)
+        try:
+            return sum(source.path.stat().st_size for source in plain)
+        except OSError:  # one is gone, which its turn will tell
+            return None
 
     def check_kept(self) -> None:
         """Raises now what would make writing the kept documents impossible later."""
@@ -113,7 +139,9 @@ class Collection:
         position = 0
         for source, name in zip(self.sources, self.inputs.names, strict=True):
             part, count = source.kept(keep[position:])
-            parts.setdefault(name if self.inputs.mapped else "", []).append(part)
+            check_unchanged(source)
+            of_name = parts.setdefault(name if self.inputs.mapped else "", [])
+            of_name += [] if isinstance(source, LostSource) else [part]
             position += count
         check_length(keep, position, self.limit)
         kept = {name: some[0] if len(some) == 1 else joined(some) for name, some in parts.items()}
@@ -132,7 +160,7 @@ class Collection:
 
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""
-        for source in self.sources:
+        for source in readable(self.sources):
             if not isinstance(source, JsonlSource | ListSource | CsvSource):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
                 raise UsageError(
@@ -145,7 +173,7 @@ class Collection:
         texts = [s for s in self.sources if isinstance(s, CsvSource)]
         if not texts:
             return
-        if len(texts) < len(self.sources) or len({s.form for s in texts}) > 1:
+        if len(texts) < len(readable(self.sources)) or len({s.form for s in texts}) > 1:
             raise UsageError(
                 "JSON Lines, CSV and TSV cannot be written to one stream.",
                 hint="give a folder with -o.",
@@ -164,17 +192,18 @@ class Collection:
         )
 
 
-def collect(inputs: Any) -> Collection:
+def collect(inputs: Any, encoding: str | None = None) -> Collection:
     """A single string is a path, a glob, an address such as ``s3://…``, or ``"-"``; a list of
-    strings is texts; a list of ``Path`` objects is files and globs; a dict names its inputs."""
+    strings is texts; a list of ``Path`` objects is files and globs; a dict names its inputs.
+    ``encoding`` is that of text files and CSV."""
     if isinstance(inputs, Collection):
         return inputs
     if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
         _check_mapping(inputs)
-        return collect_inputs(list(inputs.items()), mapped=True)
+        return collect_inputs(list(inputs.items()), mapped=True, encoding=encoding)
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(i, Path) for i in inputs):
-        return collect_inputs([(None, one) for one in inputs])
-    return collect_inputs([(None, inputs)])
+        return collect_inputs([(None, one) for one in inputs], encoding=encoding)
+    return collect_inputs([(None, inputs)], encoding=encoding)
 
 
 def _check_mapping(inputs: dict[Any, Any]) -> None:
@@ -188,11 +217,15 @@ def _check_mapping(inputs: dict[Any, Any]) -> None:
 
 
 def collect_inputs(
-    given: Sequence[tuple[str | None, Any]], *, offered: bool | None = None, mapped: bool = False
+    given: Sequence[tuple[str | None, Any]],
+    *,
+    encoding: str | None = None,
+    offered: bool | None = None,
+    mapped: bool = False,
 ) -> Collection:
     """Several inputs, each with its name or None. The names are offered as the column ``source``
     where there are several or one was given, unless that is said."""
-    sources, names = gather(given)
+    sources, names = gather(given, encoding)
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
     return Collection(sources, inputs=Inputs(tuple(names), offered, mapped))

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import schema
-from neardup.errors import ColumnError
+from neardup.errors import ColumnError, UnreadableError
 
 Mask = npt.NDArray[np.bool_]
 DEFAULT_ID = "id"
@@ -129,14 +129,33 @@ class Chunk(Protocol):
 
 @dataclass(frozen=True)
 class LostChunk:
-    """What stands for the rest of a file that cannot be read to its end: one rejected document."""
+    """What stands for a part of a file that cannot be read: one rejected document, or as many as
+    are known to be there."""
 
     rejected: Rejected
     extra: dict[str, pa.DataType]
+    rows: int = 1
 
     def read(self) -> DocumentBatch:
         records = pa.RecordBatch.from_pylist([], schema=schema.documents(self.extra))
-        return DocumentBatch(self.rejected.file, records, [self.rejected], 1)
+        first = self.rejected.row
+        lost = [replace(self.rejected, row=first + i) for i in range(self.rows)]
+        return DocumentBatch(self.rejected.file, records, lost, self.rows)
+
+
+class LostRows(NamedTuple):
+    """Rows of a file with a schema that cannot be read, where others after them may be."""
+
+    num_rows: int
+    reason: str
+
+    def check(self, needed: Mask, path: object) -> None:
+        """Raises if a row that is to be written is among them: it could be read before."""
+        if needed.any():
+            raise UnreadableError(
+                f"Cannot read {path}: {self.reason}, and a kept document is there.",
+                hint="check the file; a column that was not compared may be broken.",
+            )
 
 
 class Source(Protocol):

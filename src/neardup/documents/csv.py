@@ -7,6 +7,7 @@ and blank lines not counted. An empty field is an empty text, but no id and no e
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,8 @@ from neardup.documents.columns import (
     unknown_column,
 )
 from neardup.documents.jsonl import LineWriter
-from neardup.documents.records import Header
+from neardup.documents.lost import Watch, lost_from_here
+from neardup.documents.records import Header, as_utf8, strings
 from neardup.documents.remote import Place
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
 from neardup.documents.tables import TableChunk
@@ -43,6 +45,7 @@ class CsvChunk:
     first_row: int
     columns: Columns
     header: Header
+    encoding: str | None = None
 
     def read(self) -> DocumentBatch:
         columns, fields = self.columns, self._fields()
@@ -80,7 +83,8 @@ class CsvChunk:
 
     def _fields(self) -> dict[str, pa.Array]:
         order, whole = sorted(self._wanted.values()), self._whole()
-        return {n: self._records.array(order.index(i), whole) for n, i in self._wanted.items()}
+        arrays = {n: self._records.array(order.index(i), whole) for n, i in self._wanted.items()}
+        return {name: as_utf8(array, self.encoding) for name, array in arrays.items()}
 
     def _explained(self, lost: Rejected) -> Rejected:
         i = lost.row - self.first_row
@@ -90,6 +94,8 @@ class CsvChunk:
         if width != expected:
             reason = f"record has {_fields_of(width)}; the header has {expected}"
             return replace(lost, reason=reason, id=None)
+        if self.encoding:
+            return replace(lost, reason=re.sub("UTF-8 at.*", self.encoding, lost.reason))
         return lost
 
 
@@ -114,6 +120,8 @@ class CsvSource:
     codec: str | None = None
     delimiters: str = records.DELIMITERS
     chunk_bytes: int = CHUNK_BYTES
+    encoding: str | None = None
+    watch: Watch = field(default_factory=Watch)
     _marks: list[tuple[int, int]] = field(default_factory=list)
     _lost: Rejected | None = field(default=None, init=False)
 
@@ -121,7 +129,7 @@ class CsvSource:
     def header(self) -> Header:
         try:
             with open_binary(self.path, self.codec) as stream:
-                return records.header_of(stream, self.delimiters)
+                return records.header_of(stream, self.delimiters, self.encoding)
         except (OSError, pa.ArrowException) as error:
             raise unreadable(self.path, error) from error
 
@@ -132,8 +140,8 @@ class CsvSource:
     def chunks(self, columns: Columns) -> Iterator[CsvChunk | LostChunk]:
         if self.header.names:
             self._check(columns)
-        for row, data in self._blocks():
-            yield CsvChunk(self.file, data, row, columns, self.header)
+        for row, data in self._blocks(tolerant=True):
+            yield CsvChunk(self.file, data, row, columns, self.header, self.encoding)
         if self._lost:
             yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
 
@@ -166,15 +174,14 @@ class CsvSource:
             picked = records.select(data, self.header.delimiter, keep[position:])
             position += picked.documents
             parts.append(self._table(picked.data))
-        documents = position + (self._lost is not None)
-        return pa.concat_tables(parts or [self._table(b"")]), documents
+        return pa.concat_tables(parts or [self._table(b"")]), position + (self._lost is not None)
 
     def _table(self, data: bytes) -> pa.Table:
         names = self.header.names
         found = records.scan(data, self.header.delimiter, range(len(names)))
         whole = np.ones(len(found), dtype=np.bool_)
-        arrays = [_strings(found.array(i, whole)) for i in range(len(names))]
-        return pa.Table.from_arrays(arrays, names=names)
+        columns = [as_utf8(found.array(i, whole), self.encoding) for i in range(len(names))]
+        return pa.Table.from_arrays([strings(column) for column in columns], names=names)
 
     def _check(self, columns: Columns) -> None:
         for name in columns.required:
@@ -186,9 +193,12 @@ class CsvSource:
                     hint="give the columns different names.",
                 )
 
-    def _blocks(self, row: int = 1, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    def _blocks(
+        self, row: int = 1, offset: int = 0, *, tolerant: bool = False
+    ) -> Iterator[tuple[int, bytes]]:
         """Chunks with the row each begins with, from a place where a record begins. ``_lost`` is
-        then what stands for the rest, where not all could be read."""
+        then what stands for the rest, where not all could be read; a disk that fails is borne only
+        if ``tolerant``, because what is written must be what was read."""
         self._lost = None
         offset = offset or len(self.header.data)
         sign = self.header.delimiter
@@ -205,7 +215,9 @@ class CsvSource:
                 if fault := fault_of(stream):
                     self._lost = Rejected(self.file, row, fault, None)
         except (OSError, pa.ArrowException) as error:
-            raise unreadable(self.path, error) from error
+            if row == 1 or not tolerant:
+                raise unreadable(self.path, error) from error
+            self._lost = Rejected(self.file, row, lost_from_here(error), None)
 
     def _mark(self, row: int, offset: int) -> None:
         if self.codec is None and (not self._marks or row > self._marks[-1][0]):
@@ -215,7 +227,7 @@ class CsvSource:
         """The asked rows of the chunk that holds row ``wanted``."""
         before = bisect_right(self._marks, wanted, key=itemgetter(0))
         for first, data in self._blocks(*self._marks[before - 1] if before else (1, 0)):
-            batch = CsvChunk(self.file, data, first, columns, self.header).read()
+            batch = CsvChunk(self.file, data, first, columns, self.header, self.encoding).read()
             if wanted >= first + len(batch):
                 continue
             near = {row: "" for row in rows if first <= row < first + len(batch)}
@@ -226,15 +238,6 @@ class CsvSource:
         if self._lost and self._lost.row == wanted:
             return {wanted: ""}
         raise IndexError(f"{self.file} has no row {wanted}")
-
-
-def _strings(array: pa.Array) -> pa.Array:
-    """Bytes that are not UTF-8 become U+FFFD, so that other columns cannot stop a table."""
-    try:
-        return array.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        texts = [value.decode("utf-8", "replace") for value in array.to_pylist()]
-        return pa.array(texts, pa.large_string())
 
 
 def check_headers(sources: Sequence[CsvSource]) -> None:

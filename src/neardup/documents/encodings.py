@@ -1,13 +1,16 @@
-"""The text of a file whose encoding nobody names: by byte order mark, else UTF-8, else one byte a
-character.
+"""The text of a file whose encoding nobody names: by byte order mark, else UTF-8, else detected.
 
-The rule is fixed, not a guess that changes with what is installed: the same files give the same
-documents everywhere.
+What is valid UTF-8 is UTF-8 and never reaches the detector (chardet: of the example news in fifteen
+legacy encodings, 80 texts, it took all for what they were, charset-normalizer 68). A guess that is
+hardly one, as of a single word, is Windows-1252, the most common of all.
 """
 
 from __future__ import annotations
 
 import codecs
+from typing import NamedTuple
+
+from neardup.errors import SettingsError
 
 # UTF-32 first: its mark begins with that of UTF-16.
 _MARKS = (
@@ -17,25 +20,77 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
     (codecs.BOM_UTF8, "utf-8", "UTF-8"),
 )
+# Measured on the first 12 to 400 characters of the same texts: a higher cut loses right guesses.
+LEAST_CONFIDENCE = 0.05
 
 
-def decoded(data: bytes) -> tuple[str | None, str | None]:
-    """The text, or None and why. Without a mark, a NUL byte means that it is no text."""
-    for mark, encoding, name in _MARKS:
-        if data.startswith(mark):
-            return _strict(data[len(mark) :], encoding, name, len(mark))
-    if (place := data.find(b"\0")) >= 0:
-        return None, f"file is binary: NUL at byte {place + 1}"
-    for encoding in ("utf-8", "cp1252"):
-        try:
-            return data.decode(encoding), None
-        except UnicodeDecodeError:
-            continue
-    return data.decode("latin-1"), None
+class Decoded(NamedTuple):
+    """The text and the encoding it was read in, or why there is none."""
+
+    text: str | None
+    reason: str | None = None
+    encoding: str | None = None
 
 
-def _strict(data: bytes, encoding: str, name: str, skipped: int) -> tuple[str | None, str | None]:
+def canonical(name: str) -> str:
+    """The name of an encoding as Python writes it; one that is not known is an error."""
     try:
-        return data.decode(encoding), None
+        codec = codecs.lookup(name)
+        "".encode(codec.name)  # not every codec makes text: base64, zip
+    except (LookupError, UnicodeError, ValueError):
+        raise SettingsError(
+            f"encoding is {name!r}, which is not known.",
+            hint="expected a name such as utf-8, windows-1252, koi8-r or shift_jis.",
+        ) from None
+    return codec.name
+
+
+def decoded(data: bytes, encoding: str | None = None) -> Decoded:
+    """In ``encoding`` where it is stated; else by mark, as UTF-8, or as detected."""
+    for mark, marked, name in _MARKS:
+        if data.startswith(mark) and encoding in (None, marked, name.lower()):
+            return _strict(data[len(mark) :], marked, name, len(mark))
+    if encoding is not None:
+        return _strict(data, encoding, encoding, 0)
+    try:
+        if b"\0" not in data:
+            return Decoded(data.decode(), None, "utf-8")
+    except UnicodeDecodeError:
+        pass
+    return _detected(data)
+
+
+def _detected(data: bytes) -> Decoded:
+    import chardet  # not for files in UTF-8
+
+    found = chardet.detect(data)
+    guess = found["encoding"]
+    if (place := data.find(b"\0")) >= 0 and (_is_utf8(data) or not _is_wide(guess)):
+        return Decoded(None, f"file is binary: NUL at byte {place + 1}")
+    sure = guess is not None and found["confidence"] >= LEAST_CONFIDENCE
+    for name in (str(guess) if sure else "cp1252", "cp1252", "latin-1"):
+        try:
+            return Decoded(data.decode(name), None, codecs.lookup(name).name)
+        except (UnicodeDecodeError, LookupError):  # a name may be unknown to Python
+            continue
+    raise AssertionError("every byte is a character of Latin-1")
+
+
+def _is_wide(guess: str | None) -> bool:
+    return (guess or "").upper().startswith(("UTF-16", "UTF-32"))
+
+
+def _is_utf8(data: bytes) -> bool:
+    """And more than ASCII: UTF-16 is hardly ever both."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return not data.isascii()
+
+
+def _strict(data: bytes, encoding: str, name: str, skipped: int) -> Decoded:
+    try:
+        return Decoded(data.decode(encoding), None, encoding)
     except UnicodeDecodeError as error:
-        return None, f"file is not valid {name} at byte {skipped + error.start + 1}"
+        return Decoded(None, f"file is not valid {name} at byte {skipped + error.start + 1}")

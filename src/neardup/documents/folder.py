@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -19,7 +20,8 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
-from neardup.documents.encodings import decoded
+from neardup.documents.encodings import Decoded, decoded
+from neardup.documents.lost import changed
 from neardup.documents.remote import Place, Remote
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.tables import TableChunk
@@ -36,6 +38,7 @@ class Entry(NamedTuple):
     name: str
     size: int
     problem: str | None = None
+    modified: int = 0
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,10 @@ class FolderChunk:
     def read(self) -> DocumentBatch:
         found = [self.source.read(entry) for entry in self.entries]
         names = [self.source.id_of(entry) for entry in self.entries]
-        texts = pa.array([text for text, _ in found], pa.large_string())
+        texts = pa.array([one.text for one in found], pa.large_string())
         columns = replace(self.columns, extra=())
         batch = TableChunk(self.source.file, self.first_row, columns, texts, names, {}).read()
-        reasons = [reason for _, reason in found]
+        reasons = [one.reason for one in found]
         rejected = [
             replace(lost, reason=reasons[lost.row - self.first_row] or lost.reason)
             for lost in batch.rejected
@@ -69,6 +72,8 @@ class FolderSource:
     file: str
     prefix: str = ""
     chunk_bytes: int = CHUNK_BYTES
+    encoding: str | None = None
+    encodings: dict[str, str] = field(default_factory=dict)  # of the files that were read
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -83,14 +88,17 @@ class FolderSource:
     def place(self, entry: Entry) -> str:
         return f"{self.prefix}/{entry.name}" if self.prefix else entry.name
 
-    def read(self, entry: Entry) -> tuple[str | None, str | None]:
+    def read(self, entry: Entry) -> Decoded:
         """The text, or why there is none."""
         if entry.problem is not None:
-            return None, f"folder cannot be read: {entry.problem}"
+            return Decoded(None, entry.problem)
         try:
-            return decoded((self.path / entry.name).read_bytes())
+            found = decoded((self.path / entry.name).read_bytes(), self.encoding)
         except OSError as error:
-            return None, f"file cannot be read: {error.strerror}"
+            return Decoded(None, f"file cannot be read: {error.strerror}")
+        if found.encoding:
+            self.encodings[entry.name] = found.encoding
+        return found
 
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
         extra = ((name, "") for name in columns.found(()))
@@ -107,18 +115,19 @@ class FolderSource:
         yield FolderChunk(self, self.entries[start:], start + 1, columns)
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
-        return [self.read(self.entries[row - 1])[0] or "" for row in rows]
+        return [self.read(self.entries[row - 1]).text or "" for row in rows]
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         entries = self._kept(keep)
         ids = pa.array([self.id_of(entry) for entry in entries], pa.large_string())
-        texts = pa.array([self.read(entry)[0] for entry in entries], pa.large_string())
+        texts = pa.array([self.read(entry).text for entry in entries], pa.large_string())
+        self._check_unchanged(entries)
         return pa.table([ids, texts], names=list(_NAMES)), len(self.entries)
 
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:
         """Copies the kept files; gives their places in the folder."""
-        places = []
-        for entry in self._kept(keep):
+        places, entries = [], self._kept(keep)
+        for entry in entries:
             place = self.place(entry)
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -126,7 +135,20 @@ class FolderSource:
             except OSError as error:
                 raise unreadable(self.path / entry.name, error) from error
             places.append(place)
+        self._check_unchanged(entries)
         return places
+
+    def _check_unchanged(self, entries: Sequence[Entry]) -> None:
+        """As they were when the folder was listed, which was before they were read."""
+        for entry, now in zip(entries, self._now(entries), strict=True):
+            if now != entry and entry.problem is None:
+                raise changed(str(self.path / entry.name), "was changed" if now else "is gone")
+
+    def _now(self, entries: Sequence[Entry]) -> list[Entry | None]:
+        if isinstance(self.path, Remote):  # listed once more, not asked for one by one
+            there = {entry.name: entry for entry in _far(self.path)}
+            return [there.get(entry.name) for entry in entries]
+        return [_entry_now(self.path / entry.name, entry.name) for entry in entries]
 
     def _kept(self, keep: Mask) -> list[Entry]:
         return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
@@ -138,17 +160,34 @@ def _entries(top: Path) -> Iterator[Entry]:
         below[:] = [name for name in below if not name.startswith(".")]
         for name in (name for name in files if not name.startswith(".")):
             path = Path(folder, name)
-            if path.is_file() or path.is_symlink():  # not sockets and pipes
-                size = path.stat().st_size if path.exists() else 0
-                yield Entry(path.relative_to(top).as_posix(), size)
+            if entry := _entry(path, path.relative_to(top).as_posix()):
+                yield entry
     for error in problems:
+        if Path(error.filename) == top:
+            raise unreadable(top, error) from error
         name = Path(error.filename).relative_to(top).as_posix()
-        yield Entry(name, 0, error.strerror or str(error))
+        yield Entry(name, 0, f"folder cannot be read: {error.strerror or error}")
+
+
+def _entry(path: Path, name: str) -> Entry | None:
+    """None for sockets and pipes, which are no documents."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        return Entry(name, 0, f"file cannot be read: {error.strerror}")
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Entry(name, found.st_size, None, found.st_mtime_ns)
+
+
+def _entry_now(path: Path, name: str) -> Entry | None:
+    return _entry(path, name) if os.path.exists(path) else None
 
 
 def _far(top: Remote) -> Iterator[Entry]:
     for name, file in top.files():
-        yield Entry(name, file.stat().st_size)
+        found = file.stat()
+        yield Entry(name, found.st_size, None, found.st_mtime_ns)
 
 
 def _copy(file: Place, to: Path) -> None:

@@ -7,6 +7,7 @@ column with a value in it keeps its own.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, DocumentBatch, Source
 from neardup.documents.folder import FolderSource, with_prefixes
+from neardup.documents.lost import LostSource
 from neardup.documents.objects import object_source
 from neardup.documents.paths import FORMATS, key_of, places_of, source_of
 from neardup.documents.remote import WILDCARDS
@@ -46,17 +48,23 @@ class _Found:
     given: bool
 
 
-def gather(given: Sequence[tuple[str | None, Any]]) -> tuple[list[Source], list[str]]:
-    """The sources of all inputs in order, a file once, and the name of each one's input."""
+def gather(
+    given: Sequence[tuple[str | None, Any]], encoding: str | None = None
+) -> tuple[list[Source], list[str]]:
+    """The sources of all inputs in order, a file once, and the name of each one's input. If none of
+    them can be read, that is an error."""
     found: dict[str, _Found] = {}
     for (own, item), name in zip(given, _names(given), strict=True):
-        for key, make in _parts(item, name, named=own is not None):
+        for key, make in _parts(item, name, encoding, named=own is not None):
             before = found.get(key)
             if before is None:
                 found[key] = _Found(make(), name, own is not None)
             elif own is not None:
                 _rename(before, own)
     sources = [one.source for one in found.values()]
+    lost = [source for source in sources if isinstance(source, LostSource)]
+    if lost and len(lost) == len(sources):
+        raise lost[0].error
     folders = [source for source in sources if isinstance(source, FolderSource)]
     if len(folders) > 1:
         with_prefixes(folders)
@@ -64,14 +72,16 @@ def gather(given: Sequence[tuple[str | None, Any]]) -> tuple[list[Source], list[
     return sources, [one.name for one in found.values()]
 
 
-def _parts(item: Any, name: str, *, named: bool) -> Iterator[tuple[str, Callable[[], Source]]]:
+def _parts(
+    item: Any, name: str, encoding: str | None, *, named: bool
+) -> Iterator[tuple[str, Callable[[], Source]]]:
     """A key that is the same for the same file, and what opens it."""
     if isinstance(item, str | Path):
-        for place in places_of(item):
-            yield key_of(place), lambda place=place: source_of(place)  # type: ignore[misc]
+        for found in places_of(item):
+            yield key_of(found[0]), functools.partial(source_of, found, encoding)
     elif isinstance(item, list | tuple) and item and all(isinstance(i, Path) for i in item):
         for one in item:
-            yield from _parts(one, name, named=named)
+            yield from _parts(one, name, encoding, named=named)
     else:
         source = object_source(item)
         yield f"object {id(source)}", lambda: replace(source, file=name) if named else source

@@ -6,13 +6,12 @@ goes on. A column that no line of a file's first chunk has is a mistake in the s
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +27,8 @@ from neardup.documents.columns import (
     generated_ids,
     unknown_column,
 )
+from neardup.documents.json import parsed, table_of
+from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.remote import Place
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable, whole_lines
 
@@ -105,7 +106,7 @@ class _Parsed:
         for name in self.columns.required:
             if not self.scan.fields[name].types.any():
                 line = self.chunk.data.split(b"\n", int(whole[0]) + 1)[int(whole[0])]
-                there = list(json.loads(line.decode("utf-8-sig")))
+                there = list(parsed(line.decode("utf-8-sig")))
                 raise unknown_column(name, there, self.chunk.file)
 
 
@@ -123,6 +124,7 @@ class JsonlSource:
     file: str
     codec: str | None = None
     chunk_bytes: int = CHUNK_BYTES
+    watch: Watch = field(default_factory=Watch)
     _marks: list[tuple[int, int]] = field(default_factory=lambda: [(1, 0)])
     _lost: Rejected | None = field(default=None, init=False)
 
@@ -131,7 +133,7 @@ class JsonlSource:
         return "jsonl"
 
     def chunks(self, columns: Columns) -> Iterator[JsonlChunk | LostChunk]:
-        for row, data in self._blocks():
+        for row, data in self._blocks(tolerant=True):
             yield JsonlChunk(self.file, data, row, columns)
         if self._lost:
             yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
@@ -161,12 +163,15 @@ class JsonlSource:
             picked = lines.select(data, keep[position:], start_of_file=row == 1)
             position += picked.documents
             text = picked.data.decode("utf-8-sig", "replace")
-            objects += [json.loads(line) for line in text.split("\n") if line.strip()]
+            objects += [parsed(line) for line in text.split("\n") if line.strip()]
         return table_of(objects), position + (self._lost is not None)
 
-    def _blocks(self, row: int = 1, offset: int = 0) -> Iterator[tuple[int, bytes]]:
+    def _blocks(
+        self, row: int = 1, offset: int = 0, *, tolerant: bool = False
+    ) -> Iterator[tuple[int, bytes]]:
         """Chunks with the row each begins with, from a place where a line begins. ``_lost`` is
-        then what stands for the rest, where not all could be read."""
+        then what stands for the rest, where not all could be read; a disk that fails is borne only
+        if ``tolerant``, because what is written must be what was read."""
         self._lost = None
         try:
             with open_binary(self.path, self.codec) as stream:
@@ -179,7 +184,9 @@ class JsonlSource:
                 if fault := fault_of(stream):
                     self._lost = Rejected(self.file, row, fault, None)
         except (OSError, pa.ArrowException) as error:
-            raise unreadable(self.path, error) from error
+            if row == 1 or not tolerant:
+                raise unreadable(self.path, error) from error
+            self._lost = Rejected(self.file, row, lost_from_here(error), None)
 
     def _mark(self, row: int, offset: int) -> None:
         if self.codec is None and row > self._marks[-1][0]:
@@ -222,26 +229,3 @@ class LineWriter:
 
     def end_file(self) -> None:
         self._new_file = True
-
-
-def table_of(objects: list[dict[str, Any]]) -> pa.Table:
-    """Columns in the order of appearance; one whose values have no common type is JSON text."""
-    names = dict.fromkeys(name for item in objects for name in item)
-    return pa.table({name: _column([item.get(name) for item in objects]) for name in names})
-
-
-def _column(values: list[Any]) -> pa.Array:
-    try:
-        return pa.array(values)
-    except UnicodeEncodeError:
-        return _column([_without_lone_surrogates(value) for value in values])
-    except (pa.ArrowException, TypeError, OverflowError):
-        return pa.array([None if value is None else json.dumps(value) for value in values])
-
-
-def _without_lone_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return (
-        json.loads(json.dumps(value)) if not isinstance(value, list | dict) else json.dumps(value)
-    )

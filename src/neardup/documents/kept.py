@@ -20,10 +20,12 @@ from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource, check_headers
 from neardup.documents.folder import KEPT_FOLDER, KEPT_LIST, FolderSource, folder_writer
 from neardup.documents.jsonl import JsonlSource, LineWriter
-from neardup.documents.parquet import ParquetSource, parquet_writer, unified_schema
+from neardup.documents.lost import LostSource, check_unchanged
+from neardup.documents.parquet import ParquetSource, parquet_writer
+from neardup.documents.schemas import unified_schema
 from neardup.documents.streams import CODECS, whole_file, writing
 from neardup.documents.tables import TableSource
-from neardup.errors import InputError
+from neardup.errors import ChangedError, InputError
 
 _SUFFIXES = {codec: suffix for suffix, codec in CODECS.items()}
 # Writes the kept documents of a source; says how many documents the source has.
@@ -43,9 +45,13 @@ def kept_name(source: Source) -> str:
 def groups_of(sources: Sequence[Source]) -> dict[str, list[Any]]:
     """The files that will be written, with their sources."""
     groups: dict[str, list[Any]] = {}
-    for source in sources:
+    for source in readable(sources):
         groups.setdefault(kept_name(source), []).append(source)
     return groups
+
+
+def readable(sources: Sequence[Source]) -> list[Source]:
+    return [source for source in sources if not isinstance(source, LostSource)]
 
 
 def names_of(groups: dict[str, list[Any]]) -> list[str]:
@@ -98,7 +104,11 @@ def write_all(
 ) -> None:
     position = 0
     for source in sources:
+        if isinstance(source, LostSource):
+            position += 1
+            continue
         position += writer_of(source)(source, keep[position:])
+        check_unchanged(source)  # afterwards, so that no change can come between
     check_length(keep, position, limit)
 
 
@@ -111,13 +121,15 @@ def as_mask(keep: Any) -> Mask:
 
 def check_length(keep: Mask, documents: int, limit: int | None) -> None:
     if len(keep) != (documents if limit is None else min(documents, limit)):
-        raise InputError(
+        raise ChangedError(
             f"Decisions were made for {len(keep)} documents, but the input now has {documents}.",
             hint="the input changed during the run; run again.",
         )
 
 
 def joined(parts: list[pa.Table]) -> pa.Table:
+    if not parts:  # of an input of which nothing could be read
+        return pa.table({})
     try:
         return pa.concat_tables(parts, promote_options="permissive")
     except pa.ArrowException as error:

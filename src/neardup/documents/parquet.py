@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.documents.columns import Chunk, Columns, Mask, mask_for
+from neardup.documents.columns import Chunk, Columns, LostChunk, LostRows, Mask, Rejected, mask_for
+from neardup.documents.lost import Watch
 from neardup.documents.remote import Place
-from neardup.documents.streams import CHUNK_BYTES, parquet_file, unreadable, whole_file
+from neardup.documents.schemas import conform, unified_schema
+from neardup.documents.streams import CHUNK_BYTES, cause, parquet_file, unreadable, whole_file
 from neardup.documents.tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.values import text_column
-from neardup.errors import InputError
 
 ROW_GROUP_BYTES = 64 << 20
+_BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
 
 
 @dataclass(frozen=True)
@@ -30,14 +32,15 @@ class ParquetSource:
     path: Place
     file: str
     chunk_rows: int = CHUNK_ROWS
+    watch: Watch = field(default_factory=Watch)
 
     def schema(self) -> pa.Schema:
-        with self._open() as parquet:
+        with self.opened() as parquet:
             return parquet.schema_arrow
 
     def codec(self) -> str:
         """The compression of the first column, for output that is like the input."""
-        with self._open() as parquet:
+        with self.opened() as parquet:
             metadata = parquet.metadata
             if metadata.num_row_groups == 0 or metadata.num_columns == 0:
                 return "zstd"
@@ -45,35 +48,57 @@ class ParquetSource:
             return "none" if codec == "UNCOMPRESSED" else codec.lower()
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        with self._open() as parquet:
-            there = parquet.schema_arrow.names
-            check_columns(columns, there, self.file)
+        with self.opened() as parquet:
+            there = parquet.schema_arrow
+            check_columns(columns, there.names, self.file)
+            extra = {name: there.field(name).type for name in columns.found(there.names)}
             row = 1
-            for batch in self._batches(parquet, wanted(columns, there)):
-                yield chunk_of(batch, self.file, row, columns)
-                row += batch.num_rows
+            for part in self._parts(parquet, wanted(columns, there.names)):
+                if isinstance(part, LostRows):
+                    lost = Rejected(self.file, row, part.reason, None)
+                    yield LostChunk(lost, extra, part.num_rows)
+                else:
+                    yield chunk_of(part, self.file, row, columns)
+                row += part.num_rows
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        found: dict[int, str] = {}
-        with self._open() as parquet:
+        found: dict[int, str] = dict.fromkeys(rows, "")
+        with self.opened() as parquet:
             for first, group in _row_groups(parquet):
                 end = first + parquet.metadata.row_group(group).num_rows
-                near = [row for row in rows if first <= row < end]
-                if near:
-                    table = parquet.read_row_group(group, columns=[columns.text])
-                    for row in near:
-                        value = table.column(0).slice(row - first, 1).combine_chunks()
-                        found[row] = _text(value, columns.text, self.file)
+                if any(first <= row < end for row in rows):
+                    found |= self._texts_of(parquet, group, first, rows, columns.text)
         return [found[row] for row in rows]
 
+    def _texts_of(
+        self, parquet: pq.ParquetFile, group: int, first: int, rows: Sequence[int], name: str
+    ) -> dict[int, str]:
+        found: dict[int, str] = {}
+        for part in self.group(parquet, group, [name]):
+            near = [row for row in rows if first <= row < first + part.num_rows]
+            if not isinstance(part, LostRows):
+                column = part.column(0)
+                found |= {r: _text(column.slice(r - first, 1), name, self.file) for r in near}
+            first += part.num_rows
+        return found
+
+    def needed(self, keep: Mask) -> Mask:
+        """Rows without which nothing may be written."""
+        return keep
+
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """The kept rows of each batch with all columns, and how many rows the batch had."""
-        with self._open() as parquet:
-            position = 0
-            for batch in self._batches(parquet, None):
-                part = mask_for(keep[position:], batch.num_rows)
-                position += batch.num_rows
-                yield batch.filter(pa.array(part)), batch.num_rows
+        """The kept rows of each batch with all columns, and how many rows the batch had. Rows that
+        cannot be read are left out unless they are needed."""
+        needed, position = self.needed(keep), 0
+        with self.opened() as parquet:
+            for part in self._parts(parquet, None):
+                rows = slice(position, position + part.num_rows)
+                if isinstance(part, LostRows):
+                    part.check(needed[rows], self.path)
+                    yield _no_rows(parquet.schema_arrow), part.num_rows
+                else:
+                    yield part.filter(pa.array(mask_for(keep[rows], part.num_rows))), part.num_rows
+                position = rows.stop
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         batches, rows = [], 0
@@ -82,23 +107,67 @@ class ParquetSource:
             rows += count
         return pa.Table.from_batches(batches, self.schema()), rows
 
-    def _batches(
+    def _parts(
         self, parquet: pq.ParquetFile, columns: list[str] | None
-    ) -> Iterator[pa.RecordBatch]:
-        rows = min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
+    ) -> Iterator[pa.RecordBatch | LostRows]:
+        """All rows in order. Where a row group is broken, the groups are read one by one, because
+        those after it may be whole."""
+        size, done = self._batch_rows(parquet), 0
         try:
-            yield from parquet.iter_batches(batch_size=rows, columns=columns)
-        except (pa.ArrowException, OSError) as error:
-            raise unreadable(self.path, error) from error
+            for batch in parquet.iter_batches(batch_size=size, columns=columns):
+                yield batch
+                done += batch.num_rows
+        except _BROKEN:
+            pass
+        for first, group in _row_groups(parquet):
+            if first + parquet.metadata.row_group(group).num_rows - 1 > done:
+                yield from self.group(parquet, group, columns, skip=max(0, done + 1 - first))
+
+    def group(
+        self, parquet: pq.ParquetFile, group: int, columns: list[str] | None, *, skip: int = 0
+    ) -> Iterator[pa.RecordBatch | LostRows]:
+        """A row group but for its first ``skip`` rows."""
+        left = parquet.metadata.row_group(group).num_rows - skip
+        reason = "it has fewer rows than the index says"
+        try:
+            for batch in parquet.iter_batches(
+                batch_size=self._batch_rows(parquet), row_groups=[group], columns=columns
+            ):
+                rest = batch.slice(min(skip, batch.num_rows))
+                skip -= batch.num_rows - rest.num_rows
+                if rest.num_rows:
+                    left -= rest.num_rows
+                    yield rest
+        except _BROKEN as error:
+            reason = cause(error)
+        if left > 0:
+            yield LostRows(left, f"row group {group + 1} is broken ({reason})")
+
+    def _batch_rows(self, parquet: pq.ParquetFile) -> int:
+        return min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
 
     @contextmanager
-    def _open(self) -> Iterator[pq.ParquetFile]:
+    def opened(self, **options: Any) -> Iterator[pq.ParquetFile]:
         try:
-            parquet = pq.ParquetFile(**parquet_file(self.path))
-        except (pa.ArrowException, OSError) as error:
+            options |= parquet_file(self.path)
+            parquet = pq.ParquetFile(**options, page_checksum_verification=True)
+            _ = parquet.schema_arrow.names  # broken ones fail here, with the file
+        except _BROKEN as error:
             raise unreadable(self.path, error) from error
         with parquet:
+            _check_index(parquet.metadata, self.path)
             yield parquet
+
+
+def _check_index(metadata: Any, path: Place) -> None:
+    """Rows are counted by the index, so a broken one must not be believed."""
+    groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+    if sum(groups) != metadata.num_rows or min(groups, default=0) < 0:
+        raise unreadable(path, OSError("its index contradicts itself"))
+
+
+def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
 
 
 def _text(value: pa.Array, name: str, file: str) -> str:
@@ -116,66 +185,6 @@ def _rows_of_chunk(metadata: Any) -> int:
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     widest = max((g.total_byte_size / g.num_rows for g in groups if g.num_rows), default=1.0)
     return max(1, int(CHUNK_BYTES / max(widest, 1.0)))
-
-
-class Typed(Protocol):
-    """A file with a schema."""
-
-    @property
-    def file(self) -> str: ...
-
-    def schema(self) -> pa.Schema: ...
-
-
-def unified_schema(sources: Sequence[Typed]) -> pa.Schema:
-    """One schema for all files, or an error that names the two files and the field that differ."""
-    first, *others = sources
-    unified = first.schema()
-    for source in others:
-        schema = source.schema()
-        try:
-            merged = pa.unify_schemas([unified, schema], promote_options="permissive")
-        except pa.ArrowException as error:
-            raise _unlike(first, source, unified, schema) from error
-        unified = _nullable_where_missing(merged, unified, schema)
-    return unified
-
-
-def _nullable_where_missing(merged: pa.Schema, *parts: pa.Schema) -> pa.Schema:
-    for i, field in enumerate(merged):
-        if any(field.name not in part.names for part in parts):
-            merged = merged.set(i, field.with_nullable(True))
-    return merged
-
-
-def _unlike(a: Typed, b: Typed, left: pa.Schema, right: pa.Schema) -> InputError:
-    def clash(name: str) -> bool:
-        pair = [pa.schema([left.field(name)]), pa.schema([right.field(name)])]
-        try:
-            pa.unify_schemas(pair, promote_options="permissive")
-        except pa.ArrowException:
-            return True
-        return False
-
-    name = next((name for name in left.names if name in right.names and clash(name)), "?")
-    types = f"{left.field(name).type} and {right.field(name).type}" if name != "?" else "unlike"
-    return InputError(
-        f"{a.file} and {b.file} cannot be one kept file: column {name!r} has the types {types}.",
-        hint="convert one of the files, or run them apart.",
-    )
-
-
-def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table with the columns, order and types of the schema; what is missing is null."""
-    if table.schema.equals(schema):
-        return table.replace_schema_metadata(schema.metadata)
-    columns = [
-        table.column(field.name).cast(field.type)
-        if field.name in table.column_names
-        else pa.nulls(table.num_rows, field.type)
-        for field in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
 
 
 @contextmanager

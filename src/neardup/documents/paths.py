@@ -10,19 +10,21 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
+from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.pipes import spooled
-from neardup.documents.records import DELIMITERS
+from neardup.documents.records import DELIMITERS, check_bytes
 from neardup.documents.remote import Place, remote_files
 from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
-from neardup.errors import InputError
+from neardup.errors import InputError, UnreadableError
 
 JSONL = (".jsonl", ".ndjson", ".json")
 CSV = (".csv", ".tsv")
@@ -35,13 +37,19 @@ _KNOWN = (
 )
 
 
-def places_of(given: Path | str) -> list[Place]:
-    """Where a path, a glob or the address of a store leads to."""
+Found: TypeAlias = tuple[Place, UnreadableError | None]
+
+
+def places_of(given: Path | str) -> list[Found]:
+    """Where a path, a glob or the address of a store leads to; with why it cannot be read, where
+    that is known already."""
     address = address_of(given)
     if address is None:
         return list(_expanded(Path(given)))
     local = local_path(address)
-    return list(_expanded(Path(local)) if local is not None else remote_files(address))
+    if local is not None:
+        return list(_expanded(Path(local)))
+    return [(place, None) for place in remote_files(address)]
 
 
 def key_of(place: Place) -> str:
@@ -51,38 +59,63 @@ def key_of(place: Place) -> str:
     return str(place)
 
 
-def _expanded(path: Path) -> Iterator[Path]:
+def source_of(found: Found, encoding: str | None) -> Source:
+    """What cannot be read becomes a ``LostSource``; a store that fails stays an error."""
+    place, error = found
+    try:
+        if error is None:
+            return _source(place, encoding)
+    except UnreadableError as unread:
+        error = unread
+    except OSError as failed:
+        error = unreadable(place, failed)
+    return LostSource(place, "stdin" if str(place) == "-" else place.as_posix(), error)
+
+
+def _there(path: Path) -> bool:
+    try:
+        os.stat(path)
+    except PermissionError:  # in a folder that is locked: it may be there, and opening it fails
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _expanded(path: Path) -> Iterator[Found]:
     name = str(path)
-    if name == "-" or path.exists():
-        yield path
+    if name == "-" or _there(path):
+        yield path, None
         return
     if not any(sign in name for sign in "*?["):
         raise InputError(
             f"{name} does not exist.", hint=f"check the path; the current folder is {os.getcwd()}."
         )
     matches = sorted(match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
-    if not matches:
+    locked = locked_folders(name)
+    if not matches and not locked:
         raise InputError(
             f"No file matches {name}.", hint="check the pattern; ** goes into sub-folders."
         )
-    yield from map(Path, matches)
+    yield from ((Path(match), None) for match in matches)
+    yield from locked
 
 
-def source_of(path: Place) -> Source:
+def _source(path: Place, encoding: str | None) -> Source:
     if str(path) == "-":
-        return spooled(sys.stdin.buffer, "stdin")
+        return spooled(sys.stdin.buffer, "stdin", encoding)
     if isinstance(path, Path) and (path.is_fifo() or path.is_char_device()):
         with path.open("rb") as stream:
-            return spooled(stream, path.as_posix())
+            return spooled(stream, path.as_posix(), encoding)
     if path.is_dir():
-        return _folder_source(path)
+        return _folder_source(path, encoding)
     format_, codec = _named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix()))
     if format_ in ARROW and codec is None:
         return _checked(ArrowSource(path, path.as_posix(), format_[1:]))
     if format_ in CSV:
-        return _csv_source(path, codec, tabs=format_ == ".tsv")
+        return _csv_source(path, codec, encoding, tabs=format_ == ".tsv")
     if format_ not in JSONL:
         raise InputError(
             f"{path} has an unknown format; {_KNOWN}.",
@@ -100,8 +133,8 @@ def _named_format(path: Place) -> tuple[str, str | None]:
     return format_, codec
 
 
-def _folder_source(path: Place) -> FolderSource:
-    source = FolderSource(path, path.as_posix())
+def _folder_source(path: Place, encoding: str | None) -> FolderSource:
+    source = FolderSource(path, path.as_posix(), encoding=encoding)
     formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats:
         raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
@@ -114,9 +147,10 @@ def _folder_source(path: Place) -> FolderSource:
     return source
 
 
-def _csv_source(path: Place, codec: str | None, *, tabs: bool) -> CsvSource:
+def _csv_source(path: Place, codec: str | None, encoding: str | None, *, tabs: bool) -> CsvSource:
+    check_bytes(str(path), encoding)
     delimiters = "\t" if tabs else DELIMITERS
-    source = CsvSource(path, path.as_posix(), codec, delimiters)
+    source = CsvSource(path, path.as_posix(), codec, delimiters, encoding=encoding)
     _ = source.header  # one that cannot be read stops the run before it begins
     return source
 

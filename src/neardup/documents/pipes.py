@@ -17,20 +17,21 @@ from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.records import check_bytes
 from neardup.documents.streams import open_binary, unreadable
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
-def spooled(stream: IO[bytes], file: str) -> Source:
+def spooled(stream: IO[bytes], file: str, encoding: str | None = None) -> Source:
     """The source goes by the name ``file``; its copy goes away with it."""
     handle, name = tempfile.mkstemp(prefix="neardup-input-")
     path = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
             shutil.copyfileobj(stream, out, 1 << 20)
-        source = _by_content(path, file)
+        source = _by_content(path, file, encoding)
     except BaseException:  # an interrupt too: nobody else knows of this file
         path.unlink(missing_ok=True)
         raise
@@ -38,7 +39,7 @@ def spooled(stream: IO[bytes], file: str) -> Source:
     return source
 
 
-def _by_content(path: Path, file: str) -> Source:
+def _by_content(path: Path, file: str, encoding: str | None) -> Source:
     with path.open("rb") as stream:
         start = stream.read(8)
     if start.startswith(b"PAR1"):
@@ -50,7 +51,7 @@ def _by_content(path: Path, file: str) -> Source:
     # stops the run, while a table read as JSON would be rejected line by line.
     if _first_sign(path, codec, file) in (b"{", b""):
         return JsonlSource(path, file, codec)
-    return _csv_source(path, codec, file)
+    return _csv_source(path, codec, file, encoding)
 
 
 def _first_sign(path: Path, codec: str | None, file: str) -> bytes:
@@ -65,8 +66,9 @@ def _first_sign(path: Path, codec: str | None, file: str) -> bytes:
     return b""
 
 
-def _csv_source(path: Path, codec: str | None, file: str) -> CsvSource:
-    source = CsvSource(path, file, codec)
+def _csv_source(path: Path, codec: str | None, file: str, encoding: str | None) -> CsvSource:
+    check_bytes(file, encoding)
+    source = CsvSource(path, file, codec, encoding=encoding)
     if source.header.delimiter == "\t":
-        return CsvSource(path, file, codec, "\t")  # written as .tsv
+        return CsvSource(path, file, codec, "\t", encoding=encoding)  # written as .tsv
     return source

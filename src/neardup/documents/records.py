@@ -46,6 +46,15 @@ def scan(chunk: bytes, delimiter: str, columns: Sequence[int] = ()) -> Records:
     return Records(*_native.scan_csv(chunk, delimiter, list(columns)))
 
 
+def strings(array: pa.Array) -> pa.Array:
+    """Bytes that are not UTF-8 become U+FFFD, so that other columns cannot stop a table."""
+    try:
+        return array.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        texts = [value.decode("utf-8", "replace") for value in array.to_pylist()]
+        return pa.array(texts, pa.large_string())
+
+
 class Header(NamedTuple):
     """``data`` is the bytes of the first record, with what stands before it."""
 
@@ -54,7 +63,30 @@ class Header(NamedTuple):
     delimiter: str
 
 
-def header_of(stream: IO[bytes], delimiters: str) -> Header:
+def as_utf8(values: pa.Array, encoding: str | None) -> pa.Array:
+    """Fields of a file in another encoding."""
+    if encoding in (None, "utf-8"):
+        return values
+    return pa.array([_utf8(v, str(encoding)) for v in values.to_pylist()], pa.large_binary())
+
+
+def _utf8(value: bytes | None, encoding: str) -> bytes | None:
+    try:
+        return None if value is None else value.decode(encoding).encode()
+    except UnicodeDecodeError:
+        return b"\xff"  # rejected like text that is not UTF-8
+
+
+def check_bytes(file: str, encoding: str | None) -> None:
+    """Refuses encodings in which the byte of a delimiter may be a part of another character."""
+    if encoding and encoding.startswith(("utf-16", "utf-32")):
+        raise InputError(
+            f"{file} cannot be read as {encoding}: records are cut where bytes are delimiters.",
+            hint=f"convert it: iconv -f {encoding} -t utf-8 {file} > documents.csv",
+        )
+
+
+def header_of(stream: IO[bytes], delimiters: str, encoding: str | None = None) -> Header:
     """The first record, cut at the delimiter that gives the most columns; in doubt the first."""
     data, size = b"", 1 << 16
     while block := stream.read(size):
@@ -62,17 +94,18 @@ def header_of(stream: IO[bytes], delimiters: str) -> Header:
         body = data.removeprefix(MARK)
         if len(data) > HEADER_BYTES or all(len(scan(body, sign)) > 1 for sign in delimiters):
             break
-    return max((_header(data, sign) for sign in delimiters), key=lambda header: len(header.names))
+    found = [_header(data, sign, encoding or "utf-8") for sign in delimiters]
+    return max(found, key=lambda header: len(header.names))
 
 
-def _header(data: bytes, delimiter: str) -> Header:
+def _header(data: bytes, delimiter: str, encoding: str) -> Header:
     body = data.removeprefix(MARK)
     starts = scan(body, delimiter).starts.tolist()
     end = starts[1] if len(starts) > 1 else len(body)
     found = scan(body[:end], delimiter)
     columns = range(int(found.widths[0]) if len(found) else 0)
     fields = scan(body[:end], delimiter, columns).fields
-    names = [values.tobytes().decode("utf-8", "replace") for _, values in fields]
+    names = [values.tobytes().decode(encoding, "replace") for _, values in fields]
     return Header(data[: len(data) - len(body) + end], names, delimiter)
 
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 from typing import IO, Any, TypeAlias, cast
 
 from neardup.documents.stores import Address, Store, store_of, unreachable
-from neardup.errors import InputError
+from neardup.errors import ChangedError, InputError
 
 READ_BYTES = 8 << 20  # a request each: few and long ones
 WILDCARDS = "*?["
@@ -56,7 +56,20 @@ class Remote:
         return bool(self.info.type.name == "Directory")
 
     def stat(self) -> SimpleNamespace:
-        return SimpleNamespace(st_size=self.info.size or 0)
+        return SimpleNamespace(st_size=self.info.size or 0, st_mtime_ns=self.info.mtime_ns)
+
+    @property
+    def found(self) -> tuple[int, ...] | None:
+        """What tells a file from another one that has come into its place."""
+        return _stamp(self.info)
+
+    def now(self) -> tuple[int, ...] | None:
+        """The same as the store says it is at this moment; None if the file is gone."""
+        try:
+            info = self.store.files.get_file_info(self.info.path)
+        except OSError as error:
+            raise unreachable(str(self), error) from error
+        return _stamp(info)
 
     def open(self, mode: str = "rb", buffering: int = READ_BYTES) -> IO[bytes]:  # noqa: ARG002 (as Path)
         return cast(IO[bytes], io.BufferedReader(self.raw(), READ_BYTES))
@@ -64,9 +77,8 @@ class Remote:
     def raw(self) -> io.RawIOBase:
         """Unbuffered: for readers that know what they want, such as Parquet's."""
         try:
-            now = self.store.files.get_file_info(self.info.path)
-            if (now.size, now.mtime_ns) != (self.info.size, self.info.mtime_ns):
-                raise InputError(
+            if self.now() != self.found:
+                raise ChangedError(
                     f"{self} was changed or removed during the run.", hint="run again."
                 )
             return _Stream(self.store.files.open_input_file(self.info.path), str(self))
@@ -89,6 +101,12 @@ class Remote:
 
 
 Place: TypeAlias = Path | Remote
+
+
+def _stamp(info: Any) -> tuple[int, ...] | None:
+    """Size and time. In whole seconds, because a store may give more of them when it lists files
+    (MinIO) than when it is asked for one."""
+    return (info.size, (info.mtime_ns or 0) // 10**9) if info.type.name == "File" else None
 
 
 class _Stream(io.RawIOBase):

@@ -14,7 +14,7 @@ import re
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from neardup.errors import InputError
+from neardup.errors import StoreError
 
 CONNECT_SECONDS, REQUEST_SECONDS, ATTEMPTS = 10, 60, 4
 GCS_SECONDS = 30  # pyarrow would try for 15 minutes
@@ -148,10 +148,10 @@ _HINTS = {
 }
 
 
-def unreachable(shown: str, error: Exception) -> InputError:
+def unreachable(shown: str, error: Exception) -> StoreError:
     """The store's first line, without numbers that only it understands."""
     said = re.split(r"\n| \(Request ID|; Details| error_info=", str(error))[0]
     said = said.removeprefix("google::cloud::Status(")
     hints = (hint for sign, hint in _HINTS.items() if re.search(sign, str(error), re.IGNORECASE))
     hint = next(hints, "check the address, the credentials and the network.")
-    return InputError(f"Cannot read {shown}: {said.rstrip('.')}.", hint=hint)
+    return StoreError(f"Cannot read {shown}: {said.rstrip('.')}.", hint=hint)

@@ -13,7 +13,7 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from neardup.documents.remote import READ_BYTES, Place
-from neardup.errors import InputError
+from neardup.errors import UnreadableError
 
 CHUNK_BYTES = 8 << 20
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
@@ -25,9 +25,14 @@ def open_binary(path: Place, codec: str | None) -> IO[bytes]:
     try:
         if codec is None:
             return path.open("rb", buffering=1 << 20)
-        return cast(IO[bytes], io.BufferedReader(_Unpacked(_unpacking(path, codec)), 1 << 20))
+        return unpacked(_unpacking(path, codec))
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def unpacked(packed: Any) -> IO[bytes]:
+    """A buffered stream of what can be read of an archive that is open already."""
+    return cast(IO[bytes], io.BufferedReader(_Unpacked(packed), 1 << 20))
 
 
 def _unpacking(path: Place, codec: str) -> Any:
@@ -94,10 +99,18 @@ def fault_of(stream: IO[bytes]) -> str | None:
     return getattr(getattr(stream, "raw", None), "fault", None)
 
 
-def unreadable(path: Place | str, error: Exception) -> InputError:
-    reason = getattr(error, "strerror", None) or str(error)
-    return InputError(
-        f"Cannot read {path}: {reason}.", hint="check that the file is whole and readable."
+def cause(error: Exception) -> str:
+    """What an error says, as a part of a sentence."""
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return said.splitlines()[0].rstrip(". ")
+
+
+def unreadable(path: Place | str, error: Exception) -> UnreadableError:
+    reason = cause(error)
+    return UnreadableError(
+        f"Cannot read {path}: {reason}.",
+        hint="check that the file is whole and readable.",
+        reason=reason,
     )
 
 

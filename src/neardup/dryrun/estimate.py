@@ -1,32 +1,32 @@
 """What a run would take: seconds, memory, disk and duplicates, from a run on a sample.
 
-Time, documents and evidence scale with the bytes on disk. Duplicates do not: of two copies that lie
-anywhere, both are in a sample of share f with probability f², of two that stand side by side with
-f. So there are two bounds, and only a whole run says where between them the truth is.
+Time, documents and evidence scale with the bytes on disk; duplicates do not (``groups.py``).
 """
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
 
 from neardup.api import make_result
+from neardup.artefacts.artefact import Artefacts
+from neardup.decisions.clusters import rule_clusters
 from neardup.documents import Collection
-from neardup.documents.jsonl import JsonlSource
+from neardup.documents.kept import readable
 from neardup.documents.parquet import ROW_GROUP_BYTES, ParquetSource
-from neardup.dryrun.sample import Sample
-from neardup.dryrun.writing import seconds_to_write
-from neardup.errors import UsageError
+from neardup.documents.streams import CHUNK_BYTES
+from neardup.dryrun import parquet, writing
+from neardup.dryrun.groups import Duplicates, Seen, scaled, seen_in
+from neardup.dryrun.sample import MOST_BYTES, Sample
+from neardup.dryrun.writing import Cost
 from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
 from neardup.outputs.outcome import Outcome
-from neardup.outputs.result import Result
 from neardup.plan import Plan
 from neardup.progress import Silent
 
@@ -34,13 +34,14 @@ from neardup.progress import Silent
 # while they are grouped; checked against whole runs of 100,000 documents (docs/performance.md).
 DOCUMENT_BYTES, KEY_COPIES = 150, 3
 BASE_BYTES = 250_000_000  # where the system does not say what the process has taken
+TIMES, PATIENCE = 3, 2.0  # runs on a sample, and seconds after which there is no other
 ROW_GROUPS = 3  # read, gathered and encoded at a time
-ANNOTATION_BYTES = 90  # the fields of a line
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Sizes in bytes. ``whole``: the sample was all there is, so counts are not estimates."""
+    """Sizes in bytes. ``whole``: the sample was all there is, so counts are not estimates.
+    ``duplicates_likely`` is None where the sample cannot say (``groups.py``)."""
 
     documents: int
     seconds: float
@@ -53,6 +54,7 @@ class Estimate:
     sample_documents: int
     sample_share: float
     whole: bool
+    duplicates_likely: int | None = None
 
     def data(self) -> dict[str, Any]:
         return asdict(self)
@@ -60,26 +62,54 @@ class Estimate:
 
 def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept") -> Estimate:
     """``writes``: what goes into the folder beside the tables, "kept", "annotated" or None."""
-    for source in collection.sources:
-        if not isinstance(source, JsonlSource | ParquetSource):
-            raise UsageError(
-                f"{source.file}: an estimate reads JSON Lines and Parquet files.",
-                hint="run on a part with --limit, and look at the timings of --json.",
-            )
-    began = time.perf_counter()
-    counted = _Sampled(Sample(collection.sources), collection)
-    plan_of_sample = with_artefacts(counted, replace(plan, limit=None), Silent())
-    counting = time.perf_counter() - began
-    # What happens only once (imports, first pages of buffers) is half the time of a small sample.
-    warm = run(_Sampled(Sample(collection.sources, most=1), collection), plan_of_sample, Silent())
-    warm.intake.store.close()
-    sample = Sample(collection.sources)
-    outcome = run(_Sampled(sample, collection), plan_of_sample, Silent())
-    outcome.timings["counting"] = counting
-    plan = replace(plan, artefacts=plan_of_sample.artefacts)
+    little = _run_on_sample(collection, plan, CHUNK_BYTES)
+    little.outcome.intake.store.close()
+    most = _run_on_sample(collection, plan, MOST_BYTES)
     try:
-        return _Scaled(sample, outcome, plan, collection).estimate(writes)
+        given = replace(plan, artefacts=most.artefacts)
+        return _Scaled(most, little, given, collection).estimate(writes)
     finally:
+        most.outcome.intake.store.close()
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A run on so many bytes of the input."""
+
+    size: float
+    seconds: float
+
+    def on(self, size: float, less: Timed) -> float:
+        """What a run on ``size`` bytes would take, if ``less`` did on fewer. Threads that start
+        and end alone, and references, cost the same for any size; the difference has none of it."""
+        if self.size <= 2 * less.size:
+            return self.seconds * size / max(self.size, 1.0)
+        more = (self.seconds - less.seconds) / (self.size - less.size)
+        return self.seconds + max(0.0, more) * (size - self.size)
+
+
+class _Ran(NamedTuple):
+    sample: Sample
+    outcome: Outcome
+    timed: Timed
+    once: float  # seconds for imports and fresh buffers, which the first run pays
+    artefacts: Artefacts  # of the sample, where the plan names none
+
+
+def _run_on_sample(collection: Collection, plan: Plan, most: float) -> _Ran:
+    """The best of a few times counts, because any may have met another load."""
+    spent: list[float] = []
+    while True:
+        sample = Sample(readable(collection.sources), most=most)
+        sampled, began = _Sampled(sample, collection), time.perf_counter()
+        given = with_artefacts(sampled, replace(plan, limit=None), Silent())
+        counted = time.perf_counter() - began
+        outcome = run(sampled, given, Silent())
+        spent.append(counted + sum(outcome.timings.values()))
+        if len(spent) == TIMES or sum(spent) > PATIENCE:
+            best = min(spent)
+            timed = Timed(sample.seen, best)
+            return _Ran(sample, outcome, timed, spent[0] - best, given.artefacts)
         outcome.intake.store.close()
 
 
@@ -96,105 +126,100 @@ class _Sampled(Collection):
 
 
 class _Scaled:
-    def __init__(
-        self, sample: Sample, outcome: Outcome, plan: Plan, collection: Collection
-    ) -> None:
-        self.outcome, self.plan, self.collection = outcome, plan, collection
+    def __init__(self, ran: _Ran, little: _Ran, plan: Plan, collection: Collection) -> None:
+        self.sample, self.outcome, self.timed = ran.sample, ran.outcome, ran.timed
+        self.little, self.plan, self.collection = little, plan, collection
+        sample, outcome = self.sample, self.outcome
         self.result = make_result(Collection([sample]), plan, outcome)
         self.read = outcome.intake.total
-        self.size = sample.size
-        self.factor = self.all = max(1.0, sample.size / sample.seen) if sample.seen else 1.0
+        self.factor = self.all = sample.factor
         if plan.limit is not None and self.read:
             self.factor = min(self.factor, plan.limit / self.read)
 
     def estimate(self, writes: str | None) -> Estimate:
-        low, high = self.duplicates()
-        documents = round(self.read * self.factor)
-        part = self.part_written(writes, low / max(documents, 1))
-        spool = self.spool()
-        signatures = self.signatures(low / max(documents, 1))
-        written = part * self.size + self.tables() + signatures
-        writing = self.writing(part + signatures / max(self.size, 1))
-        if writes == "annotated":
-            written += documents * ANNOTATION_BYTES
+        low, high, likely = self.duplicates
+        memory = self.memory()  # before the trials of writing take more
+        written, spool = self.written(writes), self.spool()
         return Estimate(
-            documents=documents,
-            seconds=round(sum(self.outcome.timings.values()) * self.factor + writing, 2),
-            memory=self.memory(documents),
-            disk=round(written + spool),
+            documents=self.documents,
+            seconds=round(self.reading() + written.seconds, 2),
+            memory=memory,
+            disk=round(written.size + spool),
             spool=spool,
             rejected=round(self.result.counts.rejected * self.factor),
             duplicates_low=low,
             duplicates_high=high,
+            duplicates_likely=likely,
             sample_documents=self.read,
             sample_share=1 / self.factor,
             whole=self.factor == 1,
         )
 
-    def part_written(self, writes: str | None, duplicates: float) -> float:
-        """Of the bytes of the input; more are written the fewer duplicates there are."""
+    @property
+    def documents(self) -> int:
+        return round(self.read * self.factor)
+
+    def reading(self) -> float:
+        """And matching, and deciding."""
+        size = self.sample.seen * self.factor
+        return self.little.once + self.timed.on(size, self.little.timed)
+
+    @cached_property
+    def duplicates(self) -> Duplicates:
+        outcome, refs = self.outcome, self.outcome.refs
+        kept_of = outcome.decided.kept_of.copy()
+        of_reference = (kept_of >= 0) & (kept_of < refs)
+        kept_of[of_reference] = -1
+        piece = np.searchsorted(self.sample.starts, outcome.intake.row, side="right")
+        seen = seen_in(rule_clusters(kept_of)[refs:], piece[refs:])
+        # One of the two is there in any case.
+        seen = Seen(seen.near, seen.far, seen.more + int(of_reference.sum()))
+        documents = self.documents - self.result.counts.rejected * self.factor
+        pieces = len(self.sample.starts)
+        return scaled(seen, factor=self.factor, pieces=pieces, documents=documents)
+
+    @property
+    def kept(self) -> float:
+        """The share of the documents that is kept; where nobody can say, as in the sample."""
+        low, _, likely = self.duplicates
+        return 1 - (low if likely is None else likely) / max(self.documents, 1)
+
+    def written(self, writes: str | None) -> Cost:
+        total = writing.of_tables(self.result).times(self.factor)
+        kept_here = self.result.counts.kept / max(self.read, 1)
+        signatures = writing.of_signatures(self.outcome, self.plan)
+        total = total.plus(signatures.times(self.factor * self.kept / max(kept_here, 1e-9)))
         if writes is None:
-            return 0.0
-        return self.factor / self.all * (1 - duplicates if writes == "kept" else 1.0)
-
-    def writing(self, part: float) -> float:
-        if not part:
-            return 0.0
-        first = self.collection.sources[0]
-        share = first.path.stat().st_size / max(self.size, 1)  # type: ignore[attr-defined]
-        return float(part * seconds_to_write(first) / max(share, 1e-9))
-
-    def duplicates(self) -> tuple[int, int]:
-        """Copies side by side; copies anywhere, with two standard deviations of the pairs seen."""
-        counts, factor = self.result.counts, self.factor
-        if factor <= 1:
-            return counts.duplicates, counts.duplicates
-        accepted = (counts.documents - counts.rejected) * factor
-        pairs = counts.pairs + 2 * math.sqrt(counts.pairs) + 3
-        return round(counts.duplicates * factor), round(min(pairs * factor**2, accepted - 1))
+            return total
+        part = self.kept if writes == "kept" else 1.0
+        documents = writing.of_documents(readable(self.collection.sources))
+        if writes == "annotated":
+            total = total.plus(writing.of_annotations(self.result).times(self.factor))
+        return total.plus(documents.times(part * self.factor / self.all))
 
     def evidence(self) -> int:
+        """Of the input; that of references does not grow with it."""
         store = self.outcome.intake.store
-        return int(store.lengths.sum()) * store.dtype.itemsize
-
-    def signatures(self, duplicates: float) -> float:
-        """Keys and evidence of the kept documents."""
-        if not self.plan.signatures:
-            return 0.0
-        keys = self.outcome.intake.prepared.keys.values.nbytes
-        return (self.evidence() + keys) * self.factor * (1 - duplicates)
+        return int(store.lengths[self.outcome.refs :].sum()) * store.dtype.itemsize
 
     def spool(self) -> int:
         needed: int = round(self.evidence() * self.factor)
         return int(needed) if needed > self.plan.evidence_limit else 0
 
-    def memory(self, documents: int) -> int:
+    def memory(self) -> int:
         """What this process took for the sample, and what more documents add to it."""
         intake = self.outcome.intake
         per_document = (
             DOCUMENT_BYTES
-            + KEY_COPIES * intake.prepared.keys.values.nbytes / max(self.read, 1)
-            + intake.ids.nbytes / max(self.read, 1)
+            + KEY_COPIES * intake.prepared.keys.values.nbytes / max(len(intake), 1)
+            + intake.ids.nbytes / max(len(intake), 1)
         )
         limit = self.plan.evidence_limit
         evidence = min(self.evidence() * self.factor, limit) - min(self.evidence(), limit)
-        more = max(0, documents - self.read) * per_document + max(0.0, evidence)
-        if any(isinstance(source, ParquetSource) for source in self.collection.sources):
-            more += ROW_GROUPS * ROW_GROUP_BYTES
-        return int(taken_memory() + more)
-
-    def tables(self) -> float:
-        return sum(_parquet_bytes(table) for table in _tables(self.result)) * self.factor
-
-
-def _tables(result: Result) -> list[pa.Table]:
-    return [result.decisions, result.duplicates, result.pairs]
-
-
-def _parquet_bytes(table: pa.Table) -> int:
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
-    return int(sink.getvalue().size)
+        more = max(0, self.documents - self.read) * per_document + max(0.0, evidence)
+        tables = [s for s in self.collection.sources if isinstance(s, ParquetSource)]
+        row_groups = min(ROW_GROUPS * ROW_GROUP_BYTES, sum(map(parquet.decoded, tables)))
+        return int(taken_memory() + more + row_groups)
 
 
 def taken_memory() -> int:

@@ -1,51 +1,91 @@
-"""A small part of the files, spread over them, that is read as a whole collection would be.
+"""A small part of the input, spread over it, that is read as a whole collection would be.
 
-Plain JSON Lines are read at evenly spaced places; compressed files and Parquet from their start.
-``seen`` counts the bytes on disk that the sample stands for, so that any format scales by size.
+``seen`` counts the bytes on disk that the sample stands for, so that any format scales by size;
+``starts`` says with which row each piece begins, counted over the sample.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import IO, Any, cast
-
-import pyarrow as pa
-import pyarrow.parquet as pq
+from dataclasses import dataclass, field, replace
+from types import ModuleType
+from typing import Any, cast
 
 from neardup.documents import Chunk, Columns
+from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask
-from neardup.documents.jsonl import JsonlChunk, JsonlSource
-from neardup.documents.lines import count
+from neardup.documents.csv import CsvSource
+from neardup.documents.folder import FolderSource
+from neardup.documents.jsonl import JsonlSource
+from neardup.documents.lists import ListSource
 from neardup.documents.parquet import ParquetSource
-from neardup.documents.streams import CHUNK_BYTES, open_binary, parquet_file, whole_lines
+from neardup.documents.streams import CHUNK_BYTES
+from neardup.documents.tables import TableSource
+from neardup.dryrun import arrow, csv, folder, jsonl, memory, parquet
+from neardup.errors import UsageError
 
 SHARE = 0.02
 LEAST_BYTES, MOST_BYTES = 4 * CHUNK_BYTES, 512 << 20
 LEAST_DOCUMENTS = 2000
-MOST_FILES = 8
+MOST_FILES = 32
+# Each has size, each, pieces and rewrite.
+FORMATS: dict[type, ModuleType] = {
+    ArrowSource: arrow,
+    CsvSource: csv,
+    FolderSource: folder,
+    JsonlSource: jsonl,
+    ListSource: memory,
+    ParquetSource: parquet,
+    TableSource: memory,
+}
+
+
+def format_of(source: Any) -> ModuleType:
+    try:
+        return FORMATS[type(source)]
+    except KeyError:
+        raise UsageError(
+            f"{source.file}: there is no estimate for input of this kind.",
+            hint="run on a part with --limit, and look at the timings of --json.",
+        ) from None
+
+
+def size_of(source: Any) -> float:
+    return float(format_of(source).size(source))
 
 
 @dataclass
 class Sample:
-    """A source made of pieces of others. Reading it fills ``seen``."""
+    """A source made of pieces of others. Reading it fills ``seen`` and ``starts``."""
 
     sources: Sequence[Any]
     file: str = "sample"
-    seen: float = 0
     most: float = MOST_BYTES
+    seen: float = 0
+    starts: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.size = sum(size_of(source) for source in self.sources)
+        self.size = sum(map(size_of, self.sources))
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        chosen = _spread(self.sources, MOST_FILES)
+        chosen = _spread([source for source in self.sources if size_of(source)], MOST_FILES)
         budget = min(_budget(self.size, chosen), self.most) / max(len(chosen), 1)
+        row, self.seen, self.starts = 1, 0.0, []
         for source in chosen:
-            pieces = _parquet if isinstance(source, ParquetSource) else _lines
-            for chunk, seen in pieces(source, columns, budget):
-                self.seen += seen
-                yield chunk
+            for i, piece in enumerate(format_of(source).pieces(source, columns, budget)):
+                self.seen += piece.size
+                # Numbered anew, because pieces do not know their rows, and ids may be made of them.
+                yield cast(Chunk, replace(piece.chunk, first_row=row))
+                for j, rows in enumerate(piece.parts):
+                    if i == 0 or j > 0 or not piece.continues:
+                        self.starts.append(row)
+                    row += rows
+
+    @property
+    def factor(self) -> float:
+        """How many times as much as the sample there is; sums of what is seen are not exact."""
+        times = self.size / self.seen if self.seen else 1.0
+        return times if times > 1 + 1e-9 else 1.0
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         raise NotImplementedError("a sample is read once")
@@ -54,82 +94,11 @@ class Sample:
         raise NotImplementedError("a sample is not written")
 
 
-def size_of(source: Any) -> int:
-    return int(source.path.stat().st_size)
-
-
 def _spread(sources: Sequence[Any], most: int) -> list[Any]:
     step = max(1.0, len(sources) / most)
     return [sources[int(i * step)] for i in range(min(most, len(sources)))]
 
 
-def _budget(size: int, sources: Sequence[Any]) -> float:
-    lines = [s for s in sources if isinstance(s, JsonlSource) and s.codec is None]
-    enough = LEAST_DOCUMENTS * _line_bytes(lines[0]) if lines else 0
+def _budget(size: float, sources: Sequence[Any]) -> float:
+    enough = LEAST_DOCUMENTS * max((format_of(s).each(s) for s in sources[:1]), default=0.0)
     return min(max(SHARE * size, LEAST_BYTES, enough), MOST_BYTES)
-
-
-def _line_bytes(source: JsonlSource) -> float:
-    with open_binary(source.path, None) as stream:
-        start = stream.read(1 << 20)
-    return len(start) / max(1, count(start))
-
-
-def _lines(
-    source: JsonlSource, columns: Columns, budget: float
-) -> Iterator[tuple[JsonlChunk, float]]:
-    if source.codec is None:
-        return _spaced(source, columns, budget)
-    return _from_start(source, columns, budget)
-
-
-def _spaced(
-    source: JsonlSource, columns: Columns, budget: float
-) -> Iterator[tuple[JsonlChunk, float]]:
-    size = size_of(source)
-    if budget >= size:
-        for chunk in source.chunks(columns):
-            if isinstance(chunk, JsonlChunk):
-                yield chunk, len(chunk.data)
-        return
-    pieces, end = max(1, round(budget / CHUNK_BYTES)), 0
-    with open_binary(source.path, None) as stream:
-        for start in (size * i // pieces for i in range(pieces)):
-            if start and start <= end:  # a line as long as the space between two places
-                continue
-            stream.seek(start)
-            if start:
-                stream.readline()
-            first = stream.tell()
-            data = stream.read(CHUNK_BYTES) + stream.readline()
-            end = first + len(data)
-            # Rows are not known here; the place is unlike for unlike lines, as ids must be.
-            yield JsonlChunk(source.file, data, first + 1, columns), len(data)
-
-
-def _from_start(
-    source: JsonlSource, columns: Columns, budget: float
-) -> Iterator[tuple[JsonlChunk, float]]:
-    row, before = 1, 0
-    with source.path.open("rb") as raw:
-        packed = pa.CompressedInputStream(pa.PythonFile(raw, "r"), source.codec)
-        for data in whole_lines(cast(IO[bytes], packed)):
-            seen, before = raw.tell() - before, raw.tell()
-            yield JsonlChunk(source.file, data, row, columns), seen
-            row += count(data)
-            if before >= budget:
-                return
-
-
-def _parquet(
-    source: ParquetSource, columns: Columns, budget: float
-) -> Iterator[tuple[Chunk, float]]:
-    size, rows = size_of(source), pq.ParquetFile(**parquet_file(source.path)).metadata.num_rows
-    enough = max(LEAST_DOCUMENTS, rows * budget / size)
-    read = 0
-    for chunk in source.chunks(columns):
-        part = len(chunk.texts)  # type: ignore[attr-defined]  # a TableChunk
-        yield chunk, size * part / rows
-        read += part
-        if read >= enough:
-            return

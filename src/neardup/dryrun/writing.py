@@ -1,61 +1,90 @@
-"""How fast the documents of a file can be written back, measured on its beginning.
+"""What writing costs, by doing it with a part: nothing of it stays.
 
-Lines go to a nameless temporary file, row groups to memory; nothing stays.
+The documents, the tables and the signatures are timed apart, because a second of one is not a
+second of another: a row group is compressed, a signature is copied.
 """
 
 from __future__ import annotations
 
 import tempfile
 import time
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.documents.jsonl import JsonlSource
-from neardup.documents.lines import select
-from neardup.documents.parquet import ParquetSource
-from neardup.documents.streams import CHUNK_BYTES, parquet_file, whole_lines
-from neardup.dryrun.sample import size_of
+from neardup.dryrun.pieces import TRIED_BYTES
+from neardup.dryrun.sample import format_of, size_of
+from neardup.outputs.annotated import Added, annotated_lines
+from neardup.outputs.outcome import Outcome
+from neardup.outputs.result import Result
+from neardup.outputs.signatures import write_signatures
+from neardup.plan import Plan
 
-TRIED = 4 * CHUNK_BYTES
-_EVERY_LINE = np.ones(CHUNK_BYTES, np.bool_)
-
-
-def seconds_to_write(source: Any) -> float:
-    """For the whole of the file, if all of it were kept."""
-    if not size_of(source):
-        return 0.0
-    began = time.perf_counter()
-    tried = _rows(source) if isinstance(source, ParquetSource) else _lines(source)
-    return (time.perf_counter() - began) / max(tried, 1e-9)
+TIMES = 3  # the best counts: the first one pays for imports, and any may meet another load
 
 
-def _lines(source: JsonlSource) -> float:
-    """Says which share of the file was written."""
-    with source.path.open("rb") as raw, tempfile.TemporaryFile() as file:
-        stream: Any = raw
-        out: Any = file
-        if source.codec:
-            stream = pa.CompressedInputStream(pa.PythonFile(raw, "r"), source.codec)
-            out = pa.CompressedOutputStream(pa.PythonFile(file, "w"), source.codec)
-        for data in whole_lines(stream):
-            out.write(select(data, _EVERY_LINE).data)
-            if raw.tell() >= TRIED:
-                break
-        return float(raw.tell() / size_of(source))
+class Cost(NamedTuple):
+    seconds: float
+    size: float
+
+    def times(self, factor: float) -> Cost:
+        return Cost(self.seconds * factor, self.size * factor)
+
+    def plus(self, other: Cost) -> Cost:
+        return Cost(self.seconds + other.seconds, self.size + other.size)
 
 
-def _rows(source: ParquetSource) -> float:
-    rows = pq.ParquetFile(**parquet_file(source.path)).metadata.num_rows
-    batches, read, size = [], 0, 0
-    for batch, _ in source.filtered(np.ones(rows, np.bool_)):
-        batches.append(batch)
-        read, size = read + batch.num_rows, size + batch.nbytes
-        if size >= TRIED:
-            break
-    if batches:
-        table = pa.Table.from_batches(batches)
-        pq.write_table(table, pa.BufferOutputStream(), compression=source.codec())
-    return float(read / max(rows, 1))
+NOTHING = Cost(0.0, 0.0)
+
+
+def of_documents(sources: Sequence[Any]) -> Cost:
+    """All of them, by the beginning of the first source of each kind."""
+    total = NOTHING
+    for kind in {type(source) for source in sources}:
+        alike = [s for s in sources if type(s) is kind and size_of(s)]
+        if alike:
+            first = size_of(alike[0])
+            total = total.plus(_of_source(alike[0]).times(sum(map(size_of, alike)) / first))
+    return total
+
+
+def _of_source(source: Any) -> Cost:
+    costs = []
+    for _ in range(TIMES):
+        began = time.perf_counter()
+        trial = format_of(source).rewrite(source, TRIED_BYTES)
+        cost = Cost(time.perf_counter() - began, trial.written)
+        # Where nothing of it can be read, nothing is written either.
+        costs.append(cost.times(1 / trial.share) if trial.share else NOTHING)
+    return min(costs)
+
+
+def of_signatures(outcome: Outcome, plan: Plan) -> Cost:
+    """Those of the kept documents of the sample."""
+    if not plan.signatures:
+        return NOTHING
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "signatures")
+        began = time.perf_counter()
+        write_signatures(outcome, plan, path)
+        return Cost(time.perf_counter() - began, path.stat().st_size)
+
+
+def of_tables(result: Result) -> Cost:
+    """Those of the sample."""
+    began, size = time.perf_counter(), 0
+    for table in (result.decisions, result.duplicates, result.pairs):
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd")
+        size += sink.tell()
+    return Cost(time.perf_counter() - began, size)
+
+
+def of_annotations(result: Result) -> Cost:
+    """The fields of the documents of the sample, as they are written into lines."""
+    began, count = time.perf_counter(), len(result.decisions)
+    lines = annotated_lines(b"{}\n" * count, Added(result.decisions, "").objects(0, count))
+    return Cost(time.perf_counter() - began, len(lines))

@@ -65,7 +65,11 @@ def _counted(
     progress.stage("counting", plan.limit, unit="documents", total_bytes=collection.plain_size())
     # A run that is built on and has no such artefact was made with another method: it is refused
     # when its signatures are read.
-    references = [collect_inputs([(None, place)]) for place in plan.against if not _is_run(place)]
+    references = [
+        collect_inputs([(None, place)], encoding=plan.encoding)
+        for place in plan.against
+        if not _is_run(place)
+    ]
     for sources in (*references, collection):
         reading = Reading(plan.columns, plan.workers, plan.limit if sources is collection else None)
         count(sources, list(counters.values()), reading, progress)

@@ -17,8 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.inputs import SOURCE
+from neardup.documents.lost import LostSource
 from neardup.errors import InputError
 from neardup.local.intake import empty_intake, joined_prepared, take_in
 from neardup.matching.evidence import EvidenceStore
@@ -116,8 +118,19 @@ def _of_files(
     progress: Progress,
     offered: bool,
 ) -> Intake:
-    collection = collect_inputs([(None, path) for path in paths], offered=offered)
-    return named(take_in(collection, replace(plan, limit=None), progress, store))
+    given = [(None, path) for path in paths]
+    collection = collect_inputs(given, offered=offered, encoding=plan.encoding)
+    _check_read(collection)
+    taken = take_in(collection, replace(plan, limit=None), progress, store)
+    _check_read(collection)  # a file may have gone meanwhile
+    return named(taken)
+
+
+def _check_read(collection: Collection) -> None:
+    """Without one of its files, duplicates of what stands there would be kept."""
+    for source in collection.sources:
+        if isinstance(source, LostSource):
+            raise source.error
 
 
 def _of_run(folder: Path, plan: Plan, store: EvidenceStore) -> Intake:

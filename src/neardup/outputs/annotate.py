@@ -1,6 +1,6 @@
 """The input with what was decided beside each document, instead of with documents removed.
 
-The sources that add the columns are in ``outputs/annotated.py``.
+The sources that add the columns are in ``outputs/annotated.py`` and ``annotated_files.py``.
 """
 
 from __future__ import annotations
@@ -18,18 +18,28 @@ from neardup.documents import Collection, Columns
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
-from neardup.documents.kept import kept_name, write_all, writer
+from neardup.documents.kept import kept_name, readable, write_all, writer
 from neardup.documents.lines import scan
 from neardup.documents.lists import ListSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.tables import TableSource
 from neardup.errors import UsageError
 from neardup.outputs.annotated import FIELDS, Added, annotated_source
+from neardup.outputs.annotated_files import FILE_LIST, AnnotatedFiles
 from neardup.outputs.result import Result
 
 PREFIX = "neardup"
-_ANNOTATED = (ArrowSource, CsvSource, JsonlSource, ListSource, ParquetSource, TableSource)
+_ANNOTATED = (
+    ArrowSource,
+    CsvSource,
+    FolderSource,
+    JsonlSource,
+    ListSource,
+    ParquetSource,
+    TableSource,
+)
 
 
 def annotating(result: Result) -> Result:
@@ -41,6 +51,7 @@ def annotating(result: Result) -> Result:
         {**result.info, "annotated": collection.added.names},
         rank=result.rank,
         collection=lambda: collection,
+        artefacts=result.artefacts,
     )
     made.signatures = result.signatures
     return made
@@ -48,7 +59,7 @@ def annotating(result: Result) -> Result:
 
 def check_sources(sources: Sequence[Source]) -> None:
     """Refuses before any work what has no place for more fields."""
-    for source in sources:
+    for source in readable(sources):
         if not isinstance(source, _ANNOTATED):
             raise UsageError(
                 f"{source.file} cannot be annotated; lines, records and tables can.",
@@ -61,22 +72,27 @@ class AnnotatedCollection(Collection):
 
     def __init__(self, collection: Collection, decisions: pa.Table) -> None:
         check_sources(collection.sources)
-        self.added = Added(decisions, free_prefix(collection.sources))
+        self.added = Added(decisions, free_prefix(readable(collection.sources)))
         self._original = collection  # its spooled standard input lives as long as it does
         super().__init__(
-            [annotated_source(s, self.added) for s in collection.sources],
+            [self._twin(source) for source in collection.sources],
             collection.limit,
             collection.inputs,
         )
+
+    def _twin(self, source: Source) -> Source:
+        if isinstance(source, FolderSource):
+            return AnnotatedFiles(source, self.added)
+        return annotated_source(source, self.added)
 
     def kept(self, keep: Mask) -> Any:
         return super().kept(np.ones_like(keep))
 
     def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
-        """``annotated.*``, one file for each format that came in."""
+        """``annotated.*``, one file for each format that came in; of folders a list of files."""
         folder.mkdir(parents=True, exist_ok=True)
         groups: dict[str, list[Source]] = {}
-        for source in self.sources:
+        for source in readable(self.sources):
             groups.setdefault(_name(source), []).append(source)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
@@ -90,6 +106,8 @@ class AnnotatedCollection(Collection):
 
 
 def _name(source: Source) -> str:
+    if isinstance(source, AnnotatedFiles):
+        return FILE_LIST
     return kept_name(source).replace("kept", "annotated", 1)
 
 
@@ -111,6 +129,8 @@ def _has_one_of(source: Any, names: list[str]) -> bool:
             if isinstance(chunk, JsonlChunk)
             for field in scan(chunk.data, names).fields.values()
         )
+    if isinstance(source, FolderSource):
+        return False
     if isinstance(source, ListSource):
         return any(n in item for item in source.items if isinstance(item, dict) for n in names)
     return not set(names).isdisjoint(_column_names(source))

@@ -26,6 +26,7 @@ from neardup.documents.csv import CsvSource
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.lines import select
 from neardup.documents.lists import ListSource
+from neardup.documents.lost import LostSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.tables import TableSource
 from neardup.outputs.frames import with_columns
@@ -86,6 +87,8 @@ def annotated_source(source: Any, added: Added) -> Source:
         ParquetSource: _Parquet,
         TableSource: _Table,
     }
+    if isinstance(source, LostSource):
+        return source
     given = [field.name for field in dataclasses.fields(source) if field.init]
     fields = {name: getattr(source, name) for name in given}
     twin: Source = twins[type(source)](**fields, added=added)
@@ -195,13 +198,16 @@ class _Parquet(ParquetSource):
     def schema(self) -> pa.Schema:
         return _with_fields_of(super().schema(), self.added)
 
+    def needed(self, keep: Mask) -> Mask:
+        return self.added.accepted(self.added.start(keep), len(keep))
+
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
         position, whole = self.added.start(keep), self.schema()
         for batch, count in super().filtered(keep):
             rows = self.added.rows(position, batch.num_rows).combine_chunks()
             more = [_array(column) for column in rows.columns]
             yield pa.RecordBatch.from_arrays([*batch.columns, *more], schema=whole), count
-            position += batch.num_rows
+            position += count
 
 
 @dataclass
@@ -211,12 +217,15 @@ class _Arrow(ArrowSource):
     def schema(self) -> pa.Schema:
         return _with_fields_of(super().schema(), self.added)
 
+    def needed(self, keep: Mask) -> Mask:
+        return self.added.accepted(self.added.start(keep), len(keep))
+
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.Table, int]]:
         position, whole = self.added.start(keep), self.schema()
         for table, count in super().filtered(keep):
             rows = self.added.rows(position, table.num_rows)
             yield pa.Table.from_arrays([*table.columns, *rows.columns], schema=whole), count
-            position += table.num_rows
+            position += count
 
 
 def _with_fields_of(own: pa.Schema, added: Added) -> pa.Schema:

@@ -25,7 +25,14 @@ from neardup.documents.collection import collect_inputs
 from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
 from neardup.documents.streams import whole_file
-from neardup.errors import InputError, UsageError
+from neardup.errors import (
+    ChangedError,
+    InputError,
+    KeptError,
+    StoreError,
+    UnreadableError,
+    UsageError,
+)
 from neardup.outputs.result import Result
 
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
@@ -34,14 +41,20 @@ _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 
 def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
-    """``kept=False`` leaves the kept documents out (``find`` removes nothing)."""
+    """``kept=False`` leaves the kept documents out (``find`` removes nothing). If an input has
+    changed since it was read, all but the kept documents is written, and that is an error."""
     collection = result.collection() if kept else None
     spare_inputs(folder, collection.paths if collection else [])
     folder.mkdir(parents=True, exist_ok=True)
     _forget_earlier_run(folder)
     info = {**result.info, "format": FORMAT}
+    fault = None
     if collection:
-        files = collection.write_kept(result.keep_mask(), folder)
+        try:
+            files = collection.write_kept(result.keep_mask(), folder)
+        except (ChangedError, StoreError, UnreadableError) as error:
+            fault, files = error, []
+            info["kept_fault"] = error.message
         info["kept_files"] = [path.name for path in files]
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
@@ -54,6 +67,11 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     _write_artefacts(result, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    if fault:
+        raise KeptError(
+            f"{fault.message} The decisions are in {folder}, kept documents are not.",
+            hint=fault.hint,
+        ) from fault
     return folder
 
 
@@ -120,26 +138,45 @@ def load(folder: Path) -> Result:
             f"{folder} has format {found!r}; this version reads format {FORMAT}.",
             hint="make the run again with this version.",
         )
+    decisions = pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS)
     order = folder / ORDER
     rank = pq.read_table(order)["rank"].to_numpy() if order.exists() else None
     return Result(
-        pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS),
+        decisions,
         pq.read_table(folder / "pairs.parquet").cast(schema.PAIRS),
         info,
         rank=rank,
-        collection=_reopen(info),
+        collection=_reopen(info, decisions),
     )
 
 
-def _reopen(info: dict[str, Any]) -> Callable[[], Collection] | None:
+def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:
     inputs = info.get("inputs") or []
-    if not inputs or any(entry is None for entry in inputs):
+    if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
-    limit = info["settings"].get("limit")
+    limit, encoding = (info["settings"].get(name) for name in ("limit", "encoding"))
     given = [(entry["source"], entry["path"]) for entry in inputs]
     files = [entry["file"] for entry in inputs]
     mapped = info.get("by_name", False)
-    return lambda: collect_inputs(given, mapped=mapped).renamed(files).limited(limit)
+
+    def reopened() -> Collection:
+        found = collect_inputs(given, mapped=mapped, encoding=encoding)
+        return _expecting(found.renamed(files).limited(limit), _rejected(decisions))
+
+    return reopened
+
+
+def _expecting(collection: Collection, rejected: pa.Table) -> Collection:
+    """What was lost then may be lost now, and nothing else."""
+    for source in collection.sources:
+        if watch := getattr(source, "watch", None):
+            rows = rejected.filter(pc.equal(rejected["file"], source.file))["row"]
+            watch.expect(rows.to_pylist())
+    return collection
+
+
+def _rejected(decisions: pa.Table) -> pa.Table:
+    return decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
 
 
 def write_table(table: pa.Table, path: Path) -> None:
@@ -169,6 +206,5 @@ def _write_artefacts(result: Result, folder: Path) -> None:
 
 
 def _write_rejected(decisions: pa.Table, path: Path) -> None:
-    rejected = decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
-    rows = rejected.select(["file", "row", "id", "reason"]).to_pylist()
+    rows = _rejected(decisions).select(["file", "row", "id", "reason"]).to_pylist()
     _write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -1,0 +1,132 @@
+"""Inputs of which nothing can be read, and inputs that change while a run lasts.
+
+One rejected document stands for a file or folder that cannot be read, at its row 1; the run goes
+on with the others. What can be read must stay as it is until the kept documents are written.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
+from neardup.documents.remote import WILDCARDS, Place, Remote
+from neardup.documents.streams import cause
+from neardup.errors import ChangedError, UnreadableError
+
+
+@dataclass(frozen=True)
+class LostSource:
+    """A file or folder that cannot be read. It counts as one document, which is rejected."""
+
+    path: Place
+    file: str
+    error: UnreadableError
+
+    @property
+    def rejected(self) -> Rejected:
+        return Rejected(self.file, 1, f"nothing of it can be read: {self.error.reason}", None)
+
+    def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        yield LostChunk(self.rejected, dict.fromkeys(columns.found(()), pa.null()))
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
+        return ["" for _ in rows]
+
+    def kept(self, keep: Mask) -> tuple[None, int]:  # noqa: ARG002 (protocol)
+        return None, 1
+
+
+class Watch:
+    """Remembers what a file was like when it was read, and says if it is so no more.
+
+    One watch goes with a source and all that is made of it. Where nothing was read in this
+    process (the folder of an earlier run), there is nothing to compare with.
+    """
+
+    def __init__(self) -> None:
+        self._seen: tuple[int, ...] | None = None
+        self._lost: set[int] | None = None
+
+    def begin(self, path: Place) -> None:
+        # What a store said when the file was found serves: each time it is opened is compared too.
+        self._seen = path.found if isinstance(path, Remote) else _stamp(path)
+        self._lost = set()
+
+    def expect(self, rows: Iterable[int]) -> None:
+        """The rows that an earlier run could not use."""
+        self._lost = set(rows)
+
+    def lose(self, row: int) -> None:
+        if self._lost is not None:
+            self._lost.add(row)
+
+    def check_lost(self, row: int, reason: str, file: str) -> None:
+        """A part that is lost only now counted as other rows before: all after it would move."""
+        if self._lost is not None and row not in self._lost:
+            raise UnreadableError(
+                f"{file}, row {row}: {reason}, but it was read before.",
+                hint="check the file; a column that was not compared may be broken.",
+            )
+
+    def check(self, path: Place, file: str) -> None:
+        if self._seen is None:
+            return
+        now = _stamp(path)
+        if now != self._seen:
+            raise changed(file, "is gone" if now is None else "was changed")
+
+
+def changed(file: str, how: str) -> ChangedError:
+    return ChangedError(
+        f"{file} {how} after it was read, so its kept documents cannot be written.",
+        hint="run again; if something still writes to the file, give a copy of it.",
+    )
+
+
+def _stamp(path: Place) -> tuple[int, ...] | None:
+    if isinstance(path, Remote):
+        return path.now()
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def check_unchanged(source: Any) -> None:
+    watch: Watch | None = getattr(source, "watch", None)
+    if watch is not None:
+        watch.check(source.path, source.file)
+
+
+def lost_from_here(error: Exception) -> str:
+    return f"file cannot be read from here on ({cause(error)}); the rest is lost"
+
+
+def locked_folders(pattern: str) -> list[tuple[Path, UnreadableError]]:
+    """Folders that a glob would look into but may not: the glob itself says nothing of them."""
+    parts = Path(pattern).parts
+    found: dict[str, None] = {}
+    for i in range(1, len(parts)):
+        needed = os.X_OK | (os.R_OK if any(sign in parts[i] for sign in WILDCARDS) else 0)
+        folders = glob.glob(os.path.join(*parts[:i], ""), recursive=True)
+        found |= dict.fromkeys(f for f in folders if not os.access(f, needed))
+    return [(Path(place), _locked(Path(place))) for place in sorted(found)]
+
+
+def _locked(folder: Path) -> UnreadableError:
+    try:
+        os.listdir(folder)
+        reason = "its files may not be opened"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    return UnreadableError(
+        f"Cannot read {folder}: {reason}.", hint="check the permissions.", reason=reason
+    )

@@ -25,7 +25,7 @@ LAYERS = (
     ("matching",),
     ("decisions",),
     ("plan", "comparison"),
-    ("outputs",),
+    ("outputs", "recipes"),
     ("local", "online", "spark"),  # drivers
     ("api",),
     ("dryrun", "testing"),

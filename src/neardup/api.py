@@ -25,6 +25,7 @@ from neardup.outputs.signatures import write_signatures
 from neardup.outputs.tables import all_pairs, decisions_table, flag_counts, pairs_table
 from neardup.plan import Plan, resolve, settings_of
 from neardup.progress import LOG, Logged, Progress, Silent
+from neardup.recipes import with_recipe
 
 
 def dedup(documents: Any, **settings: Any) -> Result:
@@ -34,14 +35,15 @@ def dedup(documents: Any, **settings: Any) -> Result:
     Arrow PyCapsule protocol, or paths; or a dict of several of these by name. Settings are those of
     :class:`neardup.plan.Settings`: ``method``, ``threshold``, ``keep``, ``within``, ``text``,
     ``id``, ``date``, ``clusters`` … Others are parameters of the method: ``words=3``, or as
-    elsewhere ``ngram=3``.
+    elsewhere ``ngram=3``. ``recipe`` names a file of settings, or the system of a paper:
+    ``recipe="broder"``.
     """
-    return _run(documents, resolve(settings_of(settings)))
+    return _run(documents, resolve(settings_of(with_recipe(settings))))
 
 
 def find(documents: Any, **settings: Any) -> Result:
     """Find all near-duplicate pairs and their clusters; the same settings as :func:`dedup`."""
-    return _run(documents, resolve(settings_of(settings), every_pair=True))
+    return _run(documents, resolve(settings_of(with_recipe(settings)), every_pair=True))
 
 
 def _run(documents: Any, plan: Plan) -> Result:

@@ -10,7 +10,6 @@ import dataclasses
 import difflib
 import os
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,7 +24,6 @@ from neardup.documents.stores import address_of, local_path
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
 from neardup.methods.method import BitsMethod, Method, OverlapMethod, signature_of
-from neardup.methods.parameters import check_type
 
 CLUSTERS = ("rule", "components")
 MAX_PAIRS = 10_000_000
@@ -277,36 +275,3 @@ def parse_size(size: str | int) -> int:
     if count < 1_000_000:
         raise SettingsError(f"memory is {size!r}: {count} bytes.", hint="give at least 1MB.")
     return count
-
-
-def read_recipe(path: Path) -> dict[str, Any]:
-    """A TOML file with the names of ``Settings``; ``[method]`` holds ``name`` and parameters."""
-    try:
-        written = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise SettingsError(f"The recipe {path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The recipe {path} is not valid TOML: {error}.") from error
-    return recipe_settings(written, str(path))
-
-
-def recipe_settings(written: dict[str, Any], where: str) -> dict[str, Any]:
-    settings = dict(written)
-    method = settings.pop("method", None)
-    if isinstance(method, dict):
-        parameters = dict(method)
-        settings["method"] = parameters.pop("name", registry.DEFAULT)
-        settings["set"] = parameters
-    elif method is not None:
-        settings["method"] = method
-    known = {f.name for f in dataclasses.fields(Settings)}
-    unknown = sorted(set(settings) - known)
-    if unknown:
-        raise SettingsError(
-            f"{where} has unknown settings: {', '.join(unknown)}.",
-            hint=f"known are {', '.join(sorted(known))}.",
-        )
-    for one in dataclasses.fields(Settings):
-        if one.name in settings:
-            check_type(one, settings[one.name], where)
-    return settings

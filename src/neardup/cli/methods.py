@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 @click.command(short_help="List the methods, or the parameters of one.")
 @click.argument("name", required=False)
 @click.option("--toml", "as_toml", is_flag=True, help="Print a recipe with all parameters of NAME.")
+@click.option("--papers", is_flag=True, help="List the systems of the papers, ready as recipes.")
 @json_option
 @debug_option
-def methods(name: str | None, as_toml: bool, as_json: bool) -> None:
+def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> None:
     """List the methods, or show the parameters of NAME with their defaults and meaning.
 
-    A recipe made with --toml is read by --recipe of find and dedup.
+    A recipe made with --toml is read by --recipe of find and dedup, and so are the names that
+    --papers lists.
     """
+    if papers:
+        if name or as_toml:
+            raise click.UsageError("--papers stands alone, or with --json.")
+        show_papers(as_json)
+        return
     from neardup.methods import registry
 
     if as_toml and name is None:
@@ -40,6 +47,29 @@ def methods(name: str | None, as_toml: bool, as_json: bool) -> None:
         show(described[0])
     else:
         show_all(described)
+
+
+def show_papers(as_json: bool) -> None:
+    from neardup.cli.listing import show_table
+    from neardup.recipes import papers
+
+    found = papers()
+    if as_json:
+        click.echo(json.dumps([recipe._asdict() for recipe in found], indent=2, ensure_ascii=False))
+        return
+    rows = [(one.name, one.settings["method"], _written(one.settings), one.paper) for one in found]
+    show_table(("recipe", "method", "settings", "paper"), rows)
+    click.echo("\nneardup dedup INPUT -o OUT --recipe NAME takes one.")
+
+
+def _written(settings: dict[str, Any]) -> str:
+    others = {name: value for name, value in settings.items() if name not in ("method", "set")}
+    flat = {
+        f"{name}.{inner}" if inner else name: found
+        for name, value in {**settings["set"], **others}.items()
+        for inner, found in (value.items() if isinstance(value, dict) else [("", value)])
+    }
+    return " ".join(f"{name}={_plain(value)}" for name, value in flat.items())
 
 
 def describe(method: Method) -> dict[str, Any]:

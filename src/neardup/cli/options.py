@@ -73,9 +73,9 @@ _OPTIONS = (
     ),
     click.option(
         "--recipe",
-        metavar="FILE.toml",
-        type=click.Path(path_type=Path),
-        help="Settings from a file; options win over it. `neardup methods NAME --toml` writes one.",
+        metavar="FILE|NAME",
+        help="Settings from a TOML file, or those of a paper by name (`neardup methods --papers`); "
+        "options win over them.",
     ),
     click.option("--text", metavar="COL", help="The column of the text.  [default: text]"),
     click.option(
@@ -161,7 +161,8 @@ def run_options(command: F) -> F:
 def settings_from(options: dict[str, Any]) -> Settings:
     """Takes the options of ``run_options`` out of ``options`` that are settings."""
     from neardup.methods.written import parse_assignments
-    from neardup.plan import Settings, read_recipe
+    from neardup.plan import Settings
+    from neardup.recipes import read_recipe
 
     recipe = options.pop("recipe")
     base = read_recipe(recipe) if recipe else {}

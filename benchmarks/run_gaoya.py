@@ -29,8 +29,7 @@ def build(texts: list[str]) -> Any:
 
 
 def simhash(texts: list[str]) -> Any:
-    ngrams = (side.WORDS, side.WORDS)
-    return insert(SimHashStringIndex(64, lowercase=True, ngram_range=ngrams), texts)
+    return insert(SimHashStringIndex(64, lowercase=True, ngram_range=(1, 1)), texts)
 
 
 def insert(index: Any, texts: list[str]) -> Any:

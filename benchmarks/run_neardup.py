@@ -3,7 +3,8 @@ runs by its command line, start-up and the writing of the kept documents include
 
 usage: run_neardup signatures FILE.parquet
        run_neardup decide FILE.jsonl WORKERS
-       run_neardup dedup|find FILE.jsonl OUT WORKERS
+       run_neardup simhash FILE.parquet
+       run_neardup dedup|find FILE.jsonl OUT WORKERS [METHOD]
        run_neardup help
 """
 
@@ -82,9 +83,25 @@ def time_decide(jsonl: str, workers: str) -> None:
     )
 
 
-def time_run(name: str, jsonl: str, out: str, workers: str) -> None:
+def time_simhash(parquet: str) -> None:
+    """From texts to fingerprints and the kept of all that differ in at most three bits."""
+    import pyarrow as pa
+
+    import neardup
+
+    texts = side.load_arrow(parquet)
+    mb = side.text_mb(texts)
+    neardup.dedup(["a warm-up that loads every module"], method="simhash", workers=1)
+    start = time.perf_counter()
+    result = neardup.dedup(pa.table({"text": texts}), method="simhash", workers=1)
+    cost = side.cost_since(start)
+    duplicates = result.counts.duplicates
+    report("simhash", docs=len(texts), mb=mb, duplicates=duplicates, **cost)
+
+
+def time_run(name: str, jsonl: str, out: str, workers: str, method: str = "shingles") -> None:
     shutil.rmtree(out, ignore_errors=True)
-    wall, peak = command(name, jsonl, "-o", out, "--workers", workers)
+    wall, peak = command(name, jsonl, "-o", out, "--workers", workers, "--method", method)
     docs, duplicates = count_decisions(out) if name == "dedup" else (count_lines(jsonl), None)
     report(
         name,
@@ -125,4 +142,5 @@ if __name__ == "__main__":
     if row in ("dedup", "find"):
         time_run(row, *arguments)
     else:
-        {"signatures": time_signatures, "decide": time_decide, "help": time_help}[row](*arguments)
+        rows = {"signatures": time_signatures, "simhash": time_simhash, "decide": time_decide}
+        {**rows, "help": time_help}[row](*arguments)

@@ -30,6 +30,12 @@ def quality(found: dict[str, Line]) -> str:
     return f"### pairs against the exact Jaccard\n\n{markdown(head, rows)}\n"
 
 
+def methods(title: str, found: dict[str, Line]) -> str:
+    head = ["method", "s", "docs/s", "MB/s", "peak MB", "pairs", "recall at J ≥ 0.8"]
+    rows = [[name, *_method_cells(line)] for name, line in found.items()]
+    return f"### {title}\n\n{markdown(head, rows)}\n"
+
+
 def lookup(title: str, runs: list[Line]) -> str:
     head = ["side", "median µs", "99th percentile µs", "found a look-up"]
     rows = [_lookup_row(line) for line in runs]
@@ -70,6 +76,19 @@ def _lookup_row(line: Line) -> list[str]:
         return [line["side"], line["error"], *["–"] * 2]
     times = [f"{line[name]:,.0f}" for name in ("p50_us", "p99_us")]
     return [f"{line['side']} {line['version']}", *times, f"{line['hits']:.2f}"]
+
+
+def _method_cells(line: Line) -> list[str]:
+    if "error" in line:
+        return [line["error"], *["–"] * 5]
+    return [
+        f"{line['wall']:.1f}",
+        f"{line['docs_s']:,.0f}",
+        f"{line['mb_s']:.0f}",
+        f"{line['peak_mb']:,.0f}",
+        f"{line['reported']:,}",
+        f"{line['recall']:.4f}",
+    ]
 
 
 def _quality_cells(line: Line) -> list[str]:

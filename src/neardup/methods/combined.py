@@ -32,10 +32,10 @@ class Combined:
     """Several methods that must agree on a pair, or of which one is enough.
 
     ``methods``: as on the command line: "simhash", "shingles words=3 threshold=0.5".
-    ``rule``: "agreement" (all must find the pair) or "union" (one is enough).
+    ``rule``: "agreement" (the first finds pairs, the others must confirm them) or "union" (one is enough).
     """
 
-    methods: tuple[str, ...] = ("simhash", "shingles threshold=0.5")
+    methods: tuple[str, ...] = ("shingles threshold=0.5", "simhash")
     rule: str = "agreement"
 
     name: ClassVar[str] = "combined"
@@ -51,7 +51,7 @@ class Combined:
         if len(self.methods) < 2:
             raise SettingsError(
                 f"combined: methods are {list(self.methods)}; expected two or more.",
-                hint="such as methods=['simhash', 'shingles threshold=0.5'].",
+                hint="such as methods=['shingles threshold=0.5', 'simhash'].",
             )
         _ = self.parts
 
@@ -81,11 +81,8 @@ class Combined:
 
     @property
     def _seekers(self) -> Sequence[int]:
-        """Whose keys bring documents together: where all must agree, those of one are enough."""
-        everyone = range(len(self.parts))
-        if self.rule == "union":
-            return everyone
-        return [min(everyone, key=lambda i: self.parts[i].miss_rate)]
+        """Whose keys bring documents together: where all must agree, those of the first."""
+        return range(len(self.parts)) if self.rule == "union" else [0]
 
     @property
     def miss_rate(self) -> float:
@@ -159,7 +156,7 @@ def _written(given: object) -> tuple[str, ...]:
         return tuple(write_method(read_method(m) if isinstance(m, str) else m) for m in given)
     raise SettingsError(
         f"combined: methods are {given!r}; expected a list of methods.",
-        hint="such as methods=['simhash', 'shingles threshold=0.5'].",
+        hint="such as methods=['shingles threshold=0.5', 'simhash'].",
     )
 
 

@@ -197,3 +197,14 @@ def test_a_new_dump_against_an_old_run_is_decided_as_both_together(
             other["kept_id"],
         )
         assert (one["score"], one["kind"]) == (other["score"], other["kind"])
+
+
+@pytest.mark.parametrize("name", ["press_de", "procedure_codes"])
+@pytest.mark.parametrize("method", registry.names())
+def test_every_method_decides_every_document(data: Path, name: str, method: str) -> None:
+    """`neardup dedup` of the whole sets is written down in docs/performance.md."""
+    result = nd.dedup(data / name / "docs.jsonl.zst", method=method, limit=1500)
+    counts = result.counts
+    assert counts.documents == 1500 == counts.kept + counts.duplicates
+    scores = result.duplicates["score"].to_numpy()
+    assert ((scores >= result.threshold) & (scores <= 1)).all()

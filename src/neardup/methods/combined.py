@@ -32,7 +32,8 @@ class Combined:
     """Several methods that must agree on a pair, or of which one is enough.
 
     ``methods``: as on the command line: "simhash", "shingles words=3 threshold=0.5".
-    ``rule``: "agreement" (the first finds pairs, the others must confirm them) or "union" (one is enough).
+    ``rule``: "agreement" (the first finds pairs, the others must confirm them) or
+    "union" (one is enough).
     """
 
     methods: tuple[str, ...] = ("shingles threshold=0.5", "simhash")

@@ -24,6 +24,7 @@ from neardup.methods.method import Prepared, Rarity, Scores
 from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores
 from neardup.methods.parameters import require
 from neardup.methods.preparing import prepared, read_words
+from neardup.methods.sizes import sized_keys
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
@@ -111,7 +112,7 @@ class Qgrams:
 
     def _own_keys(self, sets: Ragged) -> tuple[Ragged, Array]:
         if self.bands:
-            return minhash.band_keys(sets, self.bands)
+            return sized_keys(minhash.band_keys(sets, self.bands)[0], sets.lengths, self.fraction)
         return own_set_keys(MEASURE, self.fraction, sets)
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:

@@ -19,6 +19,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Counte
 from neardup.errors import SettingsError
 from neardup.methods.method import TOO_SHORT, Method, Prepared, Scores
 from neardup.methods.overlap import agreeing
+from neardup.methods.parameters import require_one_of
 from neardup.methods.parts import packed, unpacked
 from neardup.methods.preparing import evidence_digests
 from neardup.methods.written import read_method, write_method
@@ -44,10 +45,7 @@ class Combined:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "methods", _written(self.methods))
-        if self.rule not in RULES:
-            raise SettingsError(
-                f"combined: rule is {self.rule!r}; expected {' or '.join(map(repr, RULES))}."
-            )
+        require_one_of(RULES, self, "rule")
         if len(self.methods) < 2:
             raise SettingsError(
                 f"combined: methods are {list(self.methods)}; expected two or more.",

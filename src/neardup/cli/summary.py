@@ -38,7 +38,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     told += _encoding_lines(result) + _rejected_lines(result)
     told.append(
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
-        f"{result.info['settings']['method']} ≥ {result.threshold:g}."
+        f"{result.info['settings']['method']} ≥ {result.threshold:.4g}."
     )
     if counts.documents >= ENOUGH_FOR_A_RATE:
         told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")

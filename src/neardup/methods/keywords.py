@@ -13,7 +13,7 @@ import functools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable, normalised_idf
 from neardup.features.vectors import MEASURES as VECTOR_MEASURES
 from neardup.methods.fractions import threshold_fraction
+from neardup.methods.idf_terms import table_of
 from neardup.methods.method import UNRELIABLE, Prepared, Rarity, Scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared, read_words
@@ -111,7 +112,7 @@ class Keywords:
         return USUAL_K[self.per] if self.k is None else self.k
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
-        table = cast(IdfTable, artefacts["idf"])
+        table = table_of(artefacts)
         reading = read_words(batch, self.text)
         evidence = self.keywords(batch.column("text"), table)
         # One order for all documents; that of the frozen table is nearly that of the collection.

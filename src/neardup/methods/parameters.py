@@ -38,7 +38,8 @@ def summary(cls: type[Any]) -> str:
 
 def parameters(cls: type[Any], prefix: str = "") -> list[Parameter]:
     meanings = {
-        name: " ".join(text.split()) for name, text in _MEANING.findall(inspect.getdoc(cls) or "")
+        name: " ".join(text.replace("``", "`").split())
+        for name, text in _MEANING.findall(inspect.getdoc(cls) or "")
     }
     found: list[Parameter] = []
     for field in dataclasses.fields(cls):

@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.artefacts.idf import IdfNeed
 from neardup.errors import SettingsError
 from neardup.methods import bit_tables
+from neardup.methods.idf_terms import table_of
 from neardup.methods.method import Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import Reading, prepared
@@ -152,8 +153,7 @@ class SimHash:
     def _sums(self, column: pa.Array, artefacts: Artefacts) -> Array:
         strings = column.cast(pa.large_string()).fill_null("")
         texts = Ragged.of_strings(strings)
-        table = artefacts["idf"] if self.weights == "idf" else None
-        assert table is None or isinstance(table, IdfTable)
+        table = table_of(artefacts) if self.weights == "idf" else None
         return _native.simhash_sums(
             texts.values,
             texts.offsets,

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import schema
-from neardup.artefacts.artefact import resolved
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, resolved
 from neardup.features.measures import Overlap, shingle_overlaps
 from neardup.methods import registry
 from neardup.methods.method import Method
@@ -27,7 +27,7 @@ SHOWN_WORDS = 8  # at either end of a long shared passage
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one method says of the pair. ``note`` says why a score did not count."""
+    """What one method says of the pair. ``note`` says why it may mean less than in a run."""
 
     method: str
     threshold: float
@@ -38,7 +38,7 @@ class Verdict:
     def __str__(self) -> str:
         says = "duplicate" if self.duplicate else "no duplicate"
         note = f" ({self.note})" if self.note else ""
-        return f"{self.method} ≥ {self.threshold:g}: score {self.score:.4f}, {says}{note}"
+        return f"{self.method} ≥ {self.threshold:.4g}: score {self.score:.4f}, {says}{note}"
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,14 @@ class Comparison:
         return "\n".join(self.lines())
 
 
-def compare(a: str, b: str, method: str | Method | None = None) -> Comparison:
-    """Measures, kind and passages of two texts; with a method also what it says of them."""
+def compare(
+    a: str, b: str, method: str | Method | None = None, *, artefacts: Artefacts = NO_ARTEFACTS
+) -> Comparison:
+    """Measures, kind and passages of two texts; with a method also what it says of them.
+
+    ``artefacts``: those of a run; without them an idf table that the method has no file for is
+    counted from the two texts alone, and the verdict says so.
+    """
     made = registry.build(method) if isinstance(method, str) else method
     options: Text | None = getattr(made, "text", None)
     cut = words(a, options), words(b, options)
@@ -111,7 +117,7 @@ def compare(a: str, b: str, method: str | Method | None = None) -> Comparison:
         shingles=shingle_overlaps(a, b, WIDTHS, options),
         edit_similarity=edit_similarity(*cut) if near else None,
         passages=align(*cut) if near else None,
-        verdict=None if made is None else _verdict(made, a, b),
+        verdict=None if made is None else _verdict(made, a, b, artefacts),
         note=None if near else note,
     )
 
@@ -122,7 +128,7 @@ def _kind(a: str, b: str, options: Text | None) -> str | None:
     return "normalised" if normal_form(a, options) == normal_form(b, options) else None
 
 
-def _verdict(method: Method, a: str, b: str) -> Verdict:
+def _verdict(method: Method, a: str, b: str, artefacts: Artefacts) -> Verdict:
     """As in a run: short texts count as duplicates only if their evidence is equal."""
     columns = [
         pa.array([1, 2], pa.int64()),
@@ -131,13 +137,19 @@ def _verdict(method: Method, a: str, b: str) -> Verdict:
     batch = pa.RecordBatch.from_arrays(columns, schema=schema.documents())
     for name in method.columns:  # of two bare texts nothing more is known
         batch = batch.append_column(name, pa.nulls(2, pa.large_string()))
-    prepared = method.prepare(batch, resolved(method.needs, batch))
+    prepared = method.prepare(batch, artefacts or resolved(method.needs, batch))
     scores = method.score(prepared.evidence, np.array([0], np.int64), np.array([1], np.int64))
     score, passed = float(scores.score[0]), bool(scores.passed[0])
     equal = bool((prepared.digests[0] == prepared.digests[1]).all())
+    counted = [need.name for need in method.needs if need.file is None and not artefacts]
+    note = f"{' and '.join(counted)} counted from these two texts alone" if counted else None
     if equal or not prepared.too_short.any():
-        return Verdict(method.name, method.threshold, 1.0 if equal else score, equal or passed)
-    return Verdict(method.name, method.threshold, score, False, "too short to be compared")
+        score, passed = 1.0 if equal else score, equal or passed
+        return Verdict(method.name, method.threshold, score, passed, note)
+    short = "too short to be compared"
+    return Verdict(
+        method.name, method.threshold, score, False, f"{short}; {note}" if note else short
+    )
 
 
 def _overlap_dict(overlap: Overlap) -> dict[str, Any]:

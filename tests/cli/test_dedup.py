@@ -40,6 +40,15 @@ def test_the_command_that_the_summary_names_works(run: Run, docs: Path, tmp_path
     assert "shingles ≥ 0.8: score 0.82" in run(*command).stdout
 
 
+def test_the_command_asks_the_method_of_the_run(run: Run, docs: Path, tmp_path: Path) -> None:
+    options = ("--method", "keywords", "--set", "k=9", "--threshold", "0.4", "--id", "id")
+    result = run("dedup", docs, "-o", tmp_path / "out", *options)
+    command = shlex.split(result.stderr.partition("Look at the weakest pair: neardup ")[2])
+    assert command[3:5] == ["--id", "id"]
+    weakest = nd.Result.load(tmp_path / "out").weakest(1)["score"][0].as_py()
+    assert f"keywords ≥ 0.4: score {weakest:.4f}, duplicate\n" in run(*command).stdout
+
+
 def test_json_is_all_that_is_on_stdout(run: Run, docs: Path, tmp_path: Path) -> None:
     done = run("dedup", docs, "-o", tmp_path / "out", "--json")
     said = json.loads(done.stdout)

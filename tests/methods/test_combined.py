@@ -107,3 +107,19 @@ def test_the_weakest_agrees_and_the_strongest_unites() -> None:
         assert verdict is not None
         assert verdict.score == pytest.approx(expected)
         assert verdict.duplicate
+
+
+def test_parts_refuse_what_they_would_refuse_alone() -> None:
+    """Before any work begins, not in the middle of it."""
+    documents = [{"text": f"one two three {i}", "day": "no day"} for i in range(30)]
+    dated = Combined(("exact", "termvector date=day"))
+    with pytest.raises(SettingsError, match="No value of the date column 'day' is a date"):
+        nd.dedup(documents, method=dated)
+    narrow = Combined(("exact", "imatch idf_min=0.98 idf_max=0.99"))
+    with pytest.raises(SettingsError, match="imatch: none of the"):
+        nd.dedup(documents, method=narrow)
+
+
+def test_a_threshold_that_follows_is_not_asked_for() -> None:
+    with pytest.raises(SettingsError, match="Hint: its threshold follows from others; it has meth"):
+        nd.dedup(["a", "b"], method="combined", threshold=0.7)

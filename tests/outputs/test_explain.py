@@ -112,3 +112,41 @@ def test_a_file_with_fewer_rows(folder: Path) -> None:
     (folder / "docs.jsonl").write_text(json.dumps(DOCUMENTS[0]) + "\n")
     why = nd.Result.load(folder / "out").explain("edited")
     assert "could not be read again" in (why.note or "")
+
+
+NEWS = Path(__file__).parents[2] / "examples/news.jsonl"
+
+
+def test_the_verdict_is_that_of_the_run(tmp_path: Path) -> None:
+    """An idf table of the two texts alone would say otherwise."""
+    run = nd.dedup(NEWS, method="keywords")
+    for row in run.weakest(8).to_pylist():
+        why = run.explain(row["id"])
+        assert why.note is None
+        assert why.comparison is not None
+        assert why.comparison.verdict is not None
+        assert why.comparison.verdict.score == pytest.approx(row["score"])
+        assert why.comparison.verdict.note is None
+    reloaded = nd.Result.load(run.save(tmp_path / "run")).explain("fr-musee-2")
+    assert reloaded.note is None
+    assert reloaded.comparison is not None
+    assert reloaded.comparison.verdict is None  # its table is not read again
+
+
+def test_no_verdict_where_more_than_the_text_counts() -> None:
+    run = nd.dedup(NEWS, method="simhash", fields={"title": 4}, distance=6)
+    why = run.explain(run.weakest(1)["id"][0].as_py())
+    assert why.note is None
+    assert why.comparison is not None
+    assert why.comparison.verdict is None
+
+
+def test_two_texts_are_a_small_collection() -> None:
+    verdict = nd.compare(TEXT, EDITED, method="keywords").verdict
+    assert verdict is not None
+    assert verdict.note == "idf counted from these two texts alone"
+
+
+def test_another_threshold_keeps_the_tables() -> None:
+    run = nd.dedup(NEWS, method="keywords")
+    assert run.rethreshold(0.9).artefacts is run.artefacts

@@ -261,7 +261,8 @@ class IdfNeed:
     def __post_init__(self) -> None:
         if self.filter not in FILTERS:
             raise SettingsError(
-                f"terms are {self.filter!r}; expected {', '.join(map(repr, FILTERS))}."
+                f"terms are {self.filter!r}; expected {', '.join(map(repr, FILTERS))}.",
+                hint="alpha: three letters or more; alnum+: also at&t, e-mail; words: all.",
             )
         if self.text.stem is not None or self.text.stop_words:
             raise SettingsError(

@@ -90,7 +90,7 @@ def describe(method: Method) -> dict[str, Any]:
 def show_all(described: list[dict[str, Any]]) -> None:
     from neardup.cli.listing import show_table
 
-    rows = [(d["name"], f"{d['threshold']:g}", _misses(d), d["summary"]) for d in described]
+    rows = [(d["name"], f"{d['threshold']:.4g}", _misses(d), d["summary"]) for d in described]
     show_table(("method", "threshold", "misses", "what it compares"), rows)
 
 
@@ -98,8 +98,9 @@ def show(method: dict[str, Any]) -> None:
     from neardup.cli.listing import show_table
 
     click.echo(f"{method['name']}: {method['summary']}")
-    resolved = ", ".join(f"{key} {_plain(value)}" for key, value in method["resolved"].items())
-    click.echo(f"With its defaults: {resolved}; misses {_misses(method)}.\n")
+    resolved = {key: value for key, value in method["resolved"].items() if key != "miss_rate"}
+    told = [f"{key} {_plain(value)}" for key, value in resolved.items()]
+    click.echo(f"With its defaults: {', '.join([*told, f'misses {_misses(method)}'])}.\n")
     rows = [(p["name"], p["type"], toml(p["default"]), p["meaning"]) for p in method["parameters"]]
     show_table(("parameter", "type", "default", "meaning"), rows)
 

@@ -38,7 +38,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     told += _encoding_lines(result) + _rejected_lines(result)
     told.append(
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
-        f"{result.info['settings']['method']} ≥ {result.threshold:g}."
+        f"{result.info['settings']['method']} ≥ {result.threshold:.4g}."
     )
     if counts.documents >= ENOUGH_FOR_A_RATE:
         told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
@@ -88,7 +88,7 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
         listed = ", ".join([*files, "decisions.parquet", "duplicates.parquet", "pairs.parquet"])
         told.append(f"Written to {out}: {listed}, run.json …")
-    if len(result.duplicates) and (example := _example(result)):
+    if len(result.duplicates) and (example := _example(result, out)):
         told.append(f"Look at the weakest pair: {example}")
     return told
 
@@ -101,7 +101,7 @@ def _renamed(result: Result) -> list[str]:
     return [f"The input has columns of these names already, so ours are {', '.join(names)}."]
 
 
-def _example(result: Result) -> str | None:
+def _example(result: Result, out: Path | None) -> str | None:
     """The command that shows the pair where the threshold would err first."""
     import shlex
 
@@ -114,7 +114,34 @@ def _example(result: Result) -> str | None:
     ids = [weakest["kept_id"], weakest["id"]]
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
     as_given = str(result.decisions["file"][0].as_py())
-    return shlex.join(["neardup", "compare", "--in", as_given, *ends_options, *ids])
+    options = [*_columns(result), *_method_options(result, out)]
+    return shlex.join(["neardup", "compare", "--in", as_given, *options, *ends_options, *ids])
+
+
+def _columns(result: Result) -> list[str]:
+    settings = result.info["settings"]
+    text = ["--text", settings["text"]] if settings["text"] != "text" else []
+    return [*text, *(["--id", settings["id"]] if settings["id"] else [])]
+
+
+def _method_options(result: Result, out: Path | None) -> list[str]:
+    """What makes `compare` ask the method of the run, with the tables that the run counted."""
+    import shlex
+
+    from neardup.methods import registry
+    from neardup.methods.written import write_method
+    from neardup.outputs.folder import ARTEFACTS
+
+    settings = result.info["settings"]
+    method = registry.build(settings["method"], settings["parameters"])
+    name, *assignments = shlex.split(write_method(method))
+    assignments = [one for one in assignments if not one.startswith("boilerplate=")]  # whole texts
+    parameters = registry.parameter_names(type(method))
+    for need in method.needs:
+        if out and need.file is None and need.name in parameters:
+            assignments.append(f"{need.name}={out / ARTEFACTS / need.name}.arrow")
+    options = [part for one in assignments for part in ("--set", one)]
+    return options if name == registry.DEFAULT else ["--method", name, *options]
 
 
 def estimate_lines(found: Estimate) -> list[str]:

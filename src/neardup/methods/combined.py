@@ -17,8 +17,16 @@ import pyarrow as pa
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Counter, Need
 from neardup.errors import SettingsError
-from neardup.methods.method import TOO_SHORT, Method, Prepared, Scores
+from neardup.methods.method import (
+    TOO_SHORT,
+    ChecksArtefacts,
+    ChecksColumns,
+    Method,
+    Prepared,
+    Scores,
+)
 from neardup.methods.overlap import agreeing
+from neardup.methods.parameters import require_one_of
 from neardup.methods.parts import packed, unpacked
 from neardup.methods.preparing import evidence_digests
 from neardup.methods.written import read_method, write_method
@@ -45,10 +53,7 @@ class Combined:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "methods", _written(self.methods))
-        if self.rule not in RULES:
-            raise SettingsError(
-                f"combined: rule is {self.rule!r}; expected {' or '.join(map(repr, RULES))}."
-            )
+        require_one_of(RULES, self, "rule")
         if len(self.methods) < 2:
             raise SettingsError(
                 f"combined: methods are {list(self.methods)}; expected two or more.",
@@ -92,6 +97,16 @@ class Combined:
     def resolved(self) -> dict[str, object]:
         keys = [self.methods[i] for i in self._seekers]
         return {"keys": keys, "miss_rate": self.miss_rate}
+
+    def check_columns(self, first: pa.RecordBatch) -> None:
+        for part in self.parts:
+            if isinstance(part, ChecksColumns):
+                part.check_columns(first)
+
+    def check_artefacts(self, artefacts: Artefacts) -> None:
+        for number, part in enumerate(self.parts, 1):
+            if isinstance(part, ChecksArtefacts):
+                part.check_artefacts(_own(part, artefacts, number))
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         made = [

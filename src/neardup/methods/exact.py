@@ -17,6 +17,7 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.errors import SettingsError
 from neardup.methods.method import Prepared, Scores
+from neardup.methods.parameters import require_one_of
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
@@ -44,8 +45,7 @@ class Exact:
     confirms_copies: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise SettingsError(f"exact: form is {self.form!r}.", hint="expected normal or bytes.")
+        require_one_of(FORMS, self, "form")
         if self.threshold != 1:
             raise SettingsError(
                 f"exact: threshold is {self.threshold}, but exact copies have score 1.",

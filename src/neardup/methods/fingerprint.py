@@ -21,18 +21,18 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
 from neardup.methods.fractions import MOST_DECIMALS
 from neardup.methods.idf_terms import (
     check_lexicon,
     equal_evidence,
     number_flags,
     read_terms,
-    require,
     table_of,
 )
 from neardup.methods.method import Prepared, Scores
 from neardup.methods.overlap import agreeing
+from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -76,7 +76,8 @@ class Fingerprint:
         require(0 <= self.length_tolerance < 1, self, "length_tolerance", "from 0 to below 1")
         whole = 10**MOST_DECIMALS % self.fraction.denominator == 0
         require(whole, self, "length_tolerance", f"at most {MOST_DECIMALS} decimals")
-        assert self.needs  # checks terms and text
+        require_one_of(FILTERS, self, "terms")
+        _ = self.needs  # refuses text options that no idf table has
 
     @property
     def needs(self) -> tuple[Need, ...]:

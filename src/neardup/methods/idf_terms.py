@@ -56,12 +56,3 @@ def check_lexicon(method: str, table: IdfTable, ranks: range, limits: str) -> No
         f"has {limits}.",
         hint="widen the limits, or give the idf table of a larger collection with --set idf=TABLE.",
     )
-
-
-def require(condition: bool, method: object, name: str, expected: str) -> None:
-    if not condition:
-        called = getattr(method, "name", "")
-        raise SettingsError(
-            f"{called}: {name} is {getattr(method, name)!r}; expected {expected}.",
-            hint=f"`neardup methods {called}` lists the parameters.",
-        )

@@ -20,9 +20,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.idf import IdfNeed, IdfTable
-from neardup.methods.idf_terms import check_lexicon, equal_evidence, read_terms, require, table_of
+from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
+from neardup.methods.idf_terms import check_lexicon, equal_evidence, read_terms, table_of
 from neardup.methods.method import Prepared, Scores
+from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -71,7 +72,8 @@ class IMatch:
         require(0 < self.dropped < 1, self, "dropped", "between 0 and 1")
         require(1 <= self.min_equal <= self.signatures, self, "min_equal", "1 to lexicons + 1")
         require(0 <= self.seed < 1 << 64, self, "seed", "0 or more, below 2^64")
-        assert self.needs  # checks terms and text
+        require_one_of(FILTERS, self, "terms")
+        _ = self.needs  # refuses text options that no idf table has
 
     @property
     def signatures(self) -> int:

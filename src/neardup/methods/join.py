@@ -21,7 +21,7 @@ from neardup.features.qgrams import check_characters_only, qgram_sets
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Prepared, Rarity, Scores
 from neardup.methods.overlap import MEASURES, own_set_keys, rare_set_keys, set_scores
-from neardup.methods.parameters import require
+from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared, read_words
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -60,9 +60,9 @@ class Join:
     keys_from_evidence: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require(self.features in SIZES, self, "features", ", ".join(map(repr, SIZES)))
+        require_one_of(SIZES, self, "features")
         object.__setattr__(self, "measure", OTHER_NAMES.get(self.measure, self.measure))
-        require(self.measure in MEASURES, self, "measure", ", ".join(map(repr, MEASURES)))
+        require_one_of(MEASURES, self, "measure")
         most = 1 if self.features == "words" else MOST_SIZE
         expected = f"from 1 to {MOST_SIZE}" if most > 1 else "1, or features='shingles'"
         require(1 <= self.width <= most, self, "size", expected)

@@ -13,7 +13,7 @@ import functools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,10 +22,11 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable, normalised_idf
-from neardup.errors import SettingsError
 from neardup.features.vectors import MEASURES as VECTOR_MEASURES
 from neardup.methods.fractions import threshold_fraction
+from neardup.methods.idf_terms import table_of
 from neardup.methods.method import UNRELIABLE, Prepared, Rarity, Scores
+from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared, read_words
 from neardup.methods.vectors import as_sets, rare_vector_keys, vector_scores
 from neardup.schema import Array, Ragged
@@ -80,26 +81,16 @@ class Keywords:
     keys_from_evidence: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for name, choices in (
-            ("per", PER),
-            ("unit", UNITS),
-            ("measure", MEASURES),
-            ("tf", TF),
-            ("terms", FILTERS),
-        ):
-            self._require(getattr(self, name) in choices, name, ", ".join(map(repr, choices)))
-        self._require(self.k is None or 1 <= self.k <= MOST_K, "k", f"from 1 to {MOST_K:,}")
-        self._require(self.min_documents >= 0, "min_documents", "0 or more")
-        self._require(self.min_words >= 0, "min_words", "0 or more")
+        require_one_of(PER, self, "per")
+        require_one_of(UNITS, self, "unit")
+        require_one_of(MEASURES, self, "measure")
+        require_one_of(TF, self, "tf")
+        require_one_of(FILTERS, self, "terms")
+        require(self.k is None or 1 <= self.k <= MOST_K, self, "k", f"from 1 to {MOST_K:,}")
+        require(self.min_documents >= 0, self, "min_documents", "0 or more")
+        require(self.min_words >= 0, self, "min_words", "0 or more")
         threshold_fraction(self.threshold)
         _ = self.needs  # refuses text options that no idf table has
-
-    def _require(self, condition: bool, name: str, expected: str) -> None:
-        if not condition:
-            raise SettingsError(
-                f"keywords: {name} is {getattr(self, name)!r}; expected {expected}.",
-                hint="`neardup methods keywords` lists the parameters.",
-            )
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -121,7 +112,7 @@ class Keywords:
         return USUAL_K[self.per] if self.k is None else self.k
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
-        table = cast(IdfTable, artefacts["idf"])
+        table = table_of(artefacts)
         reading = read_words(batch, self.text)
         evidence = self.keywords(batch.column("text"), table)
         # One order for all documents; that of the frozen table is nearly that of the collection.

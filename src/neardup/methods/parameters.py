@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from neardup.errors import SettingsError
@@ -37,7 +38,8 @@ def summary(cls: type[Any]) -> str:
 
 def parameters(cls: type[Any], prefix: str = "") -> list[Parameter]:
     meanings = {
-        name: " ".join(text.split()) for name, text in _MEANING.findall(inspect.getdoc(cls) or "")
+        name: " ".join(text.replace("``", "`").split())
+        for name, text in _MEANING.findall(inspect.getdoc(cls) or "")
     }
     found: list[Parameter] = []
     for field in dataclasses.fields(cls):
@@ -71,3 +73,10 @@ def require(condition: bool, method: Any, name: str, expected: str) -> None:
             f"{method.name}: {name} is {getattr(method, name)!r}; expected {expected}.",
             hint=f"`neardup methods {method.name}` lists the parameters.",
         )
+
+
+def require_one_of(choices: Collection[object], method: Any, name: str) -> None:
+    """Refuses a value that is none of the choices, and names them."""
+    *others, last = map(repr, choices)
+    expected = f"{', '.join(others)} or {last}"
+    require(getattr(method, name) in choices, method, name, expected)

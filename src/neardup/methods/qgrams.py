@@ -22,7 +22,7 @@ from neardup.methods import minhash
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Prepared, Rarity, Scores
 from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores
-from neardup.methods.parameters import require
+from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared, read_words
 from neardup.methods.sizes import sized_keys
 from neardup.schema import Array, Ragged
@@ -62,7 +62,7 @@ class Qgrams:
     def __post_init__(self) -> None:
         require(1 <= self.q <= MOST_CHARACTERS, self, "q", f"from 1 to {MOST_CHARACTERS}")
         require(self.min_chars >= 0, self, "min_chars", "0 or more")
-        require(self.keys in KEYS, self, "keys", ", ".join(map(repr, KEYS)))
+        require_one_of(KEYS, self, "keys")
         require(8 <= self.permutations <= minhash.MOST_VALUES, self, "permutations", "8 to 4096")
         require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
         check_characters_only(self.text, self.name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import importlib
+from collections.abc import Iterable
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -95,9 +96,7 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
     values = {}
     for key, value in canonical(cls, parameters).items():
         if key not in fields:
-            near = difflib.get_close_matches(key, fields, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(fields)}."
-            raise SettingsError(f"{where} has no parameter {key!r}.", hint=hint)
+            raise SettingsError(f"{where} has no parameter {key!r}.", hint=_instead(key, fields))
         nested = fields[key].default_factory
         if isinstance(value, dict) and dataclasses.is_dataclass(nested):
             inner = getattr(current, key, None)
@@ -106,3 +105,10 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
         check_type(fields[key], value, where)
         values[key] = value
     return values
+
+
+def _instead(key: str, there: Iterable[str]) -> str:
+    if near := difflib.get_close_matches(key, there, 1):
+        return f"did you mean {near[0]!r}?"
+    follows = "its threshold follows from others; " * (key == "threshold")
+    return f"{follows}it has {', '.join(there)}."

@@ -27,6 +27,7 @@ from neardup.methods import minhash, sketches, weighted
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Prepared, Rarity, Scores
 from neardup.methods.overlap import rare_set_keys, set_scores
+from neardup.methods.parameters import require, require_one_of
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 from neardup.text.words import word_map
@@ -77,21 +78,21 @@ class Shingles:
     confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
-        _require(self.measure in MEASURES, self, "measure", _either(MEASURES))
-        _require(self.keys in KEYS, self, "keys", _either(KEYS))
-        _require(
+        require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
+        require_one_of(MEASURES, self, "measure")
+        require_one_of(KEYS, self, "keys")
+        require(
             8 <= self.permutations <= minhash.MOST_VALUES, self, "permutations", "from 8 to 4096"
         )
-        _require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
-        _require(self.sampling in sketches.SAMPLINGS, self, "sampling", _either(sketches.SAMPLINGS))
-        _require(self.family in sketches.FAMILIES, self, "family", _either(sketches.FAMILIES))
-        _require(1 <= self.modulus < 1 << 32, self, "modulus", "from 1 to 4294967295")
-        _require(self.sample_limit >= 0, self, "sample_limit", "0 or more")
-        _require(self.min_words >= 0, self, "min_words", "0 or more")
+        require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
+        require_one_of(sketches.SAMPLINGS, self, "sampling")
+        require_one_of(sketches.FAMILIES, self, "family")
+        require_one_of(weighted.WEIGHTS, self, "weights")
+        require(1 <= self.modulus < 1 << 32, self, "modulus", "from 1 to 4294967295")
+        require(self.sample_limit >= 0, self, "sample_limit", "0 or more")
+        require(self.min_words >= 0, self, "min_words", "0 or more")
         threshold_fraction(self.threshold)
         object.__setattr__(self, "boilerplate", _texts(self.boilerplate))
-        _require(self.weights in weighted.WEIGHTS, self, "weights", _either(weighted.WEIGHTS))
         sketches.check(self)
         weighted.check(self)
         if self.keys == "bands" and self.bands is None:
@@ -244,15 +245,3 @@ def _texts(given: object) -> tuple[str, ...]:
         f"shingles: boilerplate is {given!r}; expected texts.",
         hint="give a list of texts, or --boilerplate FILE on the command line.",
     )
-
-
-def _either(names: tuple[str, ...]) -> str:
-    return " or ".join(map(repr, names))
-
-
-def _require(condition: bool, method: Shingles, name: str, expected: str) -> None:
-    if not condition:
-        raise SettingsError(
-            f"shingles: {name} is {getattr(method, name)!r}; expected {expected}.",
-            hint="`neardup methods shingles` lists the parameters.",
-        )

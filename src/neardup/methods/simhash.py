@@ -16,10 +16,12 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.artefacts.idf import IdfNeed
 from neardup.errors import SettingsError
 from neardup.methods import bit_tables
+from neardup.methods.idf_terms import table_of
 from neardup.methods.method import Prepared, Scores
+from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import Reading, prepared
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -64,13 +66,13 @@ class SimHash:
     def __post_init__(self) -> None:
         object.__setattr__(self, "fields", _fields(self.fields))
         most = min(MOST_DISTANCE, self.bits // 4) if self.bits in BITS else MOST_DISTANCE
-        _require(self.bits in BITS, self, "bits", "32, 64 or 128")
-        _require(0 <= self.distance <= most, self, "distance", f"from 0 to {most}")
-        _require(self.weights in WEIGHTS, self, "weights", ", ".join(map(repr, WEIGHTS)))
-        _require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
-        _require(self.min_words >= 0, self, "min_words", "0 or more")
+        require_one_of(BITS, self, "bits")
+        require(0 <= self.distance <= most, self, "distance", f"from 0 to {most}")
+        require_one_of(WEIGHTS, self, "weights")
+        require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
+        require(self.min_words >= 0, self, "min_words", "0 or more")
         if self.weights == "idf":
-            _require(self.words == 1, self, "words", "1 where words are weighted by idf")
+            require(self.words == 1, self, "words", "1 where words are weighted by idf")
             _ = self.needs
         elif self.idf is not None:
             raise SettingsError(
@@ -151,8 +153,7 @@ class SimHash:
     def _sums(self, column: pa.Array, artefacts: Artefacts) -> Array:
         strings = column.cast(pa.large_string()).fill_null("")
         texts = Ragged.of_strings(strings)
-        table = artefacts["idf"] if self.weights == "idf" else None
-        assert table is None or isinstance(table, IdfTable)
+        table = table_of(artefacts) if self.weights == "idf" else None
         return _native.simhash_sums(
             texts.values,
             texts.offsets,
@@ -214,11 +215,3 @@ def _is_weighted_field(pair: object) -> bool:
         return False
     name, weight = pair
     return isinstance(name, str) and isinstance(weight, int) and 0 < weight <= 1000
-
-
-def _require(condition: bool, method: SimHash, name: str, expected: str) -> None:
-    if not condition:
-        raise SettingsError(
-            f"simhash: {name} is {getattr(method, name)!r}; expected {expected}.",
-            hint="`neardup methods simhash` lists the parameters.",
-        )

@@ -23,11 +23,11 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.errors import SettingsError
 from neardup.methods import minhash, sketches
 from neardup.methods.fractions import MOST_DECIMALS, threshold_fraction
 from neardup.methods.method import Prepared, Scores
 from neardup.methods.overlap import prefix_sizes
+from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared, read_words
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -71,15 +71,15 @@ class Supershingles:
 
     def __post_init__(self) -> None:
         most = minhash.MOST_VALUES
-        self._require(self.variant in VARIANTS, "variant", "'henzinger' or 'broder'")
-        self._require(self.family in sketches.FAMILIES, "family", "'fast' or 'classic'")
-        self._require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, "words", "from 1 to 32")
-        self._require(8 <= self.permutations <= most, "permutations", f"from 8 to {most}")
-        self._require(1 <= self.size <= self.permutations, "size", "from 1 to permutations")
-        self._require(self.min_words >= 0, "min_words", "0 or more")
+        require_one_of(VARIANTS, self, "variant")
+        require_one_of(sketches.FAMILIES, self, "family")
+        require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
+        require(8 <= self.permutations <= most, self, "permutations", f"from 8 to {most}")
+        require(1 <= self.size <= self.permutations, self, "size", "from 1 to permutations")
+        require(self.min_words >= 0, self, "min_words", "0 or more")
         if self.variant == "henzinger":
             whole = self.permutations % self.size == 0 and self.count > 1
-            self._require(whole, "size", f"a part of {self.permutations} permutations")
+            require(whole, self, "size", f"a part of {self.permutations} permutations")
         if not self.threshold:
             object.__setattr__(self, "threshold", self._usual_threshold())
         threshold_fraction(self.threshold)
@@ -159,13 +159,6 @@ class Supershingles:
         equal = _native.common_values(evidence.values, evidence.offsets, a, b)
         sizes = np.maximum(evidence.lengths[a], evidence.lengths[b])
         return sketches.shares(equal, sizes, self.fraction)
-
-    def _require(self, condition: bool, name: str, expected: str) -> None:
-        if not condition:
-            raise SettingsError(
-                f"supershingles: {name} is {getattr(self, name)!r}; expected {expected}.",
-                hint="`neardup methods supershingles` lists the parameters.",
-            )
 
 
 def _ragged(rows: Array) -> Ragged:

@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
 from neardup.features.dates import NO_DATE, check_dates, days
 from neardup.features.packed import Vector
 from neardup.methods.fractions import threshold_fraction
@@ -34,11 +34,11 @@ from neardup.methods.idf_terms import (
     equal_evidence,
     number_flags,
     read_terms,
-    require,
     table_of,
 )
 from neardup.methods.method import UNDATED, UNRELIABLE, Prepared, Rarity, Scores
 from neardup.methods.overlap import NO_COUNTS, agreeing, prefix_sizes
+from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import SHORT_ENTRIES, prepared
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -91,7 +91,8 @@ class TermVector:
         require(0 <= self.max_days < 1 << 31, self, "max_days", "0 or more")
         require(self.min_count >= 1, self, "min_count", "1 or more")
         require(self.min_words >= 0, self, "min_words", "0 or more")
-        assert self.needs  # checks terms and text
+        require_one_of(FILTERS, self, "terms")
+        _ = self.needs  # refuses text options that no idf table has
 
     @property
     def needs(self) -> tuple[Need, ...]:

@@ -147,7 +147,7 @@ def _comparison(result: Result, row: dict[str, Any]) -> tuple[Comparison | None,
     except (NeardupError, OSError, LookupError) as error:
         reason = error.message if isinstance(error, NeardupError) else str(error)
         return None, f"the texts could not be read again: {reason}"
-    compared = compare(texts[0], texts[1], _method(result))
+    compared = compare(texts[0], texts[1], _method(result), artefacts=result.artefacts)
     changed = compared.verdict and abs(compared.verdict.score - row["score"]) > 1e-5
     return compared, "the documents have changed since the run" if changed else None
 
@@ -158,12 +158,15 @@ def _text(result: Result, row: dict[str, Any]) -> str:
 
 
 def _method(result: Result) -> Method | None:
-    """The run's own method; None where a reloaded run used one that is not registered here."""
+    """The run's own method; None where it cannot say again what it said: a reloaded run used one
+    that is not registered here, it reads more than the text, or its tables are not at hand."""
     settings = result.info["settings"]
     try:
-        return registry.build(settings["method"], settings["parameters"])
+        method = registry.build(settings["method"], settings["parameters"])
     except SettingsError:
         return None
+    at_hand = result.artefacts or all(need.file is not None for need in method.needs)
+    return method if at_hand and not method.columns else None
 
 
 def _listed(items: Sequence[str], count: int) -> str:

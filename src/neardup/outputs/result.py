@@ -175,4 +175,4 @@ class Result:
 
     def __repr__(self) -> str:
         settings = self.info["settings"]
-        return f"<Result of {settings['method']} ≥ {self.threshold:g}: {self.counts.sentence()}>"
+        return f"<Result of {settings['method']} ≥ {self.threshold:.4g}: {self.counts.sentence()}>"

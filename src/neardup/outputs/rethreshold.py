@@ -45,7 +45,14 @@ def rethreshold(result: Result, threshold: float) -> Result:
     cluster = _clusters(result, kept_of, pairs.mapped(document))
     kinds = _kinds(kept_of, pairs.mapped(document), table)
     decisions = _decisions(result, method, kept_of, score, cluster, kinds)
-    made = Result(decisions, table, info, rank=result.rank, collection=result._collection)
+    made = Result(
+        decisions,
+        table,
+        info,
+        rank=result.rank,
+        collection=result._collection,
+        artefacts=result.artefacts,
+    )
     info["counts"] = vars(made.counts)
     return made
 

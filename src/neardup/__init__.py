@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neardup.errors import NeardupError
     from neardup.methods.exact import Exact
     from neardup.methods.shingles import Shingles
+    from neardup.methods.simhash import SimHash
     from neardup.outputs.result import Result
     from neardup.text.options import Text
 
@@ -27,6 +28,7 @@ _HOMES = {
     "NeardupError": "errors",
     "Result": "outputs.result",
     "Shingles": "methods.shingles",
+    "SimHash": "methods.simhash",
     "Text": "text.options",
     "compare": "comparison",
     "dedup": "api",
@@ -38,6 +40,7 @@ __all__ = [
     "NeardupError",
     "Result",
     "Shingles",
+    "SimHash",
     "Text",
     "__version__",
     "compare",

@@ -109,6 +109,18 @@ def test_unlike_signatures_are_refused(tmp_path: Path) -> None:
         nd.dedup([{"text": "a", "c": "1"}], against=run, within="c")
 
 
+def test_a_table_is_known_by_what_is_in_it(tmp_path: Path) -> None:
+    texts = [f"the harbour of town {i} was rebuilt in stone by builder {i}" for i in range(30)]
+    run = nd.dedup(texts, method="keywords", signatures=True, min_words=3).save(tmp_path / "run")
+    moved = shutil.copy(run / "artefacts" / "idf.arrow", tmp_path / "moved.arrow")
+    again = nd.dedup(texts, method="keywords", min_words=3, idf=moved, against=run)
+    assert again.counts.kept == 0
+    other = nd.dedup(texts[:20], method="keywords", min_words=3).save(tmp_path / "other")
+    table = str(other / "artefacts" / "idf.arrow")
+    with pytest.raises(SignatureError, match=r"they differ in idf\. Hint: "):
+        nd.dedup(texts, method="keywords", min_words=3, idf=table, against=run)
+
+
 def test_a_folder_without_signatures_says_what_to_do(tmp_path: Path) -> None:
     run = nd.dedup(["a b c"]).save(tmp_path / "run")
     assert nd.dedup(["A, B, C", "d"], against=run).counts.duplicates == 1  # from its kept file

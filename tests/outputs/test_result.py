@@ -155,3 +155,9 @@ def test_loaded_results_do_not_know_documents_in_memory(tmp_path: Any) -> None:
     loaded = Result.load(nd.dedup(["a b", "a b"]).save(tmp_path))
     with pytest.raises(DataError, match="in memory"):
         _ = loaded.kept
+
+
+def test_a_method_without_a_threshold_says_so() -> None:
+    result = nd.dedup(["one two three " * 9, "one two three " * 9], method="simhash")
+    with pytest.raises(SettingsError, match="simhash has no threshold to change"):
+        result.rethreshold(0.99)

@@ -128,7 +128,12 @@ def toml(value: Any) -> str:
 
 
 def _misses(method: dict[str, Any]) -> str:
-    return "nothing" if method["complete"] else f"{method['miss_rate']:.1g} at the threshold"
+    return "nothing" if method["complete"] else f"{_decimal(method['miss_rate'])} at the threshold"
+
+
+def _decimal(value: float) -> str:
+    """One digit, without an exponent: 0.00005."""
+    return f"{float(f'{value:.1g}'):.12f}".rstrip("0")
 
 
 def _plain(value: object) -> str:

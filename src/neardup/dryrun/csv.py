@@ -18,7 +18,7 @@ from neardup.documents.csv import CsvChunk, CsvSource
 from neardup.documents.records import Header
 from neardup.documents.streams import CHUNK_BYTES, open_binary
 from neardup.dryrun import pieces as common
-from neardup.dryrun.pieces import Piece, Trial, packing, places, unpacking
+from neardup.dryrun.pieces import Piece, Trial, chunkfuls, packing, places, unpacking
 
 _EVERY_RECORD = np.ones(CHUNK_BYTES, np.bool_)
 _LONGEST = 64 << 20  # a record that is longer is passed over
@@ -46,14 +46,7 @@ def pieces(source: CsvSource, columns: Columns, budget: float) -> Iterator[Piece
 
 
 def _drawn(source: CsvSource, columns: Columns, budget: float) -> Iterator[Piece]:
-    """Chunks as long as those of a run, made of many short pieces."""
-    blocks: list[bytes] = []
-    for block in _blocks(source, budget):
-        blocks.append(block)
-        if sum(map(len, blocks)) >= CHUNK_BYTES:
-            yield _joined(source, columns, blocks)
-            blocks = []
-    if blocks:
+    for blocks in chunkfuls(_blocks(source, budget)):
         yield _joined(source, columns, blocks)
 
 

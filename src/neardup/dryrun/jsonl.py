@@ -12,7 +12,7 @@ from neardup.documents.jsonl import JsonlChunk, JsonlSource
 from neardup.documents.lines import count, select
 from neardup.documents.streams import CHUNK_BYTES, open_binary, whole_lines
 from neardup.dryrun import pieces as common
-from neardup.dryrun.pieces import Piece, Trial, packing, places, unpacking
+from neardup.dryrun.pieces import Piece, Trial, chunkfuls, packing, places, unpacking
 
 _EVERY_LINE = np.ones(CHUNK_BYTES, np.bool_)
 
@@ -42,14 +42,7 @@ def pieces(source: JsonlSource, columns: Columns, budget: float) -> Iterator[Pie
 
 
 def _drawn(source: JsonlSource, columns: Columns, budget: float) -> Iterator[Piece]:
-    """Chunks as long as those of a run, made of many short pieces."""
-    blocks: list[bytes] = []
-    for block in _blocks(source, budget):
-        blocks.append(block)
-        if sum(map(len, blocks)) >= CHUNK_BYTES:
-            yield _joined(source, columns, blocks)
-            blocks = []
-    if blocks:
+    for blocks in chunkfuls(_blocks(source, budget)):
         yield _joined(source, columns, blocks)
 
 

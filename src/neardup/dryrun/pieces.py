@@ -7,7 +7,7 @@ places far from each other are both in the sample with a chance that is known.
 from __future__ import annotations
 
 import lzma
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -49,6 +49,18 @@ def some_of(count: int, wanted: float) -> list[int]:
     """Numbers below ``count``, drawn without repetition."""
     drawn = np.random.default_rng(_SEED).permutation(count)
     return sorted(drawn[: max(1, round(min(wanted, count)))].tolist()) if count else []
+
+
+def chunkfuls(blocks: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Many short pieces together as long as a chunk of a run, which is what is to be estimated."""
+    gathered: list[bytes] = []
+    for block in blocks:
+        gathered.append(block)
+        if sum(map(len, gathered)) >= CHUNK_BYTES:
+            yield gathered
+            gathered = []
+    if gathered:
+        yield gathered
 
 
 def unpacking(raw: IO[bytes], codec: str) -> IO[bytes]:

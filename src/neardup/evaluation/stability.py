@@ -15,7 +15,7 @@ from neardup.artefacts.agreement import LONGEST, Signatures
 from neardup.artefacts.idf import IdfTable
 from neardup.decisions.values import plain
 from neardup.documents import Columns, collect
-from neardup.local.artefacts import Reading, Seen, count
+from neardup.local.artefacts import Pass, Seen, count
 from neardup.plan import check_positive, worker_count
 from neardup.progress import Progress, Silent
 
@@ -124,7 +124,7 @@ def stability(
     collection, told = collect(documents), progress or Silent()
     told.stage("signing", limit, unit="documents", total_bytes=collection.plain_size())
     tally = _Tally(Signatures(a, b, longest), within)
-    seen = count(collection, [tally], Reading(columns, worker_count(workers), limit), told)
+    seen = count(collection, [tally], Pass(columns, worker_count(workers), limit), told)
     tally.found.seen = seen
     tally.found.groups = dict(sorted(tally.found.groups.items()))
     return tally.found

@@ -71,7 +71,7 @@ def _counted(
         if not _is_run(place)
     ]
     for sources in (*references, collection):
-        reading = Reading(plan.columns, plan.workers, plan.limit if sources is collection else None)
+        reading = Pass(plan.columns, plan.workers, plan.limit if sources is collection else None)
         count(sources, list(counters.values()), reading, progress)
     return {name: counter.finish() for name, counter in counters.items()}
 
@@ -96,7 +96,7 @@ def build_idf(
     """
     for name, value in (("min_count", min_count), ("limit", limit)):
         check_positive(name, value)
-    reading = Reading(Columns(text=column), worker_count(workers), limit)
+    reading = Pass(Columns(text=column), worker_count(workers), limit)
     collection, told = collect(documents), progress or Silent()
     told.stage("counting", limit, unit="documents", total_bytes=collection.plain_size())
     counter = need.counter()
@@ -105,7 +105,7 @@ def build_idf(
 
 
 @dataclass(frozen=True)
-class Reading:
+class Pass:
     """What of a collection is read, and by how many threads."""
 
     columns: Columns
@@ -123,7 +123,7 @@ class Seen:
 
 
 def count(
-    collection: Collection, tallies: Sequence[Tally], reading: Reading, progress: Progress
+    collection: Collection, tallies: Sequence[Tally], reading: Pass, progress: Progress
 ) -> Seen:
     """One pass over the collection for all tallies."""
     seen = Seen()
@@ -144,7 +144,7 @@ class _Part(NamedTuple):
     rejected: list[Rejected]
 
 
-def _parts(collection: Collection, tallies: Sequence[Tally], reading: Reading) -> Iterator[_Part]:
+def _parts(collection: Collection, tallies: Sequence[Tally], reading: Pass) -> Iterator[_Part]:
     """What each batch counts, in order, with one chunk more in flight than there are workers."""
     waiting: deque[Future[_Part]] = deque()
     seen, limit = 0, reading.limit

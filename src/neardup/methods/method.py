@@ -36,10 +36,17 @@ FLAGS = {
 }
 
 
+def signed_parameters(method: Method) -> dict[str, Any]:
+    """The parameters but those that say where an artefact is: what it is, its digest says."""
+    files = {need.name for need in method.needs}
+    values: dict[str, Any] = asdict(method)  # type: ignore[call-overload]  # by contract
+    return {name: value for name, value in values.items() if name not in files}
+
+
 def signature_of(method: Method, digests: Mapping[str, str]) -> dict[str, Any]:
     """What must be equal for keys and evidence of two runs to be compared. ``digests`` are those of
     the artefacts."""
-    written = json.dumps([method.name, asdict(method), dict(digests)], sort_keys=True)  # type: ignore[call-overload]
+    written = json.dumps([method.name, signed_parameters(method), dict(digests)], sort_keys=True)
     digest = hashlib.sha256(written.encode()).hexdigest()
     return {"format": SIGNATURE_FORMAT, "digest": digest[:32], "artefacts": dict(digests)}
 
@@ -84,7 +91,8 @@ class Method(Protocol):
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Artefacts it prepares documents with, such as an idf table."""
+        """Artefacts it prepares documents with, such as an idf table; a parameter of the same name
+        is the file of one."""
         ...
 
     @property

@@ -10,6 +10,7 @@ import difflib
 import importlib
 from collections.abc import Iterable
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from neardup.errors import SettingsError
@@ -102,6 +103,8 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
             inner = getattr(current, key, None)
             made = _values(nested, value, f"{where}.{key}", inner)
             value = dataclasses.replace(inner, **made) if inner else nested(**made)
+        if isinstance(value, Path):  # a plan is data, so files are named by strings
+            value = str(value)
         check_type(fields[key], value, where)
         values[key] = value
     return values

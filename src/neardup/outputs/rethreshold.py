@@ -28,6 +28,12 @@ NO_GROUPS = Groups(Ragged(np.empty(0, np.int64), np.zeros(1, np.int64)), np.empt
 
 def rethreshold(result: Result, threshold: float) -> Result:
     threshold_fraction(threshold)
+    name = result.info["settings"]["method"]
+    if "threshold" not in registry.parameter_names(registry.method_class(name)):
+        raise SettingsError(
+            f"{name} has no threshold to change: it follows from other parameters.",
+            hint=f"run again with other parameters; `neardup methods {name}` lists them.",
+        )
     if threshold < result.threshold:
         raise SettingsError(
             f"The run was made at {result.threshold:g}; pairs below it were not kept, "

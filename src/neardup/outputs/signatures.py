@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SignatureError
-from neardup.methods.method import Prepared
+from neardup.methods.method import Prepared, signature_of, signed_parameters
 from neardup.outputs.folder import SIGNATURES
 from neardup.outputs.outcome import Outcome
 from neardup.plan import Plan
@@ -74,8 +74,12 @@ def _schema(plan: Plan) -> pa.Schema:
 
 
 def _description(plan: Plan) -> dict[str, Any]:
-    described = plan.describe()
-    return {name: described[name] for name in ("method", "parameters", "signature", "within")}
+    return {
+        "method": plan.method.name,
+        "parameters": signed_parameters(plan.method),
+        "signature": signature_of(plan.method, plan.digests),
+        "within": plan.within,
+    }
 
 
 def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
@@ -86,6 +90,8 @@ def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
     differ = [name for name in ours if name != "parameters" and theirs.get(name) != ours[name]]
     old = theirs.get("parameters", {})
     differ += [name for name, value in ours["parameters"].items() if old.get(name) != value]
+    tables = theirs.get("signature", {}).get("artefacts", {})
+    differ += [name for name, digest in plan.digests.items() if tables.get(name) != digest]
     listed = ", ".join(name for name in differ if name != "signature") or "the signature format"
     raise SignatureError(
         f"{path.parent} was made with other settings than this run; they differ in {listed}.",

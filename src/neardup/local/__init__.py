@@ -1,0 +1,1 @@
+"""The driver for one machine: passes, threads and memory. It never changes what is found."""

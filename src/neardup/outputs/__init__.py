@@ -1,0 +1,1 @@
+"""Stage 7: the result, its questions and answers, and the folder of a run."""

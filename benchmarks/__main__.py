@@ -21,7 +21,7 @@ ROWS = {
     "workers": "the same, all cores",
     "command": "`neardup dedup FILE -o OUT --workers 1`, start-up and kept documents included",
     "lookup": "one text asked of an index of all, shingles and signature included, one core",
-    "simhash": "text in memory → 64-bit SimHash of words, in an index that is searched, one core",
+    "simhash": "text in memory → 64-bit SimHash of words and the keys of an index, one core",
     "methods": "JSONL → all pairs by every method with its defaults, one core",
     "quality": "pairs against the exact Jaccard",
     "help": "`neardup --help`",

@@ -95,7 +95,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         artefacts=plan.artefacts,
     )
     result.info.update(
-        neardup=version("neardup"),
+        neardup=_version(),
         settings=plan.describe(),
         inputs=_inputs(collection),
         artefacts={name: artefact.describe() for name, artefact in plan.artefacts.items()},
@@ -150,6 +150,12 @@ def _check_conservation(result: Result, total: int) -> None:
             f"{total} documents were read, but {counts.sentence()}.",
             hint="this is a bug in neardup; nothing was written. Please report it.",
         )
+
+
+@functools.cache
+def _version() -> str:
+    """Read from the metadata of the package once, not in every run."""
+    return version("neardup")
 
 
 def _versions() -> dict[str, str]:

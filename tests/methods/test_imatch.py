@@ -156,7 +156,7 @@ def test_the_threshold_follows_from_the_signatures(tmp_path: Path) -> None:
     run = nd.Result.load(run.save(tmp_path / "run"))
     assert run.threshold == 0.4
     assert "imatch" in repr(run)
-    with pytest.raises(SettingsError, match="'threshold'"):
+    with pytest.raises(SettingsError, match="no threshold to change"):
         run.rethreshold(0.6)
     with pytest.raises(SettingsError, match="'threshold'"):
         nd.dedup([], method="imatch", threshold=0.5)

@@ -7,6 +7,7 @@ a pass of its own before any document is prepared (two passes).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -65,6 +66,12 @@ class Need(Protocol):
         ...
 
     def counter(self) -> Counter: ...
+
+
+def why_unreadable(error: Exception, otherwise: str) -> str:
+    """In the words of the system; what Arrow says of a file that is not there is longer."""
+    number = getattr(error, "errno", None)
+    return os.strerror(number) if number else otherwise
 
 
 def resolved(needs: Sequence[Need], batch: pa.RecordBatch) -> Artefacts:

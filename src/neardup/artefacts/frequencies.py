@@ -20,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.artefacts.artefact import why_unreadable
 from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SignatureError
 from neardup.schema import Ragged
@@ -106,7 +107,7 @@ def load_frequencies(path: Path) -> Frequencies:
             table = pa.ipc.open_file(source).read_all()
         said = json.loads((table.schema.metadata or {})[_DESCRIPTION])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no table of frequencies"
+        reason = why_unreadable(error, "it is no table of frequencies")
         raise InputError(
             f"The frequencies {path} cannot be read: {reason}.",
             hint="a run with weights='idf' writes them into the folder artefacts.",

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.artefacts.artefact import why_unreadable
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.terms import DocumentTerms, document_terms, terms_of_words
@@ -164,7 +165,7 @@ def load_idf(path: Path) -> IdfTable:
         table.validate(full=True)
         said = json.loads((table.schema.metadata or {}).get(_DESCRIPTION, b"{}"))
     except (OSError, ValueError, pa.ArrowException) as error:
-        reason = getattr(error, "strerror", None) or "it is no whole Arrow file"
+        reason = why_unreadable(error, "it is no whole Arrow file")
         raise _no_table(f"The idf table {path} cannot be read: {reason}.") from error
     format_ = said.get("format") if isinstance(said, dict) else said
     if format_ != FORMAT:

@@ -36,11 +36,11 @@ _DESCRIPTION = b"neardup frequencies"
 _NOTHING = np.empty(0, np.uint64)
 
 
-def shingle_sets(texts: Ragged, words: int, text: Text, ignored: Any = _NOTHING) -> Ragged:
+def shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:
     """The features of each text, sorted."""
     found = word_map(texts.values, texts.offsets, text)
     hashes, ends = _native.word_hashes(texts.values, texts.offsets, text.native(), found)
-    return Ragged(*_native.sample_features(hashes, ends, words, ignored, 1, 0))
+    return Ragged(*_native.sample_features(hashes, ends, words, _NOTHING, 1, 0))
 
 
 @dataclass(frozen=True, eq=False)

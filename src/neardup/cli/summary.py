@@ -33,8 +33,10 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     counts = result.counts
     told = [f"{counts.sentence()}."]
     if counts.too_short:
-        are = "is" if counts.too_short == 1 else "are"
-        told.append(f"{counts.too_short:,} of the kept {are} too short for the method to compare.")
+        have = "has" if counts.too_short == 1 else "have"
+        told.append(
+            f"{counts.too_short:,} of the kept {have} too little for the method to compare."
+        )
     told += _encoding_lines(result) + _rejected_lines(result)
     told.append(
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "

@@ -131,6 +131,33 @@ static Out<uint64_t> weighted_overlaps(In<uint64_t> values, In<int64_t> offsets,
     return give(std::move(sums));
 }
 
+static nb::tuple shared_by_rarity(In<uint64_t> values, In<int64_t> offsets, In<int64_t> weights, In<int64_t> a,
+                                  In<int64_t> b, In<int64_t> needed) {
+    std::vector<neardup::SharedByRarity> shared(a.size());
+    std::vector<int64_t> weight, features, rare;
+    {
+        nb::gil_scoped_release free;
+        neardup::shared_by_rarity(values.data(), offsets.data(), weights.data(), a.data(), b.data(), needed.data(),
+                                  a.size(), shared.data());
+        for (const auto &one : shared) {
+            weight.push_back(one.weight);
+            features.push_back(one.features);
+            rare.push_back(one.rare);
+        }
+    }
+    return nb::make_tuple(give(std::move(weight)), give(std::move(features)), give(std::move(rare)));
+}
+
+static nb::tuple sizes_by_rarity(In<uint64_t> values, In<int64_t> offsets) {
+    const size_t documents = offsets.size() - 1;
+    std::vector<int64_t> weights(documents), lone(documents);
+    {
+        nb::gil_scoped_release free;
+        neardup::sizes_by_rarity(values.data(), offsets.data(), documents, weights.data(), lone.data());
+    }
+    return nb::make_tuple(give(std::move(weights)), give(std::move(lone)));
+}
+
 static nb::tuple qgram_sets(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, uint32_t q, size_t least) {
     std::vector<uint32_t> features;
     std::vector<int64_t> ends{0}, characters;
@@ -190,7 +217,7 @@ static Out<uint8_t> equal_pairs(In<uint8_t> values, In<int64_t> offsets, In<int6
     return give(std::move(out));
 }
 
-static void count_documents(In<uint32_t> features, nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> counts) {
+static void count_documents(In<uint32_t> features, nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> counts) {
     nb::gil_scoped_release free;
     neardup::count_documents(features.data(), features.size(), counts.data(), counts.size());
 }
@@ -214,5 +241,7 @@ void bind_features(nb::module_ &m) {
     m.def("minhash", &minhash, "hashes"_a, "multipliers"_a);
     m.def("band_keys", &band_keys, "features"_a, "offsets"_a, "multipliers"_a, "bands"_a, "rows"_a);
     m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "needed"_a);
+    m.def("shared_by_rarity", &shared_by_rarity, "values"_a, "offsets"_a, "weights"_a, "a"_a, "b"_a, "needed"_a);
+    m.def("sizes_by_rarity", &sizes_by_rarity, "values"_a, "offsets"_a);
     m.def("weighted_overlaps", &weighted_overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "dot"_a);
 }

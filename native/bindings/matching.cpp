@@ -5,6 +5,7 @@
 #include "matching/groups.hpp"
 #include "matching/hot_walk.hpp"
 #include "matching/rare.hpp"
+#include "matching/sharing.hpp"
 
 using namespace nb::literals;
 
@@ -119,6 +120,15 @@ static void count_features(In<uint32_t> features, InOut<uint8_t> counts) {
     neardup::count_features(features.data(), features.size(), counts.data(), counts.size());
 }
 
+static nb::tuple sharing_pairs(In<int64_t> members, In<int64_t> offsets, size_t documents, int32_t least) {
+    neardup::SharingPairs out;
+    {
+        nb::gil_scoped_release free;
+        neardup::sharing_pairs(members.data(), offsets.data(), offsets.size() - 1, documents, least, out);
+    }
+    return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.shared)));
+}
+
 static nb::tuple rare_prefixes(In<uint32_t> features, In<int64_t> offsets, In<int64_t> sizes, In<uint8_t> counts,
                                bool all, uint64_t part, uint64_t parts) {
     neardup::RareKeys out;
@@ -172,6 +182,7 @@ void bind_matching(nb::module_ &m) {
     m.def("distinct_groups", &distinct_groups, "members"_a, "probes"_a, "offsets"_a);
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
+    m.def("sharing_pairs", &sharing_pairs, "members"_a, "offsets"_a, "documents"_a, "least"_a);
     m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("rare_weighted_prefixes", &rare_weighted_prefixes, "entries"_a, "offsets"_a, "needed"_a, "squared"_a, "counts"_a,
           "part"_a, "parts"_a);

@@ -5,9 +5,13 @@
 
 namespace neardup {
 
-// `slots` is a power of two.
-inline void count_documents(const uint32_t *features, size_t size, uint32_t *counts, size_t slots) {
-    for (size_t i = 0; i < size; ++i) ++counts[features[i] & (slots - 1)];
+// `slots` is a power of two. Counts stop at their largest value, so no order of counting matters.
+// Bound by memory: a table that tells rare features apart is larger than any cache.
+inline void count_documents(const uint32_t *features, size_t size, uint16_t *counts, size_t slots) {
+    for (size_t i = 0; i < size; ++i) {
+        uint16_t &count = counts[features[i] & (slots - 1)];
+        count = static_cast<uint16_t>(count + (count != UINT16_MAX));
+    }
 }
 
 }  // namespace neardup

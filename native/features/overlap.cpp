@@ -69,6 +69,43 @@ void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int
     }
 }
 
+void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int64_t *weights, const int64_t *a,
+                      const int64_t *b, const int64_t *needed, size_t pairs, SharedByRarity *out) {
+    constexpr int block = 64;
+    for (size_t i = 0; i < pairs; ++i) {
+        const uint64_t *p = values + offsets[a[i]], *p_end = values + offsets[a[i] + 1];
+        const uint64_t *q = values + offsets[b[i]], *q_end = values + offsets[b[i] + 1];
+        int64_t left_p = weights[a[i]], left_q = weights[b[i]];
+        SharedByRarity shared{};
+        while (p < p_end && q < q_end && shared.weight + std::min(left_p, left_q) >= needed[i]) {
+            for (int step = 0; step < block && p < p_end && q < q_end; ++step) {
+                const uint64_t x = *p >> 32, y = *q >> 32;
+                const auto wx = static_cast<int64_t>(*p & 0xffffffffu), wy = static_cast<int64_t>(*q & 0xffffffffu);
+                const int64_t both = -static_cast<int64_t>(x == y);
+                shared.weight += wx & both;
+                shared.features -= both;
+                shared.rare -= both & -static_cast<int64_t>((wx & 3) == kRare);
+                left_p -= wx & -static_cast<int64_t>(x <= y);
+                left_q -= wy & -static_cast<int64_t>(y <= x);
+                p += x <= y;
+                q += y <= x;
+            }
+        }
+        out[i] = shared;
+    }
+}
+
+void sizes_by_rarity(const uint64_t *values, const int64_t *offsets, size_t documents, int64_t *weights, int64_t *lone) {
+    for (size_t d = 0; d < documents; ++d) {
+        weights[d] = lone[d] = 0;
+        for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i) {
+            const uint64_t entry = values[i] & 0xffffffffu;
+            weights[d] += static_cast<int64_t>(entry);
+            lone[d] += (entry & 3) == kLone;
+        }
+    }
+}
+
 void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
                  uint8_t *equal) {
     for (size_t i = 0; i < pairs; ++i) {

@@ -15,6 +15,21 @@ void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, 
 void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, bool dot,
                        size_t pairs, uint64_t *sums);
 
+// Entries that also say how common their feature is, in the two lowest bits of the weight: what many
+// documents have, what a few have, what one alone has. Bits and all, the number is the weight.
+enum RarityClass : uint64_t { kCommon = 0, kRare = 1, kLone = 2 };
+
+struct SharedByRarity {
+    int64_t weight, features, rare;  // of the common entries: weight, number, number of rare ones
+};
+// weights[d] is the weight of set d. Pairs that cannot reach needed[i] of shared weight any more are left
+// early, with any smaller numbers.
+void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int64_t *weights, const int64_t *a,
+                      const int64_t *b, const int64_t *needed, size_t pairs, SharedByRarity *out);
+
+// Of each set: its weight, and how many of its features are lone.
+void sizes_by_rarity(const uint64_t *values, const int64_t *offsets, size_t documents, int64_t *weights, int64_t *lone);
+
 // equal[i] = 1 where entries a[i] and b[i] hold the same bytes.
 void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
                  uint8_t *equal);

@@ -84,31 +84,76 @@ void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64
     }
 }
 
+namespace {
+
+struct Weighted {
+    uint64_t order, mass;  // order: count or lightness above, feature below
+    bool operator<(const Weighted &other) const { return order < other.order; }
+};
+
+// The head of a set whose entries lie in `set`, all of them of mass `left`: as long as `needed` is left.
+void add_head(std::vector<Weighted> &set, uint64_t left, uint64_t needed, Part &keys) {
+    std::sort(set.begin(), set.end());
+    for (size_t i = 0; i < set.size() && left >= needed; ++i) {
+        left -= set[i].mass;
+        keys.add(set[i].order & 0xffffffffu, true);
+    }
+}
+
+// The same without sorting: counts are bytes, so the head is all of smaller counts and a part of one.
+class CountedHead {
+  public:
+    void add(uint8_t count, uint64_t feature, uint64_t mass) {
+        if (count == 1) return;  // of one document only: first in the order, and no key
+        set_.push_back({uint64_t{count} << 32 | feature, mass});
+        mass_[count] += mass;
+        left_ += mass;
+    }
+    void close(uint64_t needed, Part &keys) {
+        unsigned count = 0;
+        for (; count < 256 && left_ >= needed + mass_[count]; ++count) left_ -= mass_[count];
+        const uint64_t limit = uint64_t{count} << 32;
+        last_.clear();
+        for (const Weighted &one : set_) {
+            if (one.order < limit)
+                keys.add(one.order & 0xffffffffu, true);
+            else if (one.order >> 32 == count)
+                last_.push_back(one);
+        }
+        add_head(last_, left_, needed, keys);
+        set_.clear();
+        std::fill(std::begin(mass_), std::end(mass_), 0);
+        left_ = 0;
+    }
+
+  private:
+    std::vector<Weighted> set_, last_;
+    uint64_t mass_[256] = {}, left_ = 0;
+};
+
+}  // namespace
+
 void rare_weighted_prefixes(const uint64_t *entries, const int64_t *offsets, const uint64_t *needed, size_t documents,
                             bool squared, const uint8_t *counts, size_t slots, uint64_t part, uint64_t parts,
                             RareKeys &out) {
-    struct Entry {
-        uint64_t order;  // count or lightness above, feature below
-        uint64_t mass;
-        bool operator<(const Entry &other) const { return order < other.order; }
-    };
     Part keys(part, parts, out);
-    std::vector<Entry> set;
+    CountedHead head;
+    std::vector<Weighted> set;
     for (size_t d = 0; d < documents; ++d, keys.close()) {
-        set.clear();
+        const uint64_t least = std::max<uint64_t>(needed[d], 1);
         uint64_t left = 0;
+        set.clear();
         for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i) {
             const uint64_t feature = entries[i] >> 32, weight = entries[i] & 0xffffffffu;
-            const uint64_t above = slots ? counts[feature & (slots - 1)] : 0xffffffffu - weight;
-            set.push_back({above << 32 | feature, squared ? weight * weight : weight});
-            left += set.back().mass;
+            const uint64_t mass = squared ? weight * weight : weight;
+            if (slots) {
+                head.add(counts[feature & (slots - 1)], feature, mass);
+            } else {
+                set.push_back({(0xffffffffu - weight) << 32 | feature, mass});
+                left += mass;
+            }
         }
-        std::sort(set.begin(), set.end());
-        for (size_t i = 0; i < set.size() && left >= std::max<uint64_t>(needed[d], 1); ++i) {
-            left -= set[i].mass;
-            const bool alone = slots && set[i].order >> 32 == 1;
-            if (!alone) keys.add(set[i].order & 0xffffffffu, true);
-        }
+        slots ? head.close(least, keys) : add_head(set, left, least, keys);
     }
 }
 

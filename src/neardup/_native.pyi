@@ -135,6 +135,17 @@ def overlaps(
 def weighted_overlaps(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64], dot: bool
 ) -> Hashes: ...
+def shared_by_rarity(
+    values: Hashes,
+    offsets: Offsets,
+    weights: NDArray[np.int64],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    needed: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def sizes_by_rarity(
+    values: Hashes, offsets: Offsets
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 def qgram_sets(
     values: Bytes, offsets: Offsets, text: TextOptions, q: int, least: int
 ) -> tuple[Features, Offsets, NDArray[np.int64]]: ...
@@ -286,8 +297,11 @@ def gather_memory(
 def gather_file(
     descriptor: int, starts: NDArray[np.int64], lengths: NDArray[np.int64], out: Bytes
 ) -> bool: ...
-def count_documents(features: Features, counts: Features) -> None: ...
+def count_documents(features: Features, counts: NDArray[np.uint16]) -> None: ...
 def count_features(features: Features, counts: Bytes) -> None: ...
+def sharing_pairs(
+    members: NDArray[np.int64], offsets: Offsets, documents: int, least: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
 def rare_weighted_prefixes(
     entries: Hashes,
     offsets: Offsets,

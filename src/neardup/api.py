@@ -60,7 +60,7 @@ def execute(
     collection = collection.limited(plan.limit)
     told = Logged(progress or Silent())
     plan = with_artefacts(collection, plan, told)
-    outcome = run(collection, plan, told, folder)
+    outcome, plan = run(collection, plan, told, folder)
     result = make_result(collection, plan, outcome)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)

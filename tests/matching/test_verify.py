@@ -41,7 +41,7 @@ def test_blocks_and_threads_change_nothing(
     ):
         store.append(Ragged(values, offsets_of(np.array([len(one) for one in sets]))))
         patch.setattr(verify, "BLOCK_BYTES", block)
-        verifier = Verifier(Shingles(threshold=0.5, measure=measure), store, workers=workers)
+        verifier = Verifier(Shingles(threshold=0.5, measure=measure).score, store, workers=workers)
         made = verifier.scores(a, b)
     expected = [twin.MEASURES[measure](set(sets[i]), set(sets[j])) for i, j in pairs]
     assert made.score.tolist() == [float(score) for score in expected]
@@ -59,7 +59,7 @@ def test_progress_counts_every_pair() -> None:
     store = EvidenceStore(np.uint32, limit=10**6)
     store.append(Ragged(np.arange(10, dtype=np.uint32), np.arange(11)))
     seen: list[int] = []
-    Verifier(Equal(), store, progress=seen.append).scores(np.arange(10), np.arange(10))  # type: ignore[arg-type]
+    Verifier(Equal().score, store, progress=seen.append).scores(np.arange(10), np.arange(10))
     assert sum(seen) == 10
 
 

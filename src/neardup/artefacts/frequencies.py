@@ -2,8 +2,9 @@
 
 Shingles are too many to be listed, so counts are kept by the low bits of the feature. Several rare
 shingles may share a slot and count as less rare than they are; what many documents carry, which is
-what weights are for, is counted as it is. With 2²⁴ slots a shingle of one document weighs what one
-of about 1 + f / 2²⁴ documents should, f being the number of all distinct shingles.
+what weights are for, is counted as it is. Of f distinct shingles in s slots, a share of
+1 − e^(−f/s) of those that one document alone has are not known as such: 2 % in a small collection,
+and with all 2²⁷ slots 37 % of 60 million. Counts end at 65,535.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ from neardup.schema import Ragged
 from neardup.text.options import Text
 from neardup.text.words import word_map
 
-FORMAT = 1
-FEWEST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 24
-SLOTS_A_FEATURE = 4
-LISTED = 1 << 16  # counts below this have their weight in a list
+FORMAT = 2
+FEWEST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 27
+SLOTS_A_FEATURE = 32
+HELD = 1 << 20  # features that are kept before a table of all slots is worth its memory
+MOST_COUNT = (1 << 16) - 1
 UNIT = 1 << 12  # the weight of an idf of 1; whole numbers decide
 _DESCRIPTION = b"neardup frequencies"
 _NOTHING = np.empty(0, np.uint64)
@@ -47,7 +49,7 @@ def shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:
 class Frequencies:
     """``counts[feature mod slots]`` of ``documents`` documents hold the feature, or one like it."""
 
-    counts: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.uint16]
     documents: int
     words: int
     text: Text
@@ -72,27 +74,29 @@ class Frequencies:
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, **self._options(), "digest": self.digest}
 
-    @functools.cached_property
-    def _weight_of_slot(self) -> npt.NDArray[np.uint16]:
-        listed = np.zeros(LISTED + 1, np.uint16)
-        for n in np.flatnonzero(np.bincount(np.minimum(self.counts, LISTED))).tolist():
-            listed[n] = self._weight(n)
-        weights = listed[np.minimum(self.counts, LISTED)]
-        for slot in np.flatnonzero(self.counts >= LISTED).tolist():
-            weights[slot] = self._weight(int(self.counts[slot]))
-        return weights
-
-    def _weight(self, count: int) -> int:
-        return max(1, round(UNIT * normalised_idf(max(count, 1), self.documents)))
-
     def weighted(self, sets: Ragged) -> Ragged:
         """Entries of 64 bits: the feature above, its weight below."""
-        weights = self._weight_of_slot[sets.values & np.uint32(len(self.counts) - 1)]
+        return self.entries(sets, self._weight_of_count)
+
+    def entries(self, sets: Ragged, weight_of_count: npt.NDArray[np.uint32]) -> Ragged:
+        """The same with other weights: ``weight_of_count[n]`` for what n documents have."""
+        weights = weight_of_count[self.counts[sets.values & np.uint32(len(self.counts) - 1)]]
         return Ragged(sets.values.astype(np.uint64) << np.uint64(32) | weights, sets.offsets)
+
+    @functools.cached_property
+    def _weight_of_count(self) -> npt.NDArray[np.uint32]:
+        return np.maximum(np.rint(UNIT * self.idf), 1).astype(np.uint32)
+
+    @functools.cached_property
+    def idf(self) -> npt.NDArray[np.float64]:
+        """By count. What no document of the table has is as rare as what one has."""
+        counts = range(min(self.documents, MOST_COUNT) + 1)
+        known = [normalised_idf(max(n, 1), max(self.documents, 1)) for n in counts]
+        return np.array(known + [known[-1]] * (MOST_COUNT + 1 - len(known)))
 
     def save(self, path: Path) -> None:
         described = json.dumps({**self._options(), "digest": self.digest}).encode()
-        schema = pa.schema([("documents", pa.uint32())], metadata={_DESCRIPTION: described})
+        schema = pa.schema([("documents", pa.uint16())], metadata={_DESCRIPTION: described})
         options = pa.ipc.IpcWriteOptions(compression="zstd")
         with (
             pa.OSFile(str(path), "wb") as sink,
@@ -114,7 +118,7 @@ def load_frequencies(path: Path) -> Frequencies:
         ) from error
     options = said["text"]
     made = Frequencies(
-        table["documents"].to_numpy().astype(np.uint32),
+        table["documents"].to_numpy().astype(np.uint16),
         said["documents"],
         said["words"],
         Text(**{**options, "stop_words": _stop_words(options["stop_words"])}),
@@ -134,7 +138,8 @@ def _stop_words(stored: str | list[str]) -> str | tuple[str, ...]:
 class FrequencyCounter:
     def __init__(self, words: int, text: Text) -> None:
         self._words, self._text = words, text
-        self._counts = np.zeros(MOST_SLOTS, np.uint32)
+        self._held: list[npt.NDArray[np.uint32]] = []
+        self._counts: npt.NDArray[np.uint16] | None = None
         self._documents = self._features = 0
 
     def count(self, batch: pa.RecordBatch) -> tuple[int, npt.NDArray[np.uint32]]:
@@ -145,13 +150,26 @@ class FrequencyCounter:
         documents, features = part
         self._documents += documents
         self._features += len(features)
-        _native.count_documents(features, self._counts)
+        self._held.append(features)
+        if self._features > HELD:
+            self._into(MOST_SLOTS)
+
+    def _into(self, slots: int) -> npt.NDArray[np.uint16]:
+        if self._counts is None:
+            self._counts = np.zeros(slots, np.uint16)
+        for features in self._held:
+            _native.count_documents(features, self._counts)
+        self._held = []
+        return self._counts
 
     def finish(self) -> Frequencies:
         """As many slots as the features ask for: low bits name a slot in tables of any size."""
         wanted = 1 << (SLOTS_A_FEATURE * self._features).bit_length()
         slots = min(max(wanted, FEWEST_SLOTS), MOST_SLOTS)
-        counts = self._counts.reshape(-1, slots).sum(axis=0, dtype=np.uint32)
+        counts = self._into(slots)
+        if len(counts) > slots:
+            folded = counts.reshape(-1, slots).sum(axis=0, dtype=np.uint32)
+            counts = np.minimum(folded, MOST_COUNT).astype(np.uint16)
         return Frequencies(counts, self._documents, self._words, self._text)
 
 

@@ -104,7 +104,7 @@ def _run_on_sample(collection: Collection, plan: Plan, most: float) -> _Ran:
         sampled, began = _Sampled(sample, collection), time.perf_counter()
         given = with_artefacts(sampled, replace(plan, limit=None), Silent())
         counted = time.perf_counter() - began
-        outcome = run(sampled, given, Silent())
+        outcome, _ = run(sampled, given, Silent())
         spent.append(counted + sum(outcome.timings.values()))
         if len(spent) == TIMES or sum(spent) > PATIENCE:
             best = min(spent)

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.artefacts.artefact import Artefact, Need, Tally
+from neardup.artefacts.calibration import load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, Rejected, collect
 from neardup.documents.collection import collect_inputs
-from neardup.methods.method import ChecksArtefacts, ChecksColumns
+from neardup.local import calibration
+from neardup.methods.method import CalibratedMethod, ChecksArtefacts, ChecksColumns
 from neardup.outputs.folder import ARTEFACTS
 from neardup.plan import Plan, check_positive, worker_count
 from neardup.progress import Progress, Silent
@@ -35,7 +37,18 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
         there |= _counted(missing, collection, plan, progress)
     if isinstance(plan.method, ChecksArtefacts):
         plan.method.check_artefacts(there)
-    return replace(plan, artefacts=there)
+    return _as_calibrated(replace(plan, artefacts=there))
+
+
+def _as_calibrated(plan: Plan) -> Plan:
+    """As the run was that this one is built on; without one it calibrates itself."""
+    if not isinstance(plan.method, CalibratedMethod) or not plan.method.calibrate:
+        return plan
+    for run in plan.against:
+        stored = Path(run) / ARTEFACTS / f"{calibration.NAME}.arrow"
+        if isinstance(run, Path) and stored.exists():
+            return calibration.with_calibration(plan, load_calibration(stored))
+    return plan
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:

@@ -11,7 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from neardup.artefacts.calibration import Calibration
 from neardup.decisions.rule import Verdict, decide
+from neardup.local import calibration
+from neardup.matching.background import standing_out
 from neardup.matching.candidates import (
     Groups,
     distinct,
@@ -23,7 +26,7 @@ from neardup.matching.hot import refine
 from neardup.matching.near_bits import near_pairs
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs, Verifier
-from neardup.methods.method import BitsMethod, OverlapMethod
+from neardup.methods.method import BitsMethod, CalibratedMethod, OverlapMethod
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.schema import Array
@@ -48,17 +51,58 @@ def match(
     followed: Array,
     verifier: Verifier,
     refs: int,
-) -> tuple[Verdict, bool]:
-    """The verdict on leaders, and whether all their pairs were seen. The first ``refs`` places are
-    references: they never meet each other."""
+) -> tuple[Verdict, bool, Plan]:
+    """The verdict on leaders, whether all their pairs were seen, and the plan as calibrated. The
+    first ``refs`` places are references: they never meet each other."""
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order, refs)
     find = _by_keys
     if plan.keys_from_evidence:
         find = _by_bits if isinstance(plan.method, BitsMethod) else _by_rare_features
     found = find(intake, plan, order, codes, verify)
+    if isinstance(plan.method, CalibratedMethod) and plan.method.calibrate:
+        found, plan = _calibrated(found, intake, plan, order, codes, verifier, refs)
     verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
-    return verdict, not len(found.hot)
+    return verdict, not len(found.hot), plan
+
+
+def _calibrated(
+    found: Candidates,
+    intake: Intake,
+    plan: Plan,
+    order: Array,
+    codes: Array | None,
+    verifier: Verifier,
+    refs: int,
+) -> tuple[Candidates, Plan]:
+    method, given = plan.method, plan.artefacts.get(calibration.NAME)
+    assert isinstance(method, CalibratedMethod)
+    digests = intake.prepared.normal_digests[order]
+    places = np.flatnonzero(~intake.prepared.too_short[order])
+    if isinstance(given, Calibration):  # who is not listed cannot stand out
+        places = places[np.isin(digests[places], given.digests)]
+    faint = calibration.faint_pairs(places, order, codes, method, intake.store)
+    cut = given
+    if not isinstance(cut, Calibration):
+        every = not len(found.hot)
+        cut = calibration.calibrated(
+            found.pairs, faint, digests, method.threshold, every_pair=every
+        )
+        plan = calibration.with_calibration(plan, cut)
+    level = cut.threshold
+    cuts = cut.cuts_of(digests)
+    out = standing_out(faint, cuts)
+    verify = _in_order(verifier.scoring(method.faint_score), order, refs)
+    out = standing_out(verify(out.a, out.b), cuts)
+
+    def above(a: Array, b: Array) -> Pairs:
+        pairs = found.verify(a, b)
+        return pairs.where(pairs.score >= level)
+
+    both = Pairs.concat(
+        [found.pairs.where(found.pairs.score >= level), out.where(out.score < level)]
+    )
+    return Candidates(both, found.hot, above), plan
 
 
 def _by_rare_features(

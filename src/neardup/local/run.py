@@ -31,7 +31,8 @@ from neardup.schema import Array
 
 def run(
     collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None
-) -> Outcome:
+) -> tuple[Outcome, Plan]:
+    """The plan comes back as it was in the end: calibrated, where its method asks for it."""
     clock = _Clock()
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
     references = take_references(plan, store, progress, offered=collection.inputs.offered)
@@ -46,7 +47,9 @@ def run(
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
-    verifier = Verifier(plan.method, intake.store, workers=plan.workers, progress=progress.advance)
+    verifier = Verifier(
+        plan.method.score, intake.store, workers=plan.workers, progress=progress.advance
+    )
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:
         leader = _confirmed(leader, verifier)
@@ -56,7 +59,7 @@ def run(
     order = np.flatnonzero(~follower)
     order = order[np.argsort(rank[order], kind="stable")]
     leading_refs = int((order < refs).sum())  # they come first in the order
-    verdict, complete = match(intake, plan, order, within, followed, verifier, leading_refs)
+    verdict, complete, plan = match(intake, plan, order, within, followed, verifier, leading_refs)
     clock.lap("matching")
     progress.stage("deciding")
     kept_of = np.full(len(leader), -1, np.int64)
@@ -70,9 +73,10 @@ def run(
     cluster = _clusters(plan, leader, decided, pairs)
     clock.lap("deciding")
     progress.finish()
-    return Outcome(
+    outcome = Outcome(
         intake, rank, leader, decided, cluster, pairs, complete, verifier.scored, clock.laps, refs
     )
+    return outcome, plan
 
 
 def _check_sources(collection: Collection, plan: Plan, intake: Intake) -> None:

@@ -60,7 +60,7 @@ def _rare_keys(
     """Keys of the documents at ``places``, a share of the key space at a time."""
     features = int(store.lengths[order[places]].sum())
     counts = np.zeros(_slots(features, store.limit), np.uint8)
-    for evidence, _ in _blocks(places, order, store):
+    for evidence, _ in evidence_blocks(places, order, store):
         _native.count_features(_features(evidence), counts)
     parts = 1  # how many keys there are is known only once they are made
     while (first := _part_keys(places, order, method, store, Rarity(counts, 0, parts))) is None:
@@ -84,7 +84,7 @@ def _part_keys(
 ) -> tuple[Ragged, Array] | None:
     """None where the first part is too large; the others are as large as the first."""
     keys, probes, at, total = [], [], [], 0
-    for evidence, where in _blocks(places, order, store):
+    for evidence, where in evidence_blocks(places, order, store):
         some, looks = method.rare_keys(evidence, rarity)
         keys.append(some)
         probes.append(looks)
@@ -103,7 +103,9 @@ def _features(evidence: Ragged) -> Array:
     return (evidence.values >> np.uint64(32)).astype(np.uint32)
 
 
-def _blocks(places: Array, order: Array, store: EvidenceStore) -> Iterator[tuple[Ragged, Array]]:
+def evidence_blocks(
+    places: Array, order: Array, store: EvidenceStore
+) -> Iterator[tuple[Ragged, Array]]:
     """Evidence in document order (as it is stored), and which of ``places`` it belongs to."""
     by_document = np.argsort(order[places], kind="stable")
     ends = offsets_of(store.lengths[order[places[by_document]]])

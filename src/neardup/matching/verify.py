@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.method import Method, Scores
-from neardup.schema import Array
+from neardup.methods.method import Scores
+from neardup.schema import Array, Ragged
 
 BLOCK_BYTES = 32 << 20
 
@@ -62,17 +62,21 @@ class Pairs:
 class Verifier:
     def __init__(
         self,
-        method: Method,
+        score: Callable[[Ragged, Array, Array], Scores],
         store: EvidenceStore,
         *,
         workers: int = 1,
         progress: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._method = method
+        self._score_pairs = score
         self._store = store
         self._workers = workers
         self._progress = progress
         self.scored = 0
+
+    def scoring(self, score: Callable[[Ragged, Array, Array], Scores]) -> Verifier:
+        """The same on other grounds; what it scores is not counted here."""
+        return Verifier(score, self._store, workers=self._workers, progress=self._progress)
 
     def scores(self, a: Array, b: Array) -> Scores:
         """One score a pair, in the order given."""
@@ -100,6 +104,6 @@ class Verifier:
         documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
         evidence = self._store.take(documents)
         local = local.astype(np.int64)
-        scores = self._method.score(evidence, local[: len(a)], local[len(a) :])
+        scores = self._score_pairs(evidence, local[: len(a)], local[len(a) :])
         self._progress(len(a))
         return scores

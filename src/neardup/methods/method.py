@@ -165,6 +165,27 @@ class BitsMethod(Method, Protocol):
 
 
 @runtime_checkable
+class CalibratedMethod(Method, Protocol):
+    """A method that lets the collection say where duplicates begin (``local/calibration.py``).
+    Faint pairs are below its threshold; some stand out from all others of their documents."""
+
+    @property
+    def calibrate(self) -> bool: ...
+
+    @property
+    def faint_reason(self) -> str: ...
+
+    def faint_entries(self, evidence: Ragged, every: int) -> tuple[Ragged, Array]:
+        """Features, with their weights, whose sharing makes a faint pair, one of ``every`` so many;
+        and the weight of each whole document."""
+        ...
+
+    def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        """Exact also below the threshold; ``passed`` says who may be a faint pair."""
+        ...
+
+
+@runtime_checkable
 class ChecksArtefacts(Protocol):
     """A method that may find an artefact of no use to it."""
 

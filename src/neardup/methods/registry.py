@@ -25,6 +25,7 @@ METHODS = {
     "join": "neardup.methods.join:Join",
     "keywords": "neardup.methods.keywords:Keywords",
     "qgrams": "neardup.methods.qgrams:Qgrams",
+    "rareshingles": "neardup.methods.rareshingles:Rareshingles",
     "shingles": "neardup.methods.shingles:Shingles",
     "simhash": "neardup.methods.simhash:SimHash",
     "spotsigs": "neardup.methods.spotsigs:SpotSigs",

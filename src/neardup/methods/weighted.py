@@ -6,6 +6,7 @@ either set, so of each set the rarest features are keys until less than t of its
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +55,11 @@ def prepare(method: Shingles, batch: pa.RecordBatch, artefacts: Artefacts) -> Pr
 
 
 def rare_keys(method: Shingles, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
-    t = method.fraction
+    return heavy_keys(method.fraction, evidence, rarity)
+
+
+def heavy_keys(t: Fraction, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+    """Rare features until less than ``t`` of the weight is left, which a partner must share."""
     needed = -(-total_weights(evidence) * t.numerator // t.denominator)
     keys, ends, probes = _native.rare_weighted_prefixes(
         evidence.values, evidence.offsets, needed.astype(np.uint64), False, *rarity

@@ -135,7 +135,7 @@ def _decisions(
     old = result.decisions
     short = np.asarray(pc.is_in(old["reason"], pa.array(["too_short", "equal"], pa.large_string())))
     ids = old["id"].combine_chunks()
-    new = decided_columns(ids, kept_of, score, cluster, short, method.reason)
+    new = decided_columns(ids, kept_of, score, cluster, short, method)
     rejected = np.asarray(pc.equal(old["decision"], schema.REJECTED))
     new["reason"] = with_notes(new["reason"], _notes(old["reason"].combine_chunks()))
     new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))

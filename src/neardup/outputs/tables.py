@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.decisions.kinds import kinds_of
 from neardup.matching.verify import Pairs
-from neardup.methods.method import FLAGS, TOO_SHORT, Method
+from neardup.methods.method import FLAGS, TOO_SHORT, CalibratedMethod, Method
 from neardup.outputs.outcome import Outcome
 from neardup.schema import Array, offsets_of
 
@@ -49,24 +49,29 @@ def _accepted(outcome: Outcome, method: Method) -> pa.Table:
         decided.score,
         outcome.cluster,
         intake.prepared.too_short,
-        method.reason,
+        method,
     )
     columns["reason"] = with_notes(columns["reason"], flag_notes(intake.prepared.flags))
     return pa.table(columns, schema=schema.DECISIONS)
 
 
 def decided_columns(
-    ids: pa.Array, kept_of: Array, score: Array, cluster: Array, short: Array, passed: str
+    ids: pa.Array, kept_of: Array, score: Array, cluster: Array, short: Array, method: Method
 ) -> dict[str, pa.Array]:
-    """The columns that say what was decided; ``passed`` is the reason of a near-duplicate."""
+    """The columns that say what was decided, and why."""
     kept = kept_of < 0
     has_copies = np.zeros(len(kept), bool)
     has_copies[kept_of[~kept]] = True
-    words = pa.array(["unique", "representative", "too_short", passed, "equal"], pa.large_string())
-    why = np.select([kept & short, kept & has_copies, kept, short], [2, 1, 0, 4], default=3)
+    faint = method.faint_reason if isinstance(method, CalibratedMethod) else ""
+    words = ["unique", "representative", "too_short", "equal", faint, method.reason]
+    why = np.select(
+        [kept & short, kept & has_copies, kept, short, score < method.threshold],
+        [2, 1, 0, 3, 4],
+        default=5,
+    )
     return {
         "decision": decision_column(np.where(kept, 0, 1)),
-        "reason": words.take(pa.array(why)),
+        "reason": pa.array(words, pa.large_string()).take(pa.array(why)),
         "kept_id": ids.take(pa.array(np.maximum(kept_of, 0), mask=kept)),
         "score": pa.array(score, mask=kept),
         "cluster": pa.array(cluster, mask=cluster < 0),

@@ -1,0 +1,50 @@
+#include "matching/sharing.hpp"
+
+namespace neardup {
+namespace {
+
+// The groups of each document: begins[d] .. begins[d + 1] in `of`.
+void groups_of(const int64_t *members, const int64_t *offsets, size_t groups, size_t documents,
+               std::vector<int64_t> &begins, std::vector<uint32_t> &of) {
+    begins.assign(documents + 1, 0);
+    for (int64_t i = 0; i < offsets[groups]; ++i) ++begins[static_cast<size_t>(members[i]) + 1];
+    for (size_t d = 0; d < documents; ++d) begins[d + 1] += begins[d];
+    of.resize(static_cast<size_t>(offsets[groups]));
+    std::vector<int64_t> next(begins.begin(), begins.end() - 1);
+    for (size_t g = 0; g < groups; ++g)
+        for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
+            of[static_cast<size_t>(next[static_cast<size_t>(members[i])]++)] = static_cast<uint32_t>(g);
+}
+
+}  // namespace
+
+void sharing_pairs(const int64_t *members, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
+                   SharingPairs &out) {
+    std::vector<int64_t> begins;
+    std::vector<uint32_t> of;
+    groups_of(members, offsets, groups, documents, begins, of);
+    std::vector<int32_t> shared(documents);
+    std::vector<int64_t> met;
+    for (size_t d = 0; d < documents; ++d) {
+        met.clear();
+        for (int64_t i = begins[d]; i < begins[d + 1]; ++i) {
+            const size_t g = of[static_cast<size_t>(i)];
+            for (int64_t k = offsets[g]; k < offsets[g + 1]; ++k) {
+                const int64_t other = members[k];
+                if (static_cast<size_t>(other) >= d) continue;
+                if (shared[static_cast<size_t>(other)]++ == 0) met.push_back(other);
+            }
+        }
+        for (const int64_t other : met) {
+            int32_t &count = shared[static_cast<size_t>(other)];
+            if (count >= least) {
+                out.a.push_back(other);
+                out.b.push_back(static_cast<int64_t>(d));
+                out.shared.push_back(count);
+            }
+            count = 0;
+        }
+    }
+}
+
+}  // namespace neardup

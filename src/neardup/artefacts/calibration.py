@@ -1,0 +1,106 @@
+"""What a collection itself says about where duplicates begin: one cut for all, and own cuts.
+
+Documents with an own cut are known by the digest of their normal form. One that is not listed has
+the cut of all, so that every engine, and a document that comes later, decides alike.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.artefacts.artefact import why_unreadable
+from neardup.errors import InputError, SignatureError
+
+FORMAT = 1
+_DESCRIPTION = b"neardup calibration"
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """``threshold`` holds for pairs of which one document has no own cut; ``clear`` says whether
+    the scores showed it, or it is the method's usual one. ``digests`` are sorted."""
+
+    threshold: float
+    clear: bool
+    digests: npt.NDArray[np.uint64]
+    cuts: npt.NDArray[np.float32]
+    stability: float | None = None  # share of the duplicates that a cut 0.05 up or down leaves
+
+    kind: ClassVar[str] = "calibration"
+
+    @functools.cached_property
+    def digest(self) -> str:
+        digest = hashlib.sha256(json.dumps(self._options(), sort_keys=True).encode())
+        digest.update(np.ascontiguousarray(self.digests).data)
+        digest.update(np.ascontiguousarray(self.cuts).data)
+        return digest.hexdigest()[:32]
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "threshold": self.threshold,
+            "clear": self.clear,
+            "stability": self.stability,
+            "own_cuts": len(self.digests),
+        }
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, **self._options(), "digest": self.digest}
+
+    def cuts_of(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+        """The cut of each document, by the digest of its normal form."""
+        cuts = np.full(len(digests), self.threshold)
+        if not len(self.digests):
+            return cuts
+        at = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
+        listed = self.digests[at] == digests
+        cuts[listed] = self.cuts[at[listed]]
+        return cuts
+
+    def save(self, path: Path) -> None:
+        described = json.dumps({**self._options(), "digest": self.digest}).encode()
+        schema = pa.schema(
+            [("digest", pa.uint64()), ("cut", pa.float32())], metadata={_DESCRIPTION: described}
+        )
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with (
+            pa.OSFile(str(path), "wb") as sink,
+            pa.ipc.new_file(sink, schema, options=options) as writer,
+        ):
+            writer.write_table(
+                pa.table([pa.array(self.digests), pa.array(self.cuts)], schema=schema)
+            )
+
+
+def load_calibration(path: Path) -> Calibration:
+    try:
+        with pa.OSFile(str(path), "rb") as source:
+            table = pa.ipc.open_file(source).read_all()
+        said = json.loads((table.schema.metadata or {})[_DESCRIPTION])
+    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        raise InputError(
+            f"The calibration {path} cannot be read: {why_unreadable(error, 'it is none')}.",
+            hint="a run with --threshold auto writes one into its folder artefacts.",
+        ) from error
+    made = Calibration(
+        said["threshold"],
+        said["clear"],
+        table["digest"].to_numpy().astype(np.uint64),
+        table["cut"].to_numpy().astype(np.float32),
+        said["stability"],
+    )
+    if made.digest != said["digest"]:
+        raise SignatureError(
+            f"The calibration {path} is not what it was when it was saved.",
+            hint="restore the file, or let the run calibrate itself.",
+        )
+    return made

@@ -1,0 +1,168 @@
+"""Word shingles, each counted by how rare it is among the documents: the usual method.
+
+Three observations on real collections made it (docs/decisions/0012-the-usual-method.md). What many
+documents carry is boilerplate and says little: a shingle weighs its idf. What one document alone
+has says little too, be it noise of a scan or a sentence more: it counts in part (``lone``). And two
+documents that share nothing but what many have, and each go on with words of their own, fill the
+same template with other content: they are no duplicates, however alike (``templates``).
+
+Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``, in whole numbers. Rare features are the keys, until
+less weight is left than a partner must share, so no pair is missed (``methods/weighted.py``).
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed
+from neardup.methods import weighted
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import Prepared, Rarity, Scores
+from neardup.methods.overlap import NO_COUNTS, agreeing
+from neardup.methods.parameters import require, require_one_of
+from neardup.methods.preparing import prepared, read_words
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+TEMPLATES = ("refuse", "accept")
+COMMON, RARE, LONE = range(3)  # the two lowest bits of a weight (native/features/overlap.hpp)
+UNIT = 1 << 14  # the weight of an idf of 1, before the class is put below it
+LEAST = 0.1  # of a feature that all documents have: copies of one text still resemble each other
+OWN_FEATURES, OWN_SHARE = 6, 32  # a filled template has as many of its own, one of so many
+FAINT_FEATURES = 5  # rare ones that a pair below the threshold has to share
+_NOTHING = np.empty(0, np.uint64)
+
+
+@dataclass(frozen=True)
+class Rareshingles:
+    """Word shingles that count by their rarity; templates with other content are told apart.
+
+    ``words``: how many words make a shingle; more are stricter.
+    ``threshold``: the share of weight from which two documents are duplicates.
+    ``lone``: what a shingle that no other document has counts, from 0 to 1.
+    ``common``: in more documents than this a shingle is what many have.
+    ``calibrate``: let the collection say where duplicates begin; ``threshold`` is where it begins.
+    ``templates``: "refuse" pairs that share only what many have, or "accept" them.
+    ``frequencies``: the file of a run's frequencies; else counted from the input.
+    ``min_words``: shorter documents are duplicates only of equal ones.
+    ``text``: what counts as the same word.
+    """
+
+    words: int = 3
+    threshold: float = 0.4
+    calibrate: bool = True
+    lone: float = 0.3
+    common: int = 20
+    templates: str = "refuse"
+    frequencies: str | None = None
+    min_words: int = 15
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "rareshingles"
+    columns: ClassVar[tuple[str, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    confirms_copies: ClassVar[bool] = False
+    keys_from_evidence: ClassVar[bool] = True
+    miss_rate: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
+        require(0 <= self.lone <= 1, self, "lone", "from 0 to 1")
+        require(2 <= self.common < MOST_COUNT, self, "common", f"from 2 to {MOST_COUNT - 1}")
+        require_one_of(TEMPLATES, self, "templates")
+        require(self.min_words >= 0, self, "min_words", "0 or more")
+        threshold_fraction(self.threshold)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        return (FrequencyNeed(self.frequencies, self.words, self.text),)
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @property
+    def reason(self) -> str:
+        return f"weighted resemblance >= {self.threshold:g}"
+
+    @property
+    def faint_reason(self) -> str:
+        return "weighted resemblance far above that of all others"
+
+    def resolved(self) -> dict[str, object]:
+        return {"scheme": "prefix", "miss_rate": self.miss_rate}
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        table = artefacts["frequencies"]
+        assert isinstance(table, Frequencies)
+        reading = read_words(batch, self.text)
+        words = reading.words
+        sets = _native.sample_features(words.values, words.offsets, self.words, _NOTHING, 1, 0)
+        evidence = table.entries(Ragged(*sets), self._weights(table))
+        short = reading.shorter_than(self.min_words) | (evidence.lengths == 0)
+        keys, probes = self.rare_keys(evidence, Rarity(NO_COUNTS))  # heaviest first
+        return prepared(reading, evidence, keys, probes, short)
+
+    def _weights(self, table: Frequencies) -> Array:
+        """By how many documents have the feature."""
+        idf = np.maximum(table.idf, LEAST)
+        idf[:2] *= self.lone
+        classes = np.full(len(idf), COMMON, np.uint32)
+        classes[: self.common + 1] = RARE
+        classes[:2] = LONE
+        return np.asarray(np.rint(UNIT * idf).astype(np.uint32) << np.uint32(2) | classes)
+
+    def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+        return weighted.heavy_keys(self.fraction, evidence, rarity)
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        num, den = self.fraction.as_integer_ratio()
+        found = self._compared(evidence, a, b, num, den)
+        passed = (found.common * den >= found.union * num) & ~found.template
+        return Scores(passed, agreeing(found.score, passed, self.threshold))
+
+    def faint_entries(self, evidence: Ragged, every: int) -> tuple[Ragged, Array]:
+        values = evidence.values
+        wanted = (values & np.uint64(3)) == RARE
+        if every > 1:
+            wanted &= (values >> np.uint64(32)) % np.uint64(every) == 0
+        ends = np.concatenate([[0], np.cumsum(wanted)])[evidence.offsets]
+        weights, _ = _native.sizes_by_rarity(values, evidence.offsets)
+        return Ragged(values[wanted], ends.astype(np.int64)), weights
+
+    def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        found = self._compared(evidence, a, b, 0, 1)
+        return Scores(~found.template & (found.rare >= FAINT_FEATURES), found.score)
+
+    def _compared(self, evidence: Ragged, a: Array, b: Array, num: int, den: int) -> _Compared:
+        """Exact for pairs that reach num/den; others may be given up with too little."""
+        weights, lone = _native.sizes_by_rarity(evidence.values, evidence.offsets)
+        needed = -(-(weights[a] + weights[b]) * num // (num + den))
+        common, shared, rare = _native.shared_by_rarity(
+            evidence.values, evidence.offsets, weights, a, b, needed
+        )
+        own, sizes = np.minimum(lone[a], lone[b]), evidence.lengths
+        goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= np.minimum(sizes[a], sizes[b]))
+        template = goes_on & (rare < own) & (4 * rare < shared) & (self.templates == "refuse")
+        return _Compared(common, weights[a] + weights[b] - common, rare, template)
+
+
+class _Compared(NamedTuple):
+    """``template``: both go on with words of their own, and hardly anything they share is rare."""
+
+    common: Array
+    union: Array
+    rare: Array
+    template: Array
+
+    @property
+    def score(self) -> Array:
+        return np.asarray(self.common / np.maximum(self.union, 1))

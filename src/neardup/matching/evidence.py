@@ -25,7 +25,7 @@ class EvidenceStore:
     def __init__(self, dtype: npt.DTypeLike, *, limit: int, folder: Path | None = None) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.limit = limit
-        self._folder = folder
+        self.folder = folder
         self._parts: list[Array] = []
         self._part_bytes = 0
         self._lengths: list[Array] = []
@@ -45,7 +45,7 @@ class EvidenceStore:
 
     def _spill(self) -> None:
         if self._file is None:
-            self._file = tempfile.TemporaryFile(dir=self._folder, prefix="neardup-evidence-")  # noqa: SIM115
+            self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
         for part in self._parts:
             self._file.write(part.view(np.uint8).data)
         self._file.flush()
@@ -74,7 +74,7 @@ class EvidenceStore:
         elif not _native.gather_file(self._file.fileno(), starts, sizes, out.view(np.uint8)):
             raise DataError(
                 "The spool file of the evidence could not be read back.",
-                hint=f"is the disk of {self._folder or tempfile.gettempdir()} full or failing?",
+                hint=f"is the disk of {self.folder or tempfile.gettempdir()} full or failing?",
             )
         return Ragged(out, offsets_of(lengths))
 

@@ -23,7 +23,6 @@ MOST_COUNT_SLOTS = 1 << 27  # bytes
 FEWEST_COUNT_SLOTS = 1 << 12
 BLOCK_FEATURES = 4 << 20
 PART_KEYS = 8 << 20
-MOST_PARTS = 1 << 12  # one key that all documents have cannot be parted
 
 
 def rare_groups(
@@ -62,14 +61,43 @@ def _rare_keys(
     counts = np.zeros(_slots(features, store.limit), np.uint8)
     for evidence, _ in evidence_blocks(places, order, store):
         _native.count_features(_features(evidence), counts)
-    parts = 1  # how many keys there are is known only once they are made
-    while (first := _part_keys(places, order, method, store, Rarity(counts, 0, parts))) is None:
-        parts *= 4
-    yield first
-    for part in range(1, parts):
-        found = _part_keys(places, order, method, store, Rarity(counts, part, parts))
-        assert found is not None  # only the first part gives up
-        yield found
+    # Which features are keys is found once: looking counts up is what costs.
+    made = EvidenceStore(np.uint64, limit=store.limit // 2, folder=store.folder)
+    probes, at = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    for evidence, where in evidence_blocks(places, order, store):
+        keys, looks = method.rare_keys(evidence, Rarity(counts))
+        made.append(keys)
+        probes.append(looks)
+        at.append(where)
+    back = np.argsort(np.concatenate(at), kind="stable")
+    looking, total = np.concatenate(probes), int(made.lengths.sum())
+    parts = 1 + total // PART_KEYS
+    for part in range(parts):
+        shares = [
+            _share(keys, looking[some], part, parts) for keys, some in _key_blocks(made, parts)
+        ]
+        keys = Ragged.concat([keys for keys, _ in shares], np.uint64)
+        yield keys.take(back), np.concatenate([looks for _, looks in shares])[back]
+    made.close()
+
+
+def _key_blocks(made: EvidenceStore, parts: int) -> Iterator[tuple[Ragged, Array]]:
+    everyone = np.arange(len(made.lengths))
+    cuts = np.flatnonzero(np.diff(made.lengths.cumsum() // PART_KEYS)) + 1
+    for some in np.split(everyone, cuts):
+        yield made.take(some), some
+
+
+def _share(keys: Ragged, probes: Array, part: int, parts: int) -> tuple[Ragged, Array]:
+    """The keys of one part of the key space; those that look stay before the others."""
+    if parts == 1:
+        return keys, probes
+    wanted = keys.values % np.uint64(parts) == part
+    ends = np.zeros(len(wanted) + 1, np.int64)
+    np.cumsum(wanted, out=ends[1:])
+    begins = keys.offsets[:-1]
+    looks = ends[begins + probes] - ends[begins]
+    return Ragged(keys.values[wanted], ends[keys.offsets]), looks.astype(np.int32)
 
 
 def _slots(features: int, memory: int) -> int:
@@ -77,23 +105,6 @@ def _slots(features: int, memory: int) -> int:
     one document only are known to be so."""
     fit = 1 << max(memory // 4, 1).bit_length() - 1
     return min(max(1 << features.bit_length(), FEWEST_COUNT_SLOTS), MOST_COUNT_SLOTS, fit)
-
-
-def _part_keys(
-    places: Array, order: Array, method: OverlapMethod, store: EvidenceStore, rarity: Rarity
-) -> tuple[Ragged, Array] | None:
-    """None where the first part is too large; the others are as large as the first."""
-    keys, probes, at, total = [], [], [], 0
-    for evidence, where in evidence_blocks(places, order, store):
-        some, looks = method.rare_keys(evidence, rarity)
-        keys.append(some)
-        probes.append(looks)
-        at.append(where)
-        total += len(some.values)
-        if total > PART_KEYS and rarity.part == 0 and rarity.parts < MOST_PARTS:
-            return None
-    back = np.argsort(np.concatenate(at), kind="stable")
-    return Ragged.concat(keys, np.uint64).take(back), np.concatenate(probes)[back]
 
 
 def _features(evidence: Ragged) -> Array:

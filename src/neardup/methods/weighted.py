@@ -77,5 +77,5 @@ def score(method: Shingles, evidence: Ragged, a: Array, b: Array) -> Scores:
 
 
 def total_weights(evidence: Ragged) -> Array:
-    ends = np.concatenate([[0], np.cumsum(evidence.values & np.uint64(0xFFFFFFFF))])
-    return np.diff(ends.astype(np.int64)[evidence.offsets])
+    weights, _ = _native.sizes_by_rarity(evidence.values, evidence.offsets)
+    return weights

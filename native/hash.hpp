@@ -43,13 +43,26 @@ class SequenceDigest {
     explicit SequenceDigest(uint64_t seed) : seed_(seed), lane_{seed ^ kSecret[0], kSecret[1]} {}
 
     void add(const uint64_t *values, size_t count) {
-        for (size_t i = 0; i < count; ++i, ++size_)  // two lanes: one multiply need not wait for the other
-            lane_[size_ & 1] = fold_multiply(lane_[size_ & 1] ^ values[i], kSecret[2 + (size_ & 1)]);
+        size_t i = 0;
+        if (count && size_ & 1) one(values[i++]);
+        uint64_t even = lane_[0], odd = lane_[1];  // a lane in memory would wait for its own store
+        for (; i + 2 <= count; i += 2, size_ += 2) {
+            even = fold_multiply(even ^ values[i], kSecret[2]);
+            odd = fold_multiply(odd ^ values[i + 1], kSecret[3]);
+        }
+        lane_[0] = even;
+        lane_[1] = odd;
+        if (i < count) one(values[i]);
     }
     uint64_t value() const { return fold_multiply(lane_[0] ^ kSecret[3] ^ size_, lane_[1] ^ seed_); }
 
   private:
-    uint64_t seed_, lane_[2], size_ = 0;
+    void one(uint64_t value) {
+        lane_[size_ & 1] = fold_multiply(lane_[size_ & 1] ^ value, kSecret[2 + (size_ & 1)]);
+        ++size_;
+    }
+
+    uint64_t seed_, lane_[2], size_ = 0;  // two lanes: one multiply need not wait for the other
 };
 
 inline uint64_t sequence_digest(const uint64_t *values, size_t size, uint64_t seed) {

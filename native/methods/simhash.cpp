@@ -4,66 +4,12 @@
 
 #include "features/shingles.hpp"
 #include "hash.hpp"
+#include "methods/majority.hpp"
 #include "methods/reading.hpp"
 #include "simd.hpp"
 
 namespace neardup {
 namespace {
-
-// How often each of 64 bits was 1, one plane a binary digit of all 64 counts (Harley and Seal).
-class BitCounts {
-  public:
-    void add(const uint64_t *values, size_t size) {
-        size_t i = 0;
-        for (; i + 8 <= size; i += 8) add_eight(values + i);
-        for (; i < size; ++i) carry(values[i], 0);
-    }
-    // Bits whose count is at least `least`.
-    uint64_t at_least(uint64_t least) const {
-        uint64_t above = 0, equal = ~uint64_t{0};
-        for (int i = kPlanes - 1; i >= 0; --i) {
-            if (least >> i & 1) {
-                equal &= planes_[i];
-            } else {
-                above |= equal & planes_[i];
-                equal &= ~planes_[i];
-            }
-        }
-        return above | equal;
-    }
-
-  private:
-    static constexpr int kPlanes = 40;
-
-    static void add_three(uint64_t &high, uint64_t &low, uint64_t a, uint64_t b, uint64_t c) {
-        const uint64_t u = a ^ b;
-        high = (a & b) | (u & c);
-        low = u ^ c;
-    }
-    void add_eight(const uint64_t *v) {
-        uint64_t twos[4], fours[2], eight;
-        for (int i = 0; i < 4; ++i) add_three(twos[i], planes_[0], planes_[0], v[2 * i], v[2 * i + 1]);
-        for (int i = 0; i < 2; ++i) add_three(fours[i], planes_[1], planes_[1], twos[2 * i], twos[2 * i + 1]);
-        add_three(eight, planes_[2], planes_[2], fours[0], fours[1]);
-        carry(eight, 3);
-    }
-    void carry(uint64_t bits, int plane) {
-        for (; bits; ++plane) {
-            const uint64_t both = planes_[plane] & bits;
-            planes_[plane] ^= bits;
-            bits = both;
-        }
-    }
-
-    uint64_t planes_[kPlanes] = {};
-};
-
-uint64_t majority(const uint64_t *hashes, size_t size) {
-    if (size == 0) return 0;
-    BitCounts counts;
-    counts.add(hashes, size);
-    return counts.at_least(size / 2 + 1);  // more ones than zeros: the sum of ±1 is above 0
-}
 
 NEARDUP_CLONES void vote(int64_t *sums, uint64_t bits, int64_t weight) {
     for (int i = 0; i < 64; ++i) sums[i] += (bits >> i & 1) ? weight : -weight;

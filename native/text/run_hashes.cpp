@@ -17,8 +17,21 @@ NEARDUP_INLINE uint64_t hash_run(const uint8_t *base, const uint16_t *edge) {
     return padded_word_hash(base + edge[0], static_cast<size_t>(edge[1] - edge[0]));
 }
 
-uint64_t *one_by_one(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out) {
-    for (size_t i = 0; i < runs; ++i) out[i] = hash_run(base, edges + 2 * i);
+struct NoDigest {
+    NEARDUP_INLINE void add_pairs(const uint64_t *, size_t) {}
+};
+
+template <typename Digest>
+uint64_t *one_by_one(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out, Digest &to,
+                     const uint64_t *pending) {
+    Digest digest = to;  // a copy, whose lanes no store can touch, stays in registers
+    size_t i = 0;
+    for (; i + kHashedTogether <= runs; i += kHashedTogether, pending += kHashedTogether) {
+        for (size_t k = i; k < i + kHashedTogether; ++k) out[k] = hash_run(base, edges + 2 * k);
+        digest.add_pairs(pending, kHashedTogether / 2);
+    }
+    for (; i < runs; ++i) out[i] = hash_run(base, edges + 2 * i);
+    to = digest;
     return out + runs;
 }
 
@@ -83,23 +96,43 @@ NEARDUP_AVX512 NEARDUP_INLINE void hash_eight(const uint8_t *base, const uint16_
     }
 }
 
-NEARDUP_AVX512 uint64_t *hash_all(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out) {
+template <typename Digest>
+NEARDUP_AVX512 uint64_t *eight_abreast(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out,
+                                       Digest &to, const uint64_t *pending) {
+    Digest digest = to;
     size_t i = 0;
-    for (; i + 8 <= runs; i += 8) hash_eight(base, edges + 2 * i, out + i);
-    return one_by_one(base, edges + 2 * i, runs - i, out + i);
+    for (; i + kHashedTogether <= runs; i += kHashedTogether, pending += kHashedTogether) {
+        hash_eight(base, edges + 2 * i, out + i);
+        digest.add_pairs(pending, kHashedTogether / 2);
+    }
+    for (; i < runs; ++i) out[i] = hash_run(base, edges + 2 * i);
+    to = digest;
+    return out + runs;
 }
 
 }  // namespace avx512
 
 #endif
 
+template <typename Digest>
+uint64_t *hash_with(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out, Digest &digest,
+                    const uint64_t *pending) {
+#if NEARDUP_X86
+    if (instructions() == Instructions::avx512) return avx512::eight_abreast(base, edges, runs, out, digest, pending);
+#endif
+    return one_by_one(base, edges, runs, out, digest, pending);
+}
+
 }  // namespace
 
 uint64_t *hash_runs(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out) {
-#if NEARDUP_X86
-    if (instructions() == Instructions::avx512) return avx512::hash_all(base, edges, runs, out);
-#endif
-    return one_by_one(base, edges, runs, out);
+    NoDigest none;
+    return hash_with(base, edges, runs, out, none, out);
+}
+
+uint64_t *hash_runs(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out, SequenceDigest &digest,
+                    const uint64_t *pending) {
+    return hash_with(base, edges, runs, out, digest, pending);
 }
 
 }  // namespace neardup

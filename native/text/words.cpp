@@ -41,7 +41,9 @@ constexpr uint8_t without_base[] = {unicode::separator, unicode::ordinary, unico
 struct HashSink {
     std::vector<uint64_t> &out;
     const uint8_t *after;  // the text: most often the next one, fetched while this one is hashed
+    SequenceDigest *digest;
     uint64_t *next = out.data();
+    size_t digested = 0;
 
     size_t count() const { return static_cast<size_t>(next - out.data()); }
     void reserve(size_t more) {
@@ -50,10 +52,19 @@ struct HashSink {
         next = out.data() + used;
     }
     void operator()(const uint8_t *p, size_t size) { *next++ = padded_word_hash(p, size); }
-    void runs(const uint8_t *base, const uint16_t *edges, size_t count) {
+    void runs(const uint8_t *base, const uint16_t *edges, size_t runs) {
         fetch(after, Edges::window);
         after += Edges::window;
-        next = hash_runs(base, edges, count, next);
+        if (!digest) {
+            next = hash_runs(base, edges, runs, next);
+            return;
+        }
+        next = hash_runs(base, edges, runs, next, *digest, out.data() + digested);
+        digested += runs / kHashedTogether * kHashedTogether;
+    }
+    void finish() {
+        out.resize(count());
+        if (digest) digest->add(out.data() + digested, out.size() - digested);
     }
 };
 
@@ -203,12 +214,14 @@ void Tokenizer::each_word(Sink &&sink) {
     }
 }
 
-void Tokenizer::hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out) {
+void Tokenizer::hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out, SequenceDigest *digest) {
     normaliser_.run(text, size);
-    HashSink sink{out, text + size};
+    HashSink sink{out, text + size, map_ ? nullptr : digest};
     each_word(sink);
-    out.resize(sink.count());
-    if (map_) apply_map(out);
+    sink.finish();
+    if (!map_) return;
+    apply_map(out);
+    if (digest) digest->add(out.data(), out.size());
 }
 
 void Tokenizer::apply_map(std::vector<uint64_t> &hashes) const {

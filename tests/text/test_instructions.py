@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,6 +113,21 @@ def test_documents_of_every_number_of_words() -> None:
     """Words are hashed eight at a time and the rest alone."""
     texts = [" ".join(f"Word{i}" for i in range(n)) for n in range(70)]
     assert hashes(texts) == [hashes_of(text.lower().split()) for text in texts]
+
+
+@each_instructions
+def test_digests_made_while_hashing_are_those_made_afterwards() -> None:
+    """A map, even one that maps nothing, puts the digest off until all words are there."""
+    texts = [
+        " ".join(f"Word{i}" for i in range(n)) + end for n in range(70) for end in ("", " 日本語")
+    ]
+    texts += ["word " * n for n in range(400, 450)] + ["x" * (3 * WINDOW) + " y" * 20, "", "!!!"]
+    none = np.empty(0, np.uint64)
+    given = (*buffers(texts), Text().native())
+    while_hashing = _native.read_words(*given, None)
+    afterwards = _native.read_words(*given, _native.WordMap(none, none))
+    for one, other in zip(while_hashing, afterwards, strict=True):
+        assert one.tolist() == other.tolist()
 
 
 @each_instructions

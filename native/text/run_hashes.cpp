@@ -70,15 +70,16 @@ NEARDUP_AVX512 NEARDUP_INLINE Words finish(Words lo, Words hi, Words sizes) {
     return _mm512_mask_add_epi64(h, _mm512_testn_epi64_mask(h, h), h, all(1));
 }
 
+NEARDUP_AVX512 NEARDUP_INLINE __m128i load(const uint8_t *p) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i *>(p));
+}
+
 // 16 bytes from each of four begins.
 NEARDUP_AVX512 NEARDUP_INLINE Words load_four(const uint8_t *base, const uint16_t *edges) {
-    const auto load = [=](size_t i) NEARDUP_AVX512 {
-        return _mm_loadu_si128(reinterpret_cast<const __m128i *>(base + edges[2 * i]));
-    };
-    Words four = _mm512_castsi128_si512(load(0));
-    four = _mm512_mask_broadcast_i64x2(four, 0b00001100, load(1));
-    four = _mm512_mask_broadcast_i64x2(four, 0b00110000, load(2));
-    return _mm512_mask_broadcast_i64x2(four, 0b11000000, load(3));
+    Words four = _mm512_castsi128_si512(load(base + edges[0]));
+    four = _mm512_mask_broadcast_i64x2(four, 0b00001100, load(base + edges[2]));
+    four = _mm512_mask_broadcast_i64x2(four, 0b00110000, load(base + edges[4]));
+    return _mm512_mask_broadcast_i64x2(four, 0b11000000, load(base + edges[6]));
 }
 
 NEARDUP_AVX512 NEARDUP_INLINE void hash_eight(const uint8_t *base, const uint16_t *edges, uint64_t *out) {

@@ -1,6 +1,7 @@
 // The mixing functions behind every signature. They are part of the signature format: changing a
 // constant changes all keys, so golden vectors in the tests pin them.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,7 +17,7 @@ inline constexpr uint64_t kSecret[4] = {0x9e3779b97f4a7c15ull, 0xd1b54a32d192ed0
                                         0x8bb84b93962eacc9ull, 0x4b33a62ed433d4a3ull};
 
 // High and low half of a 64x64 product, folded: the mixer of the wyhash family.
-inline uint64_t fold_multiply(uint64_t a, uint64_t b) {
+NEARDUP_INLINE uint64_t fold_multiply(uint64_t a, uint64_t b) {
 #if defined(_MSC_VER) && !defined(__clang__)
     uint64_t high, low = _umul128(a, b, &high);
     return low ^ high;
@@ -37,23 +38,54 @@ inline uint64_t scramble(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// Order-dependent 64-bit digest of a sequence that may come in pieces; two seeds give 128 bits.
-class SequenceDigest {
+// Order-dependent 64-bit digests of a sequence that may come in pieces, one a seed; two seeds give 128 bits.
+// Two lanes, so that one multiply need not wait for the other; only the first depends on the seed, so more
+// seeds cost little more.
+template <size_t N>
+class SequenceDigests {
   public:
-    explicit SequenceDigest(uint64_t seed) : seed_(seed), lane_{seed ^ kSecret[0], kSecret[1]} {}
+    explicit SequenceDigests(const std::array<uint64_t, N> &seeds) : seeds_(seeds), even_(seeds) {
+        for (uint64_t &lane : even_) lane ^= kSecret[0];
+    }
 
     void add(const uint64_t *values, size_t count) {
-        for (size_t i = 0; i < count; ++i, ++size_)  // two lanes: one multiply need not wait for the other
-            lane_[size_ & 1] = fold_multiply(lane_[size_ & 1] ^ values[i], kSecret[2 + (size_ & 1)]);
+        if (count && size_ & 1) {
+            odd_ = fold_multiply(odd_ ^ *values++, kSecret[3]);
+            ++size_;
+            --count;
+        }
+        const size_t pairs = count / 2;
+        add_pairs(values, pairs);
+        if (count & 1) {
+            for (uint64_t &lane : even_) lane = fold_multiply(lane ^ values[2 * pairs], kSecret[2]);
+            ++size_;
+        }
     }
-    uint64_t value() const { return fold_multiply(lane_[0] ^ kSecret[3] ^ size_, lane_[1] ^ seed_); }
+    // After an even number of values. Lanes are copied into registers: in memory, one would wait for its own store.
+    NEARDUP_INLINE void add_pairs(const uint64_t *values, size_t pairs) {
+        std::array<uint64_t, N> even = even_;
+        uint64_t odd = odd_;
+        for (size_t i = 0; i < pairs; ++i) {
+            for (uint64_t &lane : even) lane = fold_multiply(lane ^ values[2 * i], kSecret[2]);
+            odd = fold_multiply(odd ^ values[2 * i + 1], kSecret[3]);
+        }
+        even_ = even;
+        odd_ = odd;
+        size_ += 2 * pairs;
+    }
+    uint64_t value(size_t seed = 0) const {
+        return fold_multiply(even_[seed] ^ kSecret[3] ^ size_, odd_ ^ seeds_[seed]);
+    }
 
   private:
-    uint64_t seed_, lane_[2], size_ = 0;
+    std::array<uint64_t, N> seeds_, even_;
+    uint64_t odd_ = kSecret[1], size_ = 0;
 };
 
+using SequenceDigest = SequenceDigests<1>;
+
 inline uint64_t sequence_digest(const uint64_t *values, size_t size, uint64_t seed) {
-    SequenceDigest digest(seed);
+    SequenceDigest digest({seed});
     digest.add(values, size);
     return digest.value();
 }

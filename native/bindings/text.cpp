@@ -1,10 +1,12 @@
 // Texts come as (values, offsets): document i is values[offsets[i] : offsets[i + 1]].
+#include <cstring>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <tuple>
 #include <unordered_set>
 
 #include "bindings/bindings.hpp"
+#include "simd.hpp"
 #include "text/sentences.hpp"
 #include "text/unicode.hpp"
 #include "text/words.hpp"
@@ -145,10 +147,28 @@ void make_options(TextOptions *self, bool fold_case, int digits, int punctuation
                            static_cast<TextOptions::Punctuation>(punctuation), strip_diacritics};
 }
 
+constexpr const char *instruction_names[] = {"portable", "avx2", "avx512"};
+
+nb::tuple supported_instructions() {
+    nb::list names;
+    for (int i = 0; i <= static_cast<int>(neardup::best_instructions()); ++i) names.append(instruction_names[i]);
+    return nb::tuple(names);
+}
+
+void use_instructions(const char *name) {
+    for (int i = 0; i <= static_cast<int>(neardup::best_instructions()); ++i)
+        if (std::strcmp(name, instruction_names[i]) == 0)
+            return neardup::use_instructions(static_cast<neardup::Instructions>(i));
+    throw nb::value_error("instructions must be one of INSTRUCTIONS");
+}
+
 }  // namespace
 
 void bind_text(nb::module_ &m) {
     using namespace nb::literals;
+    m.attr("INSTRUCTIONS") = supported_instructions();
+    m.def("use_instructions", &use_instructions, "name"_a,
+          "Which instructions the kernels of texts may use; all give the same.");
     m.attr("UNICODE_VERSION") = static_cast<const char *>(neardup::unicode::unicode_version);
 
     nb::class_<TextOptions>(m, "TextOptions", "What counts as the same text; neardup.text.options explains it.")

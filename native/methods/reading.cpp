@@ -1,6 +1,22 @@
 #include "methods/reading.hpp"
 
 namespace neardup {
+namespace {
+
+constexpr std::array<uint64_t, 2> kShortSeeds = {1, 2};
+
+void append_short_digests(Tokenizer &tokenizer, const std::vector<uint64_t> &words, const uint8_t *text, size_t size,
+                          std::vector<uint8_t> &scratch, std::vector<uint64_t> &out) {
+    if (words.empty()) {
+        for (uint64_t seed : kShortSeeds) out.push_back(wordless_digest(tokenizer, text, size, seed, scratch));
+        return;
+    }
+    SequenceDigests<2> digests(kShortSeeds);
+    digests.add(words.data(), words.size());
+    for (size_t i : {0, 1}) out.push_back(digests.value(i));
+}
+
+}  // namespace
 
 void read_words(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
                 const WordMap *map, Reading &out) {
@@ -11,13 +27,11 @@ void read_words(const uint8_t *values, const int64_t *offsets, size_t documents,
     for (size_t d = 0; d < documents; ++d) {
         const uint8_t *text = values + offsets[d];
         const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
-        tokenizer.hashes(text, size, words);
+        out.normal_digests.push_back(read_text(tokenizer, text, size, words, scratch));
         out.words.insert(out.words.end(), words.begin(), words.end());
         out.ends.push_back(static_cast<int64_t>(out.words.size()));
         out.text_digests.push_back(bytes_digest(text, size, kTextSeed));
-        out.normal_digests.push_back(normal_digest(tokenizer, words, text, size, kNormalSeed, scratch));
-        for (uint64_t seed : {1, 2})
-            out.short_digests.push_back(normal_digest(tokenizer, words, text, size, seed, scratch));
+        append_short_digests(tokenizer, words, text, size, scratch, out.short_digests);
     }
 }
 

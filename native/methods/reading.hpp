@@ -12,13 +12,26 @@ namespace neardup {
 
 inline constexpr uint64_t kTextSeed = 7, kNormalSeed = 8;
 
-// Of the words in order; a text without words (punctuation, emoji) is its own normal form.
-inline uint64_t normal_digest(Tokenizer &tokenizer, const std::vector<uint64_t> &words, const uint8_t *text,
-                              size_t size, uint64_t seed, std::vector<uint8_t> &scratch) {
-    if (!words.empty()) return sequence_digest(words.data(), words.size(), seed);
-    scratch.clear();
+// Of a text without words (punctuation, emoji), which is its own normal form.
+inline uint64_t wordless_digest(Tokenizer &tokenizer, const uint8_t *text, size_t size, uint64_t seed,
+                                std::vector<uint8_t> &scratch) {
     tokenizer.normal_form(text, size, scratch);
     return bytes_digest(scratch.data(), scratch.size(), ~seed);
+}
+
+// Of the words in order.
+inline uint64_t normal_digest(Tokenizer &tokenizer, const std::vector<uint64_t> &words, const uint8_t *text,
+                              size_t size, uint64_t seed, std::vector<uint8_t> &scratch) {
+    if (words.empty()) return wordless_digest(tokenizer, text, size, seed, scratch);
+    return sequence_digest(words.data(), words.size(), seed);
+}
+
+// The words of a text, and their digest of kNormalSeed, which costs less while they are hashed than afterwards.
+inline uint64_t read_text(Tokenizer &tokenizer, const uint8_t *text, size_t size, std::vector<uint64_t> &words,
+                          std::vector<uint8_t> &scratch) {
+    SequenceDigest digest({kNormalSeed});
+    tokenizer.hashes(text, size, words, &digest);
+    return words.empty() ? wordless_digest(tokenizer, text, size, kNormalSeed, scratch) : digest.value();
 }
 
 struct Reading {

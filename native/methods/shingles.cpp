@@ -28,10 +28,10 @@ class Worker {
     Worker(const TextOptions &text, const WordMap *map, uint32_t width, std::span<const uint64_t> ignored)
         : tokenizer_(text, map), width_(width), ignored_(ignored) {}
 
-    const std::vector<uint64_t> &words(const uint8_t *text, size_t size) {
-        tokenizer_.hashes(text, size, words_);
-        return words_;
-    }
+    void words(const uint8_t *text, size_t size) { tokenizer_.hashes(text, size, words_); }
+    // Reads the words; gives their digest.
+    uint64_t read(const uint8_t *text, size_t size) { return read_text(tokenizer_, text, size, words_, normal_); }
+    size_t size() const { return words_.size(); }
     // Keeps the last words, which begin the shingles of the next piece; says how many there are.
     size_t carry(size_t most) {
         if (words_.size() > most) words_.erase(words_.begin(), words_.end() - static_cast<ptrdiff_t>(most));
@@ -109,8 +109,8 @@ void append_digests(const uint8_t *text, size_t size, bool too_short, uint64_t n
 
 void append_document(Worker &worker, const uint8_t *text, size_t size, const ShingleSettings &s,
                      std::vector<uint32_t> &minima, ShingleBatch &out) {
-    const size_t words = worker.words(text, size).size();
-    const bool too_short = words < std::max<uint32_t>(s.min_words, 1) || !worker.shingle();
+    const uint64_t normal_digest = worker.read(text, size);
+    const bool too_short = worker.size() < std::max<uint32_t>(s.min_words, 1) || !worker.shingle();
     if (too_short) {
         append_short(worker, text, size, out);
     } else {
@@ -119,7 +119,7 @@ void append_document(Worker &worker, const uint8_t *text, size_t size, const Shi
         append_keys(features, minima, s, out);
         out.features.insert(out.features.end(), features.begin(), features.end());
     }
-    append_digests(text, size, too_short, worker.digest(text, size, kNormalSeed), out);
+    append_digests(text, size, too_short, normal_digest, out);
 }
 
 // A space or line feed always parts words, in every script and under all options.
@@ -134,7 +134,7 @@ const uint8_t *piece_end(const uint8_t *begin, const uint8_t *end, size_t bytes)
 class LongText {
   public:
     LongText(Worker &worker, const ShingleSettings &s)
-        : worker_(worker), s_(s), digest_(kNormalSeed), minima(s.multipliers.size(), ~uint32_t{0}), piece_(minima) {}
+        : worker_(worker), s_(s), digest_({kNormalSeed}), minima(s.multipliers.size(), ~uint32_t{0}), piece_(minima) {}
 
     void add(const uint8_t *text, size_t size) {
         const size_t carried = worker_.carry(s_.width - 1);

@@ -4,11 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__GNUC__) || defined(__clang__)
-#define NEARDUP_INLINE inline __attribute__((always_inline))
-#else
-#define NEARDUP_INLINE inline
-#endif
+#include "simd.hpp"
 
 namespace neardup {
 

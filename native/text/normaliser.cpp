@@ -1,11 +1,9 @@
 #include "text/normaliser.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
-#include "simd.hpp"
-#include "text/bytes.hpp"
+#include "text/ascii.hpp"
 #include "text/utf8.hpp"
 
 namespace neardup {
@@ -15,40 +13,11 @@ using unicode::record;
 
 namespace {
 
-constexpr size_t block = 64;
+constexpr size_t block = kAsciiBlock;
 constexpr uint8_t deleted = 0xFF;
 constexpr uint32_t has_two_bytes = 1u << 16, has_one_byte = 1u << 17, is_alphabet = 1u << 18, is_odd = 1u << 19;
 
-struct AsciiRule {
-    uint8_t case_shift;  // added to A–Z
-    uint8_t digit_mask;  // 0x0F: every digit becomes 0
-};
-
-// Copies whole blocks until one holds a byte ≥ 0x80; that block is written too, but not counted.
-NEARDUP_CLONES size_t copy_ascii(const uint8_t *in, size_t blocks, uint8_t *out, AsciiRule rule) {
-    for (size_t b = 0; b < blocks; ++b, in += block, out += block) {
-        uint8_t high = 0;
-        for (size_t i = 0; i < block; ++i) {
-            const uint8_t c = in[i];
-            const uint8_t upper = static_cast<uint8_t>(c - 'A') < 26 ? 0xFF : 0;
-            const uint8_t digit = static_cast<uint8_t>(c - '0') < 10 ? 0xFF : 0;
-            high |= c;
-            out[i] = static_cast<uint8_t>((c & ~(digit & rule.digit_mask)) + (upper & rule.case_shift));
-        }
-        if (high & 0x80) return b;
-    }
-    return blocks;
-}
-
 bool is_ascii_letter(uint32_t c) { return (c | 0x20) - 'a' < 26; }
-
-// `text` is a whole block.
-size_t ascii_prefix(const uint8_t *text) {
-    for (size_t i = 0; i < block; i += 8)
-        if (const uint64_t high = load64_le(text + i) & 0x8080808080808080ull)
-            return i + static_cast<size_t>(std::countr_zero(high)) / 8;
-    return block;
-}
 
 }  // namespace
 
@@ -115,8 +84,8 @@ void Normaliser::run(const uint8_t *text, size_t size) {
 size_t Normaliser::ascii(const uint8_t *text, size_t size) {
     reserve(size + padding + block);
     uint8_t *out = buffer_.data() + size_;
-    const AsciiRule rule{static_cast<uint8_t>(options_.fold_case ? 32 : 0),
-                         static_cast<uint8_t>(options_.digits == TextOptions::Digits::mask ? 0x0F : 0)};
+    const AsciiRule rule{static_cast<uint8_t>(options_.fold_case ? 26 : 0),
+                         static_cast<uint8_t>(options_.digits == TextOptions::Digits::mask ? 10 : 0)};
     size_t n = copy_ascii(text, size / block, out, rule) * block;
     if (size - n >= block) {
         n += ascii_prefix(text + n);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "simd.hpp"
 #include "text/bytes.hpp"
 
 namespace neardup {
@@ -34,8 +35,9 @@ NEARDUP_INLINE uint64_t finish(uint64_t state, uint64_t lo, uint64_t hi, uint64_
     return h + (h == 0);
 }
 
-// More than 16 bytes: whole 16-byte steps, then the last 16, which may overlap them.
-inline uint64_t long_hash(const uint8_t *p, size_t size) {
+// More than 16 bytes: whole 16-byte steps, then the last 16, which may overlap them. Kept out of loops
+// over words: it is rare, and would take their registers.
+NEARDUP_NOINLINE inline uint64_t long_hash(const uint8_t *p, size_t size) {
     uint64_t state = k1;
     for (size_t i = 0; i + 16 < size; i += 16) state = fold(load64_le(p + i) ^ k0, load64_le(p + i + 8) ^ state);
     return finish(state, load64_le(p + size - 16), load64_le(p + size - 8), size);

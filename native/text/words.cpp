@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "text/edges.hpp"
+#include "text/run_hashes.hpp"
 #include "text/utf8.hpp"
 
 namespace neardup {
@@ -39,7 +40,10 @@ constexpr uint8_t without_base[] = {unicode::separator, unicode::ordinary, unico
 
 struct HashSink {
     std::vector<uint64_t> &out;
+    const uint8_t *after;  // the text: most often the next one, fetched while this one is hashed
+    SequenceDigest *digest;
     uint64_t *next = out.data();
+    size_t digested = 0;
 
     size_t count() const { return static_cast<size_t>(next - out.data()); }
     void reserve(size_t more) {
@@ -47,7 +51,21 @@ struct HashSink {
         if (out.size() < used + more) out.resize(std::max(out.size() * 2, used + more));
         next = out.data() + used;
     }
-    NEARDUP_INLINE void operator()(const uint8_t *p, size_t size) { *next++ = padded_word_hash(p, size); }
+    void operator()(const uint8_t *p, size_t size) { *next++ = padded_word_hash(p, size); }
+    void runs(const uint8_t *base, const uint16_t *edges, size_t runs) {
+        fetch(after, Edges::window);
+        after += Edges::window;
+        if (!digest) {
+            next = hash_runs(base, edges, runs, next);
+            return;
+        }
+        next = hash_runs(base, edges, runs, next, *digest, out.data() + digested);
+        digested += runs / kHashedTogether * kHashedTogether;
+    }
+    void finish() {
+        out.resize(count());
+        if (digest) digest->add(out.data() + digested, out.size() - digested);
+    }
 };
 
 struct WordSink {
@@ -166,31 +184,44 @@ void Tokenizer::mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink) {
 
 template <typename Sink>
 void Tokenizer::each_word(Sink &&sink) {
-    const uint8_t *text = normaliser_.data();
     const bool runs_are_words = normaliser_.runs_are_words();
-    Edges edges(text, normaliser_.size());
+    Edges edges(normaliser_.data(), normaliser_.size());
     while (edges.next()) {
-        const size_t *edge = edges.begin(), n = edges.pairs();
+        const uint16_t *edge = edges.begin();
+        size_t n = edges.pairs();
         sink.reserve(n);
-        for (size_t i = 0; i < n; ++i, edge += 2) {
-            const uint8_t *p = text + edge[0];
-            const size_t size = edge[1] - edge[0];
+        const auto run = [&](const uint8_t *p, const uint8_t *end) {
+            const auto size = static_cast<size_t>(end - p);
             if (runs_are_words || is_ascii(p, size)) [[likely]] {
                 sink(p, size);
             } else {
                 sink.reserve(size + n);
-                mixed_run(p, p + size, sink);
+                mixed_run(p, end, sink);
+            }
+        };
+        if (const uint8_t *from = edges.carried()) {
+            run(from, edges.base() + edge[1]);
+            edge += 2;
+            --n;
+        }
+        if constexpr (requires { sink.runs(edges.base(), edge, n); }) {
+            if (runs_are_words) {
+                sink.runs(edges.base(), edge, n);
+                continue;
             }
         }
+        for (size_t i = 0; i < n; ++i, edge += 2) run(edges.base() + edge[0], edges.base() + edge[1]);
     }
 }
 
-void Tokenizer::hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out) {
+void Tokenizer::hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out, SequenceDigest *digest) {
     normaliser_.run(text, size);
-    HashSink sink{out};
+    HashSink sink{out, text + size, map_ ? nullptr : digest};
     each_word(sink);
-    out.resize(sink.count());
-    if (map_) apply_map(out);
+    sink.finish();
+    if (!map_) return;
+    apply_map(out);
+    if (digest) digest->add(out.data(), out.size());
 }
 
 void Tokenizer::apply_map(std::vector<uint64_t> &hashes) const {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hash.hpp"
 #include "text/normaliser.hpp"
 #include "text/options.hpp"
 #include "text/word_hash.hpp"
@@ -20,8 +21,9 @@ class Tokenizer {
   public:
     explicit Tokenizer(const TextOptions &options, const WordMap *map = nullptr);
 
-    // Clears `out`; one hash a word, the map applied, dropped words left out.
-    void hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out);
+    // Clears `out`; one hash a word, the map applied, dropped words left out. The digest, which must be
+    // fresh, takes them too: cheaper here than afterwards.
+    void hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out, SequenceDigest *digest = nullptr);
 
     // Appends the words and where each ends in `bytes`. The map, which knows only hashes, is not applied.
     void words(const uint8_t *text, size_t size, std::vector<uint8_t> &bytes, std::vector<int64_t> &ends);

@@ -17,6 +17,7 @@ Hashes = NDArray[np.uint64]
 UNICODE_VERSION: str
 MOST_SHINGLE_WORDS: int
 CLASSIC_PRIME: int
+INSTRUCTIONS: tuple[str, ...]  # what this machine has, the best last
 
 class TextOptions:
     def __init__(
@@ -80,6 +81,7 @@ def select_lines(
     chunk: bytes, keep: Bytes, start_of_file: bool = False, previous_kept: bool = True
 ) -> tuple[bytes, int, bool]: ...
 def count_lines(chunk: bytes) -> int: ...
+def use_instructions(name: str) -> None: ...
 def word_hashes(
     values: Bytes, offsets: Offsets, options: TextOptions, map: WordMap | None = None
 ) -> tuple[Hashes, Offsets]: ...

@@ -1,0 +1,145 @@
+"""The words are the same whatever instructions find them, at every edge of a block or window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import _native
+from neardup.methods.simhash import SimHash
+from neardup.testing import batch
+from neardup.text.options import Text
+from neardup.text.words import buffers, words
+from reference import text as reference
+
+BLOCK, WINDOW = 64, 2048
+BEST = _native.INSTRUCTIONS[-1]
+
+# Runs of every size around 8, 16 and a block; what separates, joins, changes size or has no spaces.
+PIECES = st.one_of(
+    st.builds("{}{}".format, st.sampled_from(["x", "Q", "7"]), st.integers(0, 10**20)),
+    st.sampled_from(["a", "I", "Abcdefgh", "abcdefghIJKLMNOP", "abcdefghijklmnopq", "z" * 130]),
+    st.sampled_from([" ", "  ", ".", "\n", "-", "'", "\0", "@[`{/:"]),
+    st.sampled_from(["größe", "é", "İ", "ß", "日本語", "ไทย", "жук", "\u0301", "\u200b", "…"]),
+)
+FILLERS = st.sampled_from([0, 1, BLOCK - 2, BLOCK, 3 * BLOCK - 1, WINDOW - 70, WINDOW - 1, WINDOW])
+TEXTS = st.builds(
+    lambda filler, size, pieces: filler * size + "".join(pieces),
+    st.sampled_from([" ", "x", "wo ", "ü"]),
+    FILLERS,
+    st.lists(PIECES, max_size=60),
+)
+OPTIONS = st.builds(
+    reference.Options,
+    case=st.sampled_from(["fold", "keep"]),
+    digits=st.sampled_from(["keep", "mask", "drop"]),
+    punctuation=st.sampled_from(["split", "remove"]),
+)
+
+
+@pytest.fixture(params=_native.INSTRUCTIONS)
+def instructions(request: pytest.FixtureRequest) -> Iterator[str]:
+    _native.use_instructions(request.param)
+    yield request.param
+    _native.use_instructions(BEST)
+
+
+each_instructions = pytest.mark.usefixtures("instructions")
+
+
+def hashes(texts: list[str], options: Text | None = None) -> list[list[int]]:
+    values, ends = _native.word_hashes(*buffers(texts), (options or Text()).native())
+    return [values[a:b].tolist() for a, b in pairwise(ends)]
+
+
+def hashes_of(found: list[str]) -> list[int]:
+    listed: list[int] = _native.hash_words(*buffers(found)).tolist()
+    return listed
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=3), OPTIONS)
+def test_all_instructions_give_the_words_of_the_twin(
+    texts: list[str], twin: reference.Options
+) -> None:
+    options = Text(twin.case, twin.digits, twin.punctuation)
+    expected = [hashes_of(reference.words(text, twin)) for text in texts]
+    try:
+        for name in _native.INSTRUCTIONS:
+            _native.use_instructions(name)
+            assert hashes(texts, options) == expected, name
+            assert [words(text, options) for text in texts] == [
+                reference.words(text, twin) for text in texts
+            ], name
+    finally:
+        _native.use_instructions(BEST)
+
+
+@each_instructions
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 15, 16, 17, 33, 63, 64, 65, 129])
+def test_a_word_over_every_border(size: int) -> None:
+    """It begins, ends or lies across, alone and among others, at the end of the text or not."""
+    word = ("Abcdefghij" * 20)[:size]
+    for border in (BLOCK, 2 * BLOCK, WINDOW, WINDOW + BLOCK, 2 * WINDOW):
+        starts = range(max(0, border - size - 2), border + 3)
+        texts = [" " * start + word for start in starts]
+        texts += [("ab " * border)[: start - 1] + " " + word + " end" for start in starts if start]
+        assert hashes(texts) == [hashes_of(text.lower().split()) for text in texts]
+
+
+@each_instructions
+@pytest.mark.parametrize("size", [WINDOW - 1, WINDOW, WINDOW + 1, 2 * WINDOW, 3 * WINDOW + 5])
+def test_a_run_longer_than_a_window(size: int) -> None:
+    for before in ("", "a ", "b" * 100 + " "):
+        for after in ("", " ", " c d", "é", " 日本語"):
+            text = before + "X" * size + after
+            expected = reference.words(text, reference.Options())
+            assert hashes([text]) == [hashes_of(expected)]
+
+
+@each_instructions
+def test_every_byte() -> None:
+    texts = [f"{'x' * 60}{chr(c)}Y{chr(c)}{'z' * 70}" for c in range(0x250)]
+    twin = reference.Options()
+    assert hashes(texts) == [hashes_of(reference.words(text, twin)) for text in texts]
+
+
+@each_instructions
+def test_documents_of_every_number_of_words() -> None:
+    """Words are hashed eight at a time and the rest alone."""
+    texts = [" ".join(f"Word{i}" for i in range(n)) for n in range(70)]
+    assert hashes(texts) == [hashes_of(text.lower().split()) for text in texts]
+
+
+@each_instructions
+def test_digests_made_while_hashing_are_those_made_afterwards() -> None:
+    """A map, even one that maps nothing, puts the digest off until all words are there."""
+    texts = [
+        " ".join(f"Word{i}" for i in range(n)) + end for n in range(70) for end in ("", " 日本語")
+    ]
+    texts += ["word " * n for n in range(400, 450)] + ["x" * (3 * WINDOW) + " y" * 20, "", "!!!"]
+    none = np.empty(0, np.uint64)
+    given = (*buffers(texts), Text().native())
+    while_hashing = _native.read_words(*given, None)
+    afterwards = _native.read_words(*given, _native.WordMap(none, none))
+    for one, other in zip(while_hashing, afterwards, strict=True):
+        assert one.tolist() == other.tolist()
+
+
+@each_instructions
+def test_fingerprints_and_digests_are_the_same() -> None:
+    texts = ["The quick brown fox jumps over the lazy dog, " * n for n in range(12)]
+    found = SimHash().prepare(batch(texts))
+    _native.use_instructions(BEST)
+    best = SimHash().prepare(batch(texts))
+    assert found.evidence.values.tolist() == best.evidence.values.tolist()
+    assert found.normal_digests.tolist() == best.normal_digests.tolist()
+
+
+def test_unknown_instructions_are_refused() -> None:
+    with pytest.raises(ValueError, match="INSTRUCTIONS"):
+        _native.use_instructions("mmx")

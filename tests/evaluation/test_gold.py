@@ -9,10 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import ColumnError
-from neardup.evaluation.gold import NEGATIVE, POSITIVE, UNKNOWN, Gold, from_groups, from_pairs
+from neardup.evaluation.gold import (
+    NEGATIVE,
+    POSITIVE,
+    UNKNOWN,
+    Gold,
+    from_groups,
+    from_pairs,
+)
+from neardup.evaluation.gold.groups import unranked
 
 # True is 1 and False 0, as keys too.
 MEANT: dict[object, int] = {"duplicate": 1, True: 1, "NOT": 0, False: 0}
+
+
 IDS = ["a", "b", "c", "d", "e"]
 
 
@@ -31,6 +41,27 @@ def check_positives(gold: Gold) -> None:
     if gold.same is not None:
         hard = [(i, j) for i, j in found if gold.same[i] != gold.same[j]]
         assert gold.positive_count(hard=True) == len(hard)
+        assert gold.unit_positives(hard=True).sum() == len(hard)
+    units = gold.units()
+    assert all(units[i] == units[j] for i, j in found)
+    counts = np.bincount([units[i] for i, _ in found], minlength=len(gold.unit_positives()))
+    assert gold.unit_positives().tolist() == counts.tolist()
+    for limit in (0, 1, 3, 100):
+        few = list(zip(*(side.tolist() for side in gold.positives(limit)), strict=True))
+        assert few == sorted(set(few) & set(found))
+        assert len(few) == len(found) if limit >= len(found) else len(few) <= limit
+
+
+def test_pairs_have_numbers() -> None:
+    low, high = unranked(np.arange(5050))
+    assert (low < high).all()
+    assert len(set(zip(low.tolist(), high.tolist(), strict=True))) == 5050
+    assert high.max() == 100
+    far = 10**6 * (10**6 - 1) // 2
+    assert [side.tolist() for side in unranked(np.array([far - 1, far]))] == [
+        [10**6 - 2, 0],
+        [10**6 - 1, 10**6],
+    ]
 
 
 @given(st.lists(st.tuples(st.sampled_from([None, "", "x", "y", "z"]), st.integers(0, 2))))

@@ -42,12 +42,24 @@ class Gold(Protocol):
 
     def classes(self, a: Array, b: Array) -> Classes: ...
 
-    def labels(self, a: Array, b: Array) -> npt.NDArray[np.object_]:
-        """What gold calls each pair; "" where it says nothing."""
+    @property
+    def names(self) -> list[str]: ...
+
+    def label_codes(self, a: Array, b: Array) -> Array:
+        """What gold calls each pair, as a place in ``names``; −1 where it says nothing."""
         ...
 
-    def positives(self) -> tuple[Array, Array]:
-        """All positive pairs, the smaller number first, sorted."""
+    def labels(self, a: Array, b: Array) -> npt.NDArray[np.object_]:
+        """What gold calls each pair; "" where it says nothing."""
+        return np.array([*self.names, ""], object)[self.label_codes(a, b)]
+
+    def positives(self, limit: int | None = None) -> tuple[Array, Array]:
+        """All positive pairs, the smaller number first, sorted; where there are more than
+        ``limit``, so many of them, drawn with a fixed seed."""
+        ...
+
+    def negatives_known(self) -> bool:
+        """Whether any pair is negative: without one, precision says nothing."""
         ...
 
     def positive_count(self, *, hard: bool = False) -> int:
@@ -64,7 +76,12 @@ class Gold(Protocol):
         ...
 
     def units(self) -> Array:
-        """What is drawn again in a bootstrap: the group of each document, or itself."""
+        """What is drawn again in a bootstrap: the group of each document, or itself. Both
+        documents of a positive pair are in one unit."""
+        ...
+
+    def unit_positives(self, *, hard: bool = False) -> Array:
+        """How many positive pairs each unit has."""
         ...
 
 

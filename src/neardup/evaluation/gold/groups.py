@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,6 +16,7 @@ from neardup.evaluation.gold.contract import (
     POSITIVE,
     UNKNOWN,
     Classes,
+    Gold,
     Unused,
     is_hard,
     joint,
@@ -27,7 +27,7 @@ SAME_GROUP, OTHER_GROUP, EQUAL_TEXT = "same group", "other group", "equal text, 
 
 
 @dataclass
-class GroupGold:
+class GroupGold(Gold):
     """Documents of one group are duplicates of each other; group −1 is unknown."""
 
     group: Array
@@ -47,14 +47,20 @@ class GroupGold:
         found[(one < 0) | (other < 0)] = UNKNOWN
         return found
 
-    def labels(self, a: Array, b: Array) -> npt.NDArray[np.object_]:
-        one, other = self.group[a], self.group[b]
-        names = np.where(is_hard(self, a, b), OTHER_GROUP, EQUAL_TEXT).astype(object)
-        names[one == other] = SAME_GROUP
-        names[(one < 0) | (other < 0)] = ""
-        return names
+    @property
+    def names(self) -> list[str]:
+        return [SAME_GROUP, OTHER_GROUP, EQUAL_TEXT]
 
-    def positives(self) -> tuple[Array, Array]:
+    def label_codes(self, a: Array, b: Array) -> Array:
+        one, other = self.group[a], self.group[b]
+        codes = np.where(is_hard(self, a, b), 1, 2)
+        codes[one == other] = 0
+        codes[(one < 0) | (other < 0)] = -1
+        return codes
+
+    def positives(self, limit: int | None = None) -> tuple[Array, Array]:
+        if limit is not None and self.positive_count() > limit:
+            return self._drawn(limit)
         known = np.flatnonzero(self.group >= 0)
         order = known[np.argsort(self.group[known], kind="stable")]
         starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
@@ -63,6 +69,20 @@ class GroupGold:
         a = [group[i] for group, (i, _) in zip(groups, pairs, strict=True)]
         b = [group[j] for group, (_, j) in zip(groups, pairs, strict=True)]
         return _sorted(np.concatenate([np.empty(0, np.int64), *a]), np.concatenate([[], *b]))
+
+    def _drawn(self, limit: int) -> tuple[Array, Array]:
+        known = np.flatnonzero(self.group >= 0)
+        order = known[np.argsort(self.group[known], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
+        sizes = np.diff(starts, append=len(order))
+        ends = np.cumsum(sizes * (sizes - 1) // 2)
+        drawn = np.unique(np.random.default_rng(0).integers(0, int(ends[-1]), limit))
+        place = np.searchsorted(ends, drawn, side="right")
+        low, high = unranked(drawn - (ends[place] - sizes[place] * (sizes[place] - 1) // 2))
+        return _sorted(order[starts[place] + low], order[starts[place] + high])
+
+    def negatives_known(self) -> bool:
+        return self.complete and len(np.unique(self.group[self.group >= 0])) > 1
 
     def positive_count(self, *, hard: bool = False) -> int:
         known = self.group >= 0
@@ -81,6 +101,16 @@ class GroupGold:
         alone = len(self.group) + np.arange(len(self.group))
         return joint(np.where(self.group < 0, alone, self.group))
 
+    def unit_positives(self, *, hard: bool = False) -> Array:
+        units = self.units()
+        sizes = np.bincount(units)
+        total = sizes * (sizes - 1) // 2
+        if hard and self.same is not None:
+            both, where = np.unique(joint(units, self.same), return_index=True)
+            sizes = np.bincount(joint(units, self.same), minlength=len(both))
+            np.subtract.at(total, units[where], sizes * (sizes - 1) // 2)
+        return total
+
 
 def _within(codes: Array) -> int:
     sizes = np.unique(codes, return_counts=True)[1]
@@ -90,6 +120,14 @@ def _within(codes: Array) -> int:
 def _sorted(a: Array, b: Array) -> tuple[Array, Array]:
     order = np.lexsort((b, a))
     return a[order].astype(np.int64), b[order].astype(np.int64)
+
+
+def unranked(number: Array) -> tuple[Array, Array]:
+    """Pairs 0 ≤ low < high in the order (0,1), (0,2), (1,2), (0,3) …, by their number."""
+    high = np.floor((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
+    high -= high * (high - 1) // 2 > number  # the root may be rounded up
+    high += high * (high + 1) // 2 <= number
+    return number - high * (high - 1) // 2, high
 
 
 def from_groups(

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,6 +16,7 @@ from neardup.evaluation.gold.contract import (
     POSITIVE,
     UNKNOWN,
     Classes,
+    Gold,
     Unused,
     is_hard,
     joint,
@@ -29,17 +29,25 @@ SHOWN_IDS = 3
 
 
 @dataclass
-class PairGold:
+class PairGold(Gold):
     """Labelled pairs: ``keys`` (a · documents + b, sorted) with their classes and label numbers."""
 
-    documents: int
+    count: int
     keys: Array
     found: Classes
     label: Array
-    names: list[str]
+    labelled: list[str]
     complete: bool = False
     same: Array | None = None
     unused: Unused = field(default_factory=Unused)
+
+    @property
+    def documents(self) -> int:
+        return self.count
+
+    @property
+    def names(self) -> list[str]:
+        return self.labelled
 
     def _rows(self, a: Array, b: Array) -> tuple[Array, Array]:
         """Where each pair is among the labelled ones, and whether it is there at all."""
@@ -56,19 +64,25 @@ class PairGold:
         found[there] = self.found[row[there]]
         return found
 
-    def labels(self, a: Array, b: Array) -> npt.NDArray[np.object_]:
+    def label_codes(self, a: Array, b: Array) -> Array:
         row, there = self._rows(a, b)
-        names = np.full(len(a), "", object)
-        names[there] = np.array([*self.names, ""], object)[self.label[row[there]]]
-        return names
+        codes = np.full(len(a), -1, np.int64)
+        codes[there] = self.label[row[there]]
+        return codes
 
     def listed(self) -> tuple[Array, Array]:
         """All labelled pairs."""
         return self.keys // max(self.documents, 1), self.keys % max(self.documents, 1)
 
-    def positives(self) -> tuple[Array, Array]:
+    def positives(self, limit: int | None = None) -> tuple[Array, Array]:
         a, b = self.listed()
-        return a[self.found == POSITIVE], b[self.found == POSITIVE]
+        rows = np.flatnonzero(self.found == POSITIVE)
+        if limit is not None and len(rows) > limit:
+            rows = np.sort(np.random.default_rng(0).choice(rows, limit, replace=False))
+        return a[rows], b[rows]
+
+    def negatives_known(self) -> bool:
+        return self.complete or bool((self.found == NEGATIVE).any())
 
     def positive_count(self, *, hard: bool = False) -> int:
         a, b = self.positives()
@@ -85,6 +99,12 @@ class PairGold:
         codes = components(self.documents, *self.positives())
         alone = self.documents + np.arange(self.documents)
         return joint(np.where(codes < 0, alone, codes))
+
+    def unit_positives(self, *, hard: bool = False) -> Array:
+        a, b = self.positives()
+        units = self.units()
+        counted = is_hard(self, a, b) if hard else np.ones(len(a), bool)
+        return np.bincount(units[a[counted]], minlength=int(units.max(initial=-1)) + 1)
 
 
 def from_pairs(

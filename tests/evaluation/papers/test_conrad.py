@@ -49,6 +49,8 @@ def test_kinds_and_sizes_count_the_same_sets(sets: Experiment) -> None:
     for method in ("fingerprint", "term vector"):
         counted = [row for row in rows(sets, "table_2") if row["method"] == method]
         assert sum(row["sets"] for row in counted) == total[method]
+        for share in ("share of sets", "share of documents"):
+            assert sum(row[share] for row in counted) == pytest.approx(1)
     for row in rows(sets, "table_6"):
         assert row["with"] + row["without"] == row["site"] == 3
 

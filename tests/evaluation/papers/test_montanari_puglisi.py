@@ -57,6 +57,15 @@ def test_lsh_on_spots_scores_as_spotsigs_does(documents: list[dict[str, Any]]) -
     )
 
 
+def test_texts_without_spots_are_equal_only_to_equal_ones() -> None:
+    texts = ["Lemon, sugar", "lemon sugar", "Salt", "", "!"]
+    made = spot_documents(pa.table({"id": list("abcde"), "text": texts}))["text"].to_pylist()
+    assert made[0] == made[1]
+    assert made[3] == made[4]
+    assert len(set(made)) == 3
+    assert all(len(text.split()) == 1 for text in made)
+
+
 def test_i_match_has_no_threshold(made: Experiment) -> None:
     for name in ("I-Match on words", "I-Match on spots"):
         rows = [row for row in made.tables()[0].rows if row["method"] == name]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import pytest
 from neardup.errors import SettingsError
 from neardup.evaluation import papers
 from neardup.evaluation.gold import Gold, from_groups
+from neardup.evaluation.papers import passes
 from neardup.evaluation.papers.experiment import Experiment, Options
+from neardup.evaluation.papers.material import read
 from neardup.evaluation.plots import save_plot
 from neardup.evaluation.report import html_page
+from neardup.progress import Silent
 from neardup.schema import Array
 
 
@@ -49,12 +53,55 @@ def test_it_has_tables_figures_and_data(experiment: Experiment, tmp_path: Path) 
     assert page.count("<table") == len(experiment.tables())
 
 
+def test_it_is_saved(experiment: Experiment, tmp_path: Path) -> None:
+    folder = experiment.save(tmp_path / "out")
+    saved = json.loads((folder / "evaluation.json").read_text("utf-8"))
+    assert saved == json.loads(json.dumps(experiment.data()))
+    assert "<svg" in (folder / "report.html").read_text("utf-8")
+    assert {path.stem for path in folder.glob("*.svg")} == {f.name for f in experiment.figures}
+    for table in experiment.tables():
+        lines = (folder / f"{table.name}.csv").read_text("utf-8").splitlines()
+        assert len(lines) == 1 + len(table.rows)
+        assert lines[0].split(",") == list(table.formats)
+
+
 def test_it_is_the_same_every_time(experiment: Experiment, documents: list[dict[str, Any]]) -> None:
     again = papers.run(experiment.name, documents, FULL)
     if experiment.measured:
         assert again.data().keys() == experiment.data().keys()
     else:
         assert again.data() == experiment.data()
+
+
+@pytest.mark.parametrize("name", ["conrad-sets", "williams-giles", "montanari-puglisi"])
+def test_scored_pairs_are_found_again(
+    name: str, documents: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(FULL, folder=tmp_path)
+    made = papers.run(name, documents, options).data()
+    assert made == papers.run(name, documents, FULL).data()
+    with monkeypatch.context() as patch:
+        patch.delattr(passes, "execute")
+        assert papers.run(name, documents, options).data() == made
+        with pytest.raises(NameError):
+            papers.run(name, documents[1:], options)
+    for lost in ("*.kinds.parquet", "*.parquet"):
+        for path in tmp_path.glob(lost):
+            path.write_bytes(b"PAR1")  # cut off
+        assert papers.run(name, documents, options).data() == made
+
+
+def test_inputs_may_have_a_column_in_several_types() -> None:
+    tables = {
+        "one": pa.table({"text": ["a b c"], "year": pa.array([1900], pa.int32())}),
+        "other": [{"text": "d e f", "year": "1901"}, {"text": "g h i"}, {"year": "1902"}],
+    }
+    made = read(tables, Options(date="year"), Silent())
+    assert made.table["year"].to_pylist() == ["1900", "1901", None]
+    assert made.table.column_names == ["id", "text", "year"]
+    assert made.rejected == 1
+    told = papers.run("broder", tables, Options(date="year")).notes[0]
+    assert told == "1 documents could not be read and were left out."
 
 
 @pytest.mark.parametrize("name", [n for n in papers.PAPERS if n not in ("henzinger",)])

@@ -13,7 +13,8 @@ import numpy as np
 
 from neardup.evaluation.papers.charts import bars
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
-from neardup.evaluation.papers.material import Pass, read, set_kinds
+from neardup.evaluation.papers.material import read
+from neardup.evaluation.papers.passes import Pass, set_kinds
 from neardup.progress import Progress
 from neardup.schema import KINDS, Array
 
@@ -38,10 +39,9 @@ def clusters(inputs: Any, options: Options, progress: Progress) -> Experiment:
         "kinds of pairs are not told apart here.",
     )
     spread = Table("sizes", "Sizes of clusters", SIZES, size_rows(sizes))
-    return Experiment(
+    return material.experiment(
         "broder",
         PAPER,
-        len(material),
         found.settings,
         [counts, spread],
         [Figure("sizes", "Sizes of clusters", lambda: _chart(spread))],

@@ -45,7 +45,7 @@ def lines(
         .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2)
         .encode(
             x=across,
-            y=alt.Y(f"{y[0]}:Q", title=y[1], scale=scale, axis=_axis(form)),
+            y=alt.Y(f"{y[0]}:Q", title=y[1], scale=scale, axis=_axis(form, tickCount=5)),
             color=_colour(series, names, "stroke"),
             strokeDash=alt.StrokeDash(
                 f"{series}:N", sort=names, legend=None, scale=_ranged(names, DASHES)
@@ -96,9 +96,9 @@ def _titled(title: str | None) -> dict[str, Any]:
     return {"title": alt.TitleParams(title, anchor="start", fontSize=13)} if title else {}
 
 
-def _axis(form: str) -> Any:
+def _axis(form: str, **more: Any) -> Any:
     alt = altair_module()
-    return alt.Axis(format=form) if form else alt.Axis()
+    return alt.Axis(format=form, **more) if form else alt.Axis(**more)
 
 
 def _colour(series: str, names: list[str], symbol: str) -> Any:

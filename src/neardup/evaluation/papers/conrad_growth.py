@@ -57,10 +57,9 @@ def growth(inputs: Any, options: Options, progress: Progress) -> Experiment:
     sample = _sample(material, table.slice(0, cuts[0]))
     rows = _stability_rows(tables["alpha"], sample, material)
     shown = [row for row in rows if row["terms"] in SHOWN_LENGTHS]
-    return Experiment(
+    return material.experiment(
         "conrad-growth",
         PAPER,
-        len(material),
         {"snapshots": list(cuts), "min_count": MIN_COUNT, "sampled": len(sample)},
         [
             _growth_table(material, table, cuts),

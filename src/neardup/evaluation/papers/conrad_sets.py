@@ -18,7 +18,8 @@ from neardup.decisions.clusters import components
 from neardup.evaluation.gold import Gold
 from neardup.evaluation.papers.charts import bars
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
-from neardup.evaluation.papers.material import Material, Pass, kind_names, read, set_kinds
+from neardup.evaluation.papers.material import Material, read
+from neardup.evaluation.papers.passes import Pass, kind_names, set_kinds
 from neardup.evaluation.papers.set_agreement import SetAgreement, set_agreement
 from neardup.progress import Progress
 from neardup.schema import Array
@@ -28,7 +29,14 @@ TERMS = 60
 IN_COMMON = tuple(range(30, TERMS + 1, 3))
 PRINTED = 48  # of 60: .8
 HALVES = ("training", "test")
-KINDS_FORMAT = {"method": "", "kind": "", "sets": ",", "share of sets": ".1%", "documents": ","}
+KINDS_FORMAT = {
+    "method": "",
+    "kind": "",
+    "sets": ",",
+    "share of sets": ".1%",
+    "documents": ",",
+    "share of documents": ".1%",
+}
 SIZES_FORMAT = {"size": "", "gold": ",", "fingerprint": ",", "term vector": ","}
 AGREEMENT_FORMAT = {
     "method": "",
@@ -62,10 +70,9 @@ def sets(inputs: Any, options: Options, progress: Progress) -> Experiment:
         tables.append(_queries_table(made, material.column(options.source), options.source))
     if material.gold is not None and gold_sets is not None:
         tables.append(_agreement_table(passes, material.gold, gold_sets))
-    return Experiment(
+    return material.experiment(
         "conrad-sets",
         PAPER,
-        len(material),
         {name: found.settings for name, found in passes.items()},
         tables,
         figures,
@@ -115,6 +122,7 @@ def _kinds_table(usual: dict[str, Pass], made: dict[str, Array]) -> Table:
                     "sets": int(chosen.sum()),
                     "share of sets": float(chosen.mean()),
                     "documents": int(sizes[chosen].sum()),
+                    "share of documents": float(sizes[chosen].sum() / sizes.sum()),
                 }
             )
     return Table(

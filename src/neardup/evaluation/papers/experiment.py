@@ -5,12 +5,19 @@ The tables are all there is: what is printed, drawn and written as data comes fr
 
 from __future__ import annotations
 
+import contextlib
+import csv
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from neardup.documents.streams import whole_file
+from neardup.errors import MissingExtraError
 from neardup.evaluation import report
 from neardup.evaluation.gold import Gold
+from neardup.evaluation.plots import save_plot
 
 Row = dict[str, Any]
 
@@ -21,7 +28,8 @@ class Options:
 
     ``gold`` makes what is known of the pairs of the documents that were read, from a table of them
     with the ``columns`` it asks for, and from numbers that are equal where texts are.
-    ``sample`` pairs of each treatment are drawn by ``seed``.
+    ``sample`` pairs of each treatment are drawn by ``seed``. Scored pairs are kept in ``folder``
+    and found again there.
     """
 
     text: str = "text"
@@ -34,6 +42,7 @@ class Options:
     workers: int | None = None
     sample: int = 20
     seed: int = 0
+    folder: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,12 @@ class Table:
             ["–" if row.get(c) is None else format(row[c], f) for c, f in self.formats.items()]
             for row in self.rows
         ]
+
+    def save(self, path: Path) -> None:
+        with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(self.formats), extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(self.rows)
 
     def section(self) -> report.Section:
         shown = [[_reported(row.get(c), f) for c, f in self.formats.items()] for row in self.rows]
@@ -96,7 +111,32 @@ class Experiment:
     def sections(self) -> list[report.Section]:
         """For the report: figures first, then the tables they are drawn from."""
         drawn = [report.Section(one.title, one.note, chart=one.draw) for one in self.figures]
-        return [*drawn, *(table.section() for table in self.all_tables)]
+        return [self._about(), *drawn, *(table.section() for table in self.all_tables)]
+
+    def summary(self) -> list[report.Section]:
+        """What a terminal shows."""
+        return [self._about(), *(table.section() for table in self.all_tables)]
+
+    def _about(self) -> report.Section:
+        said = [f"{self.documents:,} documents.", *self.notes]
+        return report.Section(self.paper, "\n\n".join(said))
+
+    def save(self, folder: str | Path) -> Path:
+        """Each table as CSV, each figure as SVG where figures can be drawn, ``report.html``, and
+        when all that is whole ``evaluation.json``."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        for table in self.all_tables:
+            table.save(place / f"{table.name}.csv")
+        with contextlib.suppress(MissingExtraError):  # the report says what is missing
+            for figure in self.figures:
+                save_plot(
+                    figure.draw().properties(background="white"), place / f"{figure.name}.svg"
+                )
+        report.write_report(place / "report.html", f"{self.name}: {self.paper}", self.sections())
+        with whole_file(place / "evaluation.json") as part:
+            part.write_text(json.dumps(self.data(), indent=2, ensure_ascii=False) + "\n", "utf-8")
+        return place
 
     def data(self) -> dict[str, Any]:
         return {

@@ -15,7 +15,8 @@ from neardup.errors import SettingsError
 from neardup.evaluation.gold import NEGATIVE, POSITIVE, UNKNOWN, Gold
 from neardup.evaluation.papers.charts import bars
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
-from neardup.evaluation.papers.material import Material, Pass, read
+from neardup.evaluation.papers.material import Material, read
+from neardup.evaluation.papers.passes import Pass
 from neardup.progress import Progress
 from neardup.schema import Array
 
@@ -55,10 +56,9 @@ def sources(inputs: Any, options: Options, progress: Progress) -> Experiment:
     passes = {name: material.find(**settings) for name, settings in METHODS.items()}
     rows = table_rows(passes, material)
     table = Table("pairs", "Pairs by algorithm and source", FORMATS, rows)
-    return Experiment(
+    return material.experiment(
         "henzinger",
         PAPER,
-        len(material),
         {name: found.settings for name, found in passes.items()},
         [table],
         [Figure("pairs", "Correct, incorrect, undecided", lambda: _chart(rows))],

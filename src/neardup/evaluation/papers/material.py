@@ -1,35 +1,25 @@
-"""The documents of an experiment, read once, and the pairs of one matching pass over them.
-
-Thresholds are cuts of a pass at the lowest one: ``Pass.at``.
-"""
+"""The documents of an experiment, read once."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.api import execute
+from neardup import schema
+from neardup.decisions.values import plain
 from neardup.documents import Columns, collect
 from neardup.evaluation.gold import Gold
-from neardup.evaluation.papers.experiment import Options
-from neardup.evaluation.scored import ScoredPairs, of_result
+from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Table
+from neardup.evaluation.papers.passes import Matching, Pass
 from neardup.methods.preparing import Reading, read_words
-from neardup.outputs.result import Result
-from neardup.plan import resolve, settings_of
 from neardup.progress import Progress
-from neardup.recipes import with_recipe
-from neardup.schema import KINDS, Array
 from neardup.text.options import Text
-
-UNCLASSIFIED = "not classified"
-TOLD = ("method", "parameters", "resolved", "signature")  # of the settings: what scores depend on
 
 
 @dataclass(frozen=True)
@@ -61,12 +51,29 @@ class Material:
 
     def column(self, name: str, table: pa.Table | None = None) -> list[str]:
         """Values as people read them; missing ones are "(none)". Of another table on request."""
-        values = (self.table if table is None else table)[name].cast(pa.large_string())
+        values = (self.table if table is None else table)[name]
         return list(pc.fill_null(values, "(none)").to_pylist())
 
-    def find(self, **settings: Any) -> Pass:
-        """All pairs by one method at one threshold, which should be the lowest that is wanted."""
-        return found_in(self.table, self.options.workers, self.progress, settings)
+    def experiment(
+        self,
+        name: str,
+        paper: str,
+        settings: Mapping[str, Any],
+        tables: Sequence[Table],
+        figures: Sequence[Figure],
+        **more: Any,
+    ) -> Experiment:
+        made = Experiment(name, paper, len(self), settings, tables, figures, **more)
+        if not self.rejected:
+            return made
+        lost = f"{self.rejected:,} documents could not be read and were left out."
+        return replace(made, notes=[lost, *made.notes])
+
+    def find(self, table: pa.Table | None = None, **settings: Any) -> Pass:
+        """All pairs by one method at one threshold, which should be the lowest that is wanted; of
+        the documents as they are, or as ``table`` has them."""
+        matching = Matching(self.options.workers, self.options.folder, self.progress)
+        return matching.of(self.table if table is None else table, settings)
 
 
 def read(inputs: Any, options: Options, progress: Progress) -> Material:
@@ -74,85 +81,25 @@ def read(inputs: Any, options: Options, progress: Progress) -> Material:
     columns = Columns(text=options.text, id=options.id, extra=extra)
     collection = collect(inputs).limited(options.limit)
     progress.stage("reading", options.limit, "documents", collection.plain_size())
-    batches, rejected = [], 0
+    parts, seen, rejected = [_as_text(_nothing())], 0, 0
     for chunk in collection.chunks(columns):
         batch = chunk.read()
-        batches.append(batch.records)
+        parts.append(_as_text(batch.records))
+        seen += len(batch.records)
         rejected += len(batch.rejected)
         progress.advance(len(batch), batch.size)
-        if options.limit and sum(map(len, batches)) >= options.limit:
+        if options.limit and seen >= options.limit:
             break
-    table = pa.Table.from_batches(batches) if batches else pa.table({"id": [], "text": []})
+    table = pa.concat_tables(parts, promote_options="default")
     return Material(table.slice(0, options.limit), rejected, options, progress)
 
 
-def found_in(
-    table: pa.Table, workers: int | None, progress: Progress, settings: Mapping[str, Any]
-) -> Pass:
-    given = with_recipe({"workers": workers, "id": "id", **settings})
-    plan = resolve(settings_of(given), every_pair=True)
-    result = execute(collect(table), plan, progress=progress)
-    pairs = of_result(result)
-    told = plan.describe()
-    return Pass(pairs, _kinds(result, pairs), {name: told[name] for name in TOLD})
+def _nothing() -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], schema=schema.documents())
 
 
-def _kinds(result: Result, pairs: ScoredPairs) -> npt.NDArray[np.object_]:
-    """In the order of the scored pairs."""
-    ids = result.decisions["id"].combine_chunks()
-    a, b = (np.asarray(pc.index_in(result.pairs[side], ids)).astype(np.int64) for side in "ab")
-    order = np.lexsort((np.maximum(a, b), np.minimum(a, b)))
-    kinds = pc.fill_null(result.pairs["kind"].cast(pa.string()), UNCLASSIFIED)
-    return np.array(kinds.to_pylist(), dtype=object)[order].reshape(len(pairs))
-
-
-@dataclass(frozen=True)
-class Pass:
-    """The scored pairs of one matching pass, each with its kind."""
-
-    pairs: ScoredPairs
-    kind: npt.NDArray[np.object_]
-    settings: Mapping[str, Any]
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    @property
-    def documents(self) -> int:
-        return self.pairs.documents
-
-    @property
-    def a(self) -> Array:
-        return self.pairs.a
-
-    @property
-    def b(self) -> Array:
-        return self.pairs.b
-
-    def at(self, threshold: float) -> Pass:
-        """The pairs of a pass at a higher threshold."""
-        chosen = self.pairs.score >= threshold
-        return Pass(self.pairs.at(threshold), self.kind[chosen], self.settings)
-
-    def where(self, chosen: Array) -> Pass:
-        return Pass(self.pairs.where(chosen), self.kind[chosen], self.settings)
-
-    def keys(self) -> npt.NDArray[np.int64]:
-        """One number a pair, to compare passes."""
-        keys: npt.NDArray[np.int64] = self.a * self.documents + self.b
-        return keys
-
-
-def kind_names() -> tuple[str, ...]:
-    """All kinds, most alike first; pairs without one come last."""
-    return (*KINDS, UNCLASSIFIED)
-
-
-def set_kinds(sets: Array, found: Pass) -> npt.NDArray[Any]:
-    """Of each set, the least alike kind among its pairs."""
-    order = {name: i for i, name in enumerate(kind_names())}
-    inside = (sets[found.a] >= 0) & (sets[found.a] == sets[found.b])
-    worst = np.zeros(int(sets.max(initial=-1)) + 1, np.int64)
-    codes = np.array([order[name] for name in found.kind[inside]], np.int64)
-    np.maximum.at(worst, sets[found.a[inside]], codes)
-    return np.array(kind_names(), dtype=object)[worst]
+def _as_text(batch: pa.RecordBatch) -> pa.Table:
+    """All columns as text: inputs of several forms may have one column in several types."""
+    names = [name for name in batch.schema.names if name != "row"]
+    values = [plain(batch.column(name), name).cast(pa.large_string()) for name in names]
+    return pa.table(values, names=names)

@@ -19,9 +19,11 @@ from neardup.errors import SettingsError
 from neardup.evaluation.metrics import pair_counts
 from neardup.evaluation.papers.charts import lines
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
-from neardup.evaluation.papers.material import Material, Pass, found_in, read
+from neardup.evaluation.papers.material import Material, read
+from neardup.evaluation.papers.passes import Pass
 from neardup.features.spots import spots
 from neardup.progress import Progress
+from neardup.text.words import words
 
 PAPER = "Montanari & Puglisi 2012"
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
@@ -44,6 +46,12 @@ PRINTED = {
     "SpotSigs": (0.800, 0.844, 0.829, 0.791, 0.791),
     "LSH on spots": (0.806, 0.850, 0.835, 0.798, 0.798),
     "I-Match on spots": (0.731, 0.731, 0.731, 0.705, 0.717),
+}
+PANELS = {
+    "F1": "F1",
+    "paper's F1": "F1 in the paper",
+    "precision": "precision",
+    "recall": "recall",
 }
 FORMATS = {
     "threshold": ".1f",
@@ -77,10 +85,9 @@ def quality(inputs: Any, options: Options, progress: Progress) -> Experiment:
         rows,
         note="T: pairs returned that gold says something of; T∩C: the correct ones.",
     )
-    return Experiment(
+    return material.experiment(
         "montanari-puglisi",
         PAPER,
-        len(material),
         {name: found.settings for name, found in passes.items()},
         [figure_5, _best_table(rows)],
         [Figure("figure_6", "Figure 6: F1, precision and recall", lambda: _chart(rows))],
@@ -100,10 +107,8 @@ def _passes(material: Material) -> dict[str, Pass]:
     lowest = {"threshold": THRESHOLDS[0]}
     passes = {}
     for name, (spotted, settings) in METHODS.items():
-        table = on_spots if spotted else material.table
         cut = {} if settings.get("method") == "imatch" else lowest
-        options = material.options
-        passes[name] = found_in(table, options.workers, material.progress, {**settings, **cut})
+        passes[name] = material.find(on_spots if spotted else None, **settings, **cut)
     return passes
 
 
@@ -116,13 +121,20 @@ def spot_documents(table: pa.Table) -> pa.Table:
 
 
 def _spotted(text: str) -> str:
+    """A text of too few spots is one word for all it says: equal to equal ones only."""
+    found = spots(text)
+    if len(found) < FEWEST_SPOTS:
+        return _word(" ".join(words(text)))
     seen: Counter[str] = Counter()
-    words = []
-    for spot in spots(text):
+    made = []
+    for spot in found:
         seen[spot] += 1
-        name = f"{spot} {seen[spot]}".encode()
-        words.append(hashlib.blake2b(name, digest_size=8).hexdigest())
-    return " ".join(words)
+        made.append(_word(f"{spot} {seen[spot]}"))
+    return " ".join(made)
+
+
+def _word(name: str) -> str:
+    return hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
 
 
 def _measures(found: Pass, threshold: float, material: Material) -> Row:
@@ -157,9 +169,10 @@ def _best_table(rows: list[Row]) -> Table:
 
 def _chart(rows: list[Row]) -> Any:
     panels = [
-        {"threshold": r["threshold"], "method": r["method"], "measure": m, "value": r[m]}
-        for m in ("F1", "precision", "recall")
+        {"threshold": r["threshold"], "method": r["method"], "measure": title, "value": r[name]}
+        for name, title in PANELS.items()
         for r in rows
+        if r[name] is not None
     ]
     x, y = ("threshold", "threshold"), ("value", "share")
-    return lines(panels, x, y, "method", facet="measure", unit=True)
+    return lines(panels, x, y, "method", facet="measure", unit=True, columns=2)

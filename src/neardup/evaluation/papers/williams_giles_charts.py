@@ -7,6 +7,7 @@ from typing import Any
 from neardup.evaluation.papers.charts import beside, lines
 from neardup.evaluation.papers.experiment import Row
 
+PRINTED_COSINES = (1, 0.97, 0.97, 0.99, 0.89, 0.97, 0.81, 0.75, 0.66, 0.54, 0.49)  # Table 1
 K = ("k", "k: bits that may differ")
 R = ("R", "R: least resemblance")
 
@@ -49,8 +50,12 @@ def pairs(rows: list[Row]) -> Any:
 
 def cosines(rows: list[Row]) -> Any:
     of = ("mean cosine", "mean cosine of the pairs")
-    one = [{**row, "series": "here"} for row in _simhash(rows)]
+    here = [{**row, "series": "here"} for row in _simhash(rows)]
+    printed = [
+        {"k": k, "mean cosine": cosine, "series": "Williams & Giles, Table 1"}
+        for k, cosine in enumerate(PRINTED_COSINES)
+    ]
     return beside(
-        lines(one, K, of, "series", unit=True, title="SimHash"),
+        lines([*here, *printed], K, of, "series", unit=True, title="SimHash"),
         lines(_shingles(rows), R, of, "words", unit=True, title="shingles"),
     )

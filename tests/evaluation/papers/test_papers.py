@@ -27,6 +27,12 @@ def by_group(table: pa.Table, same: Array) -> Gold:
 FULL = Options(gold=by_group, columns=("group",), source="site", date="day")
 
 
+def test_every_experiment_is_listed_in_the_docs() -> None:
+    page = Path(__file__).parents[3] / "docs" / "papers.md"
+    written = page.read_text("utf-8")
+    assert all(f"--paper {name}" in written for name in papers.PAPERS)
+
+
 def test_an_unknown_experiment_is_refused() -> None:
     with pytest.raises(SettingsError, match="did you mean 'broder'"):
         papers.run("brodr", [])

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.evaluate.listing import show_papers
 from neardup.cli.evaluate.options import evaluate_options
 
 
@@ -20,6 +21,9 @@ def evaluate(inputs: tuple[str, ...], **options: Any) -> None:
     higher ones are cuts. Precision, recall and F1 come with 95 % intervals, and the last words are
     a setting to take.
     """
+    if options["papers"]:
+        show_papers(options["as_json"])
+        return
     from neardup.cli.evaluate.doing import Evaluating
 
     Evaluating(inputs, options).run()

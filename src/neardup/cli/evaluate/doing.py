@@ -17,8 +17,10 @@ from neardup.cli.progress import progress_for
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.errors import UsageError
+from neardup.evaluation import papers
 from neardup.evaluation.asked import Asked
 from neardup.evaluation.cuts import parse_thresholds
+from neardup.evaluation.papers.experiment import Options
 from neardup.evaluation.report import DATA, REPORT, save_report
 from neardup.evaluation.run import PAIRS, evaluate, pair_columns
 from neardup.methods import registry
@@ -56,6 +58,8 @@ class Evaluating:
         self._told(found)
 
     def _documents(self) -> Collection | Result:
+        if self.options["paper"]:
+            papers.check_name(self.options["paper"])
         for alone, others in ALONE.items():
             if self.options[alone]:
                 self._refuse(alone, others)
@@ -116,9 +120,9 @@ class Evaluating:
         if self.options["group"] or self.options["pairs"]:
             asked = self._asked()
             told |= {"gold": asked.of_table, "columns": asked.needed}
-        papers = importlib.import_module("neardup.evaluation.papers")
-        options = importlib.import_module("neardup.evaluation.papers.experiment").Options(**told)
-        return papers.run(self.options["paper"], documents, options, progress)
+        if self.out:
+            told["folder"] = self.out / PAIRS
+        return papers.run(self.options["paper"], documents, Options(**told), progress)
 
     def _asked(self) -> Asked:
         asked = Asked(

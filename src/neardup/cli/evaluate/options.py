@@ -73,6 +73,7 @@ _INSTEAD = (
         help="Of --plant: an edit to make. May be repeated.  [default: all of them]",
     ),
     click.option("--paper", metavar="NAME", help="Repeat an experiment of a paper on INPUT."),
+    click.option("--papers", is_flag=True, help="List the experiments of the papers."),
     click.option("--source", metavar="COL", help="Of --paper: the column of the site or outlet."),
     click.option(
         "--sample",

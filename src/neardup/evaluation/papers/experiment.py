@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -133,9 +132,7 @@ class Experiment:
                 save_plot(
                     figure.draw().properties(background="white"), place / f"{figure.name}.svg"
                 )
-        report.write_report(place / "report.html", f"{self.name}: {self.paper}", self.sections())
-        with whole_file(place / "evaluation.json") as part:
-            part.write_text(json.dumps(self.data(), indent=2, ensure_ascii=False) + "\n", "utf-8")
+        report.save_report(self, place, f"{self.name}: {self.paper}")
         return place
 
     def data(self) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def sources(inputs: Any, options: Options, progress: Progress) -> Experiment:
     if options.gold is None or options.source is None:
         raise SettingsError(
             "henzinger needs to know which pairs are right and where documents come from.",
-            hint="name a column of groups or labelled pairs, and the column of the source.",
+            hint="give --group COLUMN or --pairs FILE, and --source COLUMN.",
         )
     material = read(inputs, options, progress)
     passes = {name: material.find(**settings) for name, settings in METHODS.items()}

@@ -16,11 +16,10 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.errors import SettingsError
-from neardup.evaluation.metrics import pair_counts
 from neardup.evaluation.papers.charts import lines
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
 from neardup.evaluation.papers.material import Material, read
-from neardup.evaluation.papers.passes import Pass
+from neardup.evaluation.papers.passes import Pass, measured
 from neardup.features.spots import spots
 from neardup.progress import Progress
 from neardup.text.words import words
@@ -69,7 +68,7 @@ def quality(inputs: Any, options: Options, progress: Progress) -> Experiment:
     if options.gold is None:
         raise SettingsError(
             "montanari-puglisi compares with what is known, and nothing is.",
-            hint="name the column of groups, or a file of labelled pairs.",
+            hint="give --group COLUMN or --pairs FILE.",
         )
     material = read(inputs, options, progress)
     passes = _passes(material)
@@ -140,14 +139,9 @@ def _word(name: str) -> str:
 def _measures(found: Pass, threshold: float, material: Material) -> Row:
     assert material.gold is not None
     cut = found if found.settings["method"] == "imatch" else found.at(threshold)
-    counts = pair_counts(material.gold.classes(cut.a, cut.b), material.gold.positive_count())
-    return {
-        "T": counts.tp + counts.fp,
-        "T∩C": counts.tp,
-        "recall": counts.recall,
-        "precision": counts.precision,
-        "F1": counts.f1,
-    }
+    of = measured(cut, material.gold)
+    shares = {"recall": of["recall"], "precision": of["precision"], "F1": of["F"]}
+    return {"T": of["judged"], "T∩C": of["correct"], **shares}
 
 
 def _printed(name: str, threshold: float) -> Row:

@@ -22,6 +22,8 @@ import pyarrow.parquet as pq
 from neardup.api import execute
 from neardup.documents import collect
 from neardup.evaluation import scored
+from neardup.evaluation.gold import Gold
+from neardup.evaluation.metrics import pair_counts
 from neardup.evaluation.scored import ScoredPairs
 from neardup.methods.method import SIGNATURE_FORMAT, signed_parameters
 from neardup.outputs.folder import write_table
@@ -70,6 +72,20 @@ class Pass:
         """One number a pair, to compare passes."""
         keys: npt.NDArray[np.int64] = self.a * self.documents + self.b
         return keys
+
+
+def measured(found: Pass, gold: Gold) -> dict[str, Any]:
+    """Precision, recall and F of the pairs, and how many of them gold says something of. Where it
+    knows no pair that is wrong, precision would be 1 whatever is returned: it is None, as F is."""
+    counts = pair_counts(gold.classes(found.a, found.b), gold.positive_count())
+    known = gold.negatives_known()
+    return {
+        "precision": counts.precision if known else None,
+        "recall": counts.recall,
+        "F": counts.f1 if known else None,
+        "judged": counts.tp + counts.fp,
+        "correct": counts.tp,
+    }
 
 
 def kind_names() -> tuple[str, ...]:

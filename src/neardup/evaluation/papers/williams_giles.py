@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 
 from neardup.evaluation.gold import POSITIVE, Gold
-from neardup.evaluation.metrics import PairCounts, pair_counts
 from neardup.evaluation.papers import williams_giles_charts as charts
 from neardup.evaluation.papers.cosine import Cosines
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
 from neardup.evaluation.papers.material import Material, read
-from neardup.evaluation.papers.passes import Pass, kind_names
+from neardup.evaluation.papers.passes import Pass, kind_names, measured
 from neardup.progress import Progress
 from neardup.schema import Array
 
@@ -29,7 +28,8 @@ DISTANCES = tuple(range(11))
 WORDS = (5, 8, 10)
 RESEMBLANCES = tuple(n / 10 for n in range(9, 0, -1))
 COSINES = 500  # pairs of a treatment of which the mean cosine is taken, at most
-MEASURES = {"precision": ".3f", "recall": ".3f", "F": ".3f", "judged": ","}
+MEASURED = ("precision", "recall", "F")
+MEASURES = {**dict.fromkeys(MEASURED, ".3f"), "judged": ","}
 PAIRS = {"pairs": ",", "mean cosine": ".3f"}
 
 
@@ -132,20 +132,11 @@ def _rows(treatments: list[Treatment], material: Material) -> list[Row]:
     rows = []
     for one in treatments:
         some = sampled(one.found, COSINES, seed)
-        measured = _measures(_counts(one.found, gold)) if gold else {}
+        found = measured(one.found, gold) if gold else {}
         cosine = cosines.mean(some.a, some.b)
-        rows.append({**one.row(), "pairs": len(one.found), "mean cosine": cosine, **measured})
+        rows.append({**one.row(), "pairs": len(one.found), "mean cosine": cosine, **found})
         material.progress.advance(1)
     return rows
-
-
-def _counts(found: Pass, gold: Gold) -> PairCounts:
-    return pair_counts(gold.classes(found.a, found.b), gold.positive_count())
-
-
-def _measures(counts: PairCounts) -> Row:
-    measures = {"precision": counts.precision, "recall": counts.recall, "F": counts.f1}
-    return {**measures, "judged": counts.tp + counts.fp}
 
 
 def _table(name: str, title: str, key: str, rows: list[Row], gold: Gold | None) -> Table:
@@ -179,7 +170,7 @@ def _best(treatments: list[Treatment], rows: list[Row], gold: Gold | None) -> li
         if gold is None:
             best += [one for one, _ in own if (one.setting, one.at) == printed]
         else:
-            best.append(max(own, key=lambda pair: pair[1]["F"] or 0)[0])
+            best.append(max(own, key=lambda pair: pair[1]["F"] or pair[1]["recall"] or 0)[0])
     return best
 
 
@@ -193,14 +184,12 @@ def _best_table(best: list[Treatment], treatments: list[Treatment], rows: list[R
         row = rows[treatments.index(one)]
         setting, p, r, f = printed[one.method]
         ours = {"method": one.method, "setting": one.named(), "pairs": row["pairs"]}
-        measured = {name: row.get(name) for name in ("precision", "recall", "F")}
+        ours |= {name: row.get(name) for name in MEASURED}
         theirs = {"paper": setting, "paper's P": p, "paper's R": r, "paper's F": f}
-        made.append({**ours, **measured, **theirs})
-    formats = {"method": "", "setting": "", "pairs": ",", **dict.fromkeys(measured, ".3f")}
+        made.append({**ours, **theirs})
+    formats = {"method": "", "setting": "", "pairs": ",", **dict.fromkeys(MEASURED, ".3f")}
     formats |= {"paper": "", **dict.fromkeys(("paper's P", "paper's R", "paper's F"), ".2f")}
-    title = (
-        "the best setting of each method" if measured["F"] is not None else "the paper's settings"
-    )
+    title = "the best setting of each method" if "F" in rows[0] else "the paper's settings"
     return Table("best", f"§4.1: {title}", formats, made)
 
 

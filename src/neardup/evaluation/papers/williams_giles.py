@@ -177,7 +177,7 @@ def _best(treatments: list[Treatment], rows: list[Row], gold: Gold | None) -> li
 def _best_table(best: list[Treatment], treatments: list[Treatment], rows: list[Row]) -> Table:
     printed = {
         "simhash": ("k = 3", 0.94, 0.88, 0.91),
-        "shingles": ("w = 5, R = 0.5", 1, 0.98, 0.99),
+        "shingles": ("w = 5, R = 0.5", 1.0, 0.98, 0.99),
     }
     made = []
     for one in best:

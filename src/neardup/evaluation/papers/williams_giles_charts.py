@@ -7,7 +7,7 @@ from typing import Any
 from neardup.evaluation.papers.charts import beside, lines
 from neardup.evaluation.papers.experiment import Row
 
-PRINTED_COSINES = (1, 0.97, 0.97, 0.99, 0.89, 0.97, 0.81, 0.75, 0.66, 0.54, 0.49)  # Table 1
+PRINTED_COSINES = (1.0, 0.97, 0.97, 0.99, 0.89, 0.97, 0.81, 0.75, 0.66, 0.54, 0.49)  # Table 1
 K = ("k", "k: bits that may differ")
 R = ("R", "R: least resemblance")
 

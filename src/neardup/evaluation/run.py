@@ -17,10 +17,11 @@ from neardup.evaluation.evaluation import Evaluation
 from neardup.evaluation.labelled import PairColumns
 from neardup.evaluation.lines import Measured
 from neardup.evaluation.measured import Truth, measure
-from neardup.evaluation.recommend import Wish, recommend
+from neardup.evaluation.recommend import recommend
 from neardup.evaluation.scored import of_result
 from neardup.evaluation.survey import survey
 from neardup.evaluation.sweep import Sweep
+from neardup.evaluation.wish import Wish
 from neardup.methods import registry
 from neardup.methods.method import Method
 from neardup.methods.written import read_method

@@ -97,6 +97,14 @@ def test_scored_pairs_are_found_again(
         assert papers.run(name, documents, options).data() == made
 
 
+def test_lists_that_were_cut_are_told(documents: list[dict[str, Any]]) -> None:
+    found = read(documents, Options(), Silent()).find(method="shingles")
+    assert passes.partial_notes([found, found]) == []
+    cut = replace(found, pairs=replace(found.pairs, complete=False))
+    (note,) = passes.partial_notes([found, cut])
+    assert note.startswith("WARNING: the pairs of shingles are partial")
+
+
 def test_inputs_may_have_a_column_in_several_types() -> None:
     tables = {
         "one": pa.table({"text": ["a b c"], "year": pa.array([1900], pa.int32())}),

@@ -14,7 +14,7 @@ import numpy as np
 from neardup.evaluation.papers.charts import bars
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
 from neardup.evaluation.papers.material import read
-from neardup.evaluation.papers.passes import Pass, set_kinds
+from neardup.evaluation.papers.passes import Pass, partial_notes, set_kinds
 from neardup.progress import Progress
 from neardup.schema import KINDS, Array
 
@@ -45,7 +45,10 @@ def clusters(inputs: Any, options: Options, progress: Progress) -> Experiment:
         found.settings,
         [counts, spread],
         [Figure("sizes", "Sizes of clusters", lambda: _chart(spread))],
-        notes=[f"{len(found):,} pairs with an estimated resemblance of .5 or more."],
+        notes=[
+            *partial_notes([found]),
+            f"{len(found):,} pairs with an estimated resemblance of .5 or more.",
+        ],
     )
 
 

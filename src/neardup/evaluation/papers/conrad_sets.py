@@ -19,7 +19,7 @@ from neardup.evaluation.gold import Gold
 from neardup.evaluation.papers.charts import bars
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
 from neardup.evaluation.papers.material import Material, read
-from neardup.evaluation.papers.passes import Pass, kind_names, set_kinds
+from neardup.evaluation.papers.passes import Pass, kind_names, partial_notes, set_kinds
 from neardup.evaluation.papers.set_agreement import SetAgreement, set_agreement
 from neardup.progress import Progress
 from neardup.schema import Array
@@ -76,7 +76,7 @@ def sets(inputs: Any, options: Options, progress: Progress) -> Experiment:
         {name: found.settings for name, found in passes.items()},
         tables,
         figures,
-        notes=_notes(material),
+        notes=[*partial_notes(passes.values()), *_notes(material)],
     )
 
 

@@ -16,7 +16,7 @@ from neardup.evaluation.gold import NEGATIVE, POSITIVE, UNKNOWN, Gold
 from neardup.evaluation.papers.charts import bars
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
 from neardup.evaluation.papers.material import Material, read
-from neardup.evaluation.papers.passes import Pass
+from neardup.evaluation.papers.passes import Pass, partial_notes
 from neardup.progress import Progress
 from neardup.schema import Array
 
@@ -62,7 +62,10 @@ def sources(inputs: Any, options: Options, progress: Progress) -> Experiment:
         {name: found.settings for name, found in passes.items()},
         [table],
         [Figure("pairs", "Correct, incorrect, undecided", lambda: _chart(rows))],
-        notes=["Combined: the pairs that both algorithms return."],
+        notes=[
+            *partial_notes(passes.values()),
+            "Combined: the pairs that both algorithms return.",
+        ],
     )
 
 

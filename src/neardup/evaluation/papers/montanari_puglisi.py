@@ -19,7 +19,7 @@ from neardup.errors import SettingsError
 from neardup.evaluation.papers.charts import lines
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
 from neardup.evaluation.papers.material import Material, read
-from neardup.evaluation.papers.passes import Pass, measured
+from neardup.evaluation.papers.passes import Pass, measured, partial_notes
 from neardup.features.spots import spots
 from neardup.progress import Progress
 from neardup.text.words import words
@@ -90,7 +90,7 @@ def quality(inputs: Any, options: Options, progress: Progress) -> Experiment:
         {name: found.settings for name, found in passes.items()},
         [figure_5, _best_table(rows)],
         [Figure("figure_6", "Figure 6: F1, precision and recall", lambda: _chart(rows))],
-        notes=_notes(material),
+        notes=[*partial_notes(passes.values()), *_notes(material)],
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,6 +72,12 @@ class Pass:
         """One number a pair, to compare passes."""
         keys: npt.NDArray[np.int64] = self.a * self.documents + self.b
         return keys
+
+
+def partial_notes(passes: Iterable[Pass]) -> list[str]:
+    """What must be said where a limit cut a list of pairs."""
+    cut = sorted({str(one.settings["method"]) for one in passes if not one.pairs.complete})
+    return [f"WARNING: the pairs of {', '.join(cut)} are partial: there are too many."] * bool(cut)
 
 
 def measured(found: Pass, gold: Gold) -> dict[str, Any]:

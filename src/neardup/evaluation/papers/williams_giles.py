@@ -18,7 +18,7 @@ from neardup.evaluation.papers import williams_giles_charts as charts
 from neardup.evaluation.papers.cosine import Cosines
 from neardup.evaluation.papers.experiment import Experiment, Figure, Options, Row, Table
 from neardup.evaluation.papers.material import Material, read
-from neardup.evaluation.papers.passes import Pass, kind_names, measured
+from neardup.evaluation.papers.passes import Pass, kind_names, measured, partial_notes
 from neardup.progress import Progress
 from neardup.schema import Array
 
@@ -89,9 +89,7 @@ def _treatments(material: Material) -> Iterator[Treatment]:
 
 
 def _notes(treatments: list[Treatment], material: Material) -> list[str]:
-    notes = []
-    if not all(one.found.pairs.complete for one in treatments):
-        notes.append("Some lists of pairs are partial: a limit of pairs was reached.")
+    notes = partial_notes(one.found for one in treatments)
     if material.gold is None:
         notes.append(
             "Without gold nothing is said of precision and recall; the data holds the sample to "

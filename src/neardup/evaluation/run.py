@@ -70,9 +70,8 @@ def evaluate(
     if isinstance(documents, Result):
         return _of_run(documents, asked, threshold, thresholds, wished, clusters, told)
     base = Settings(**settings)
-    chosen = settings_of(
-        [_method(one, base) for one in _several(method)], threshold=threshold, thresholds=thresholds
-    )
+    methods = [_method(one, base) for one in _several(method)]
+    chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
     asked.check(base.text)
     collection = collect(documents, base.encoding)
     job = Sweep(collection, replace(base, set={}), chosen, "", _pairs_folder(folder), clusters)

@@ -10,8 +10,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
@@ -199,30 +197,3 @@ def test_planting_is_told_what_was_asked(
     assert more == {"edits": ["ocr=0.1"], "seed": 0, "per_edit": 7, "thresholds": (0.5, 0.6)}
     assert json.loads((tmp_path / "out" / "evaluation.json").read_text()) == {"answer": 42}
     assert "<td class=n>42</td>" in (tmp_path / "out" / "report.html").read_text()
-
-
-def test_papers_are_given_gold(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
-
-    def paper(name: str, inputs: Any, options: Any, progress: Any) -> Found:
-        asked.append((name, inputs.files, options))
-        assert progress is not None
-        return Found()
-
-    papers = SimpleNamespace(run=paper, PAPERS={"broder": SimpleNamespace(says="clusters")})
-    monkeypatch.setitem(sys.modules, "neardup.evaluation.papers", papers)
-    experiment = SimpleNamespace(Options=SimpleNamespace)
-    monkeypatch.setitem(sys.modules, "neardup.evaluation.papers.experiment", experiment)
-    done = evaluated(docs, "--paper", "broder", "--group", "group", "--date", "day", "--json")
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout) == {"answer": 42}
-    ((name, files, options),) = asked
-    assert (name, files, options.date, options.columns) == (
-        "broder",
-        [str(docs)],
-        "day",
-        ("group",),
-    )
-    table = pa.table({"id": ["a", "b"], "group": ["x", "x"]})
-    assert options.gold(table, np.array([0, 1])).positive_count() == 1
-    assert "clusters" in evaluated("--paper", "list").stdout

@@ -1,0 +1,145 @@
+"""Gold as groups: a column whose equal values are duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.decisions.values import plain
+from neardup.evaluation.gold.contract import (
+    NEGATIVE,
+    POSITIVE,
+    UNKNOWN,
+    Classes,
+    Gold,
+    Unused,
+    is_hard,
+    joint,
+)
+from neardup.schema import Array
+
+SAME_GROUP, OTHER_GROUP, EQUAL_TEXT = "same group", "other group", "equal text, other group"
+
+
+@dataclass
+class GroupGold(Gold):
+    """Documents of one group are duplicates of each other; group −1 is unknown."""
+
+    group: Array
+    complete: bool = True
+    same: Array | None = None
+    unused: Unused = field(default_factory=Unused)
+
+    @property
+    def documents(self) -> int:
+        return len(self.group)
+
+    def classes(self, a: Array, b: Array) -> Classes:
+        one, other = self.group[a], self.group[b]
+        found = np.full(len(a), NEGATIVE if self.complete else UNKNOWN, np.int8)
+        found[~is_hard(self, a, b)] = UNKNOWN
+        found[one == other] = POSITIVE
+        found[(one < 0) | (other < 0)] = UNKNOWN
+        return found
+
+    @property
+    def names(self) -> list[str]:
+        return [SAME_GROUP, OTHER_GROUP, EQUAL_TEXT]
+
+    def label_codes(self, a: Array, b: Array) -> Array:
+        one, other = self.group[a], self.group[b]
+        codes = np.where(is_hard(self, a, b), 1, 2)
+        codes[one == other] = 0
+        codes[(one < 0) | (other < 0)] = -1
+        return codes
+
+    def positives(self, limit: int | None = None) -> tuple[Array, Array]:
+        if limit is not None and self.positive_count() > limit:
+            return self._drawn(limit)
+        known = np.flatnonzero(self.group >= 0)
+        order = known[np.argsort(self.group[known], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
+        groups = [part for part in np.split(order, starts[1:]) if len(part) > 1]
+        pairs = [np.triu_indices(len(group), 1) for group in groups]
+        a = [group[i] for group, (i, _) in zip(groups, pairs, strict=True)]
+        b = [group[j] for group, (_, j) in zip(groups, pairs, strict=True)]
+        return _sorted(np.concatenate([np.empty(0, np.int64), *a]), np.concatenate([[], *b]))
+
+    def _drawn(self, limit: int) -> tuple[Array, Array]:
+        known = np.flatnonzero(self.group >= 0)
+        order = known[np.argsort(self.group[known], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
+        sizes = np.diff(starts, append=len(order))
+        ends = np.cumsum(sizes * (sizes - 1) // 2)
+        drawn = np.unique(np.random.default_rng(0).integers(0, int(ends[-1]), limit))
+        place = np.searchsorted(ends, drawn, side="right")
+        low, high = unranked(drawn - (ends[place] - sizes[place] * (sizes[place] - 1) // 2))
+        return _sorted(order[starts[place] + low], order[starts[place] + high])
+
+    def negatives_known(self) -> bool:
+        return self.complete and len(np.unique(self.group[self.group >= 0])) > 1
+
+    def positive_count(self, *, hard: bool = False) -> int:
+        known = self.group >= 0
+        total = _within(self.group[known])
+        if hard and self.same is not None:
+            total -= _within(joint(self.group[known], self.same[known]))
+        return total
+
+    def label_counts(self) -> dict[str, int]:
+        return {SAME_GROUP: self.positive_count()}
+
+    def clusters(self) -> Array | None:
+        return self.group if self.complete else None
+
+    def units(self) -> Array:
+        alone = len(self.group) + np.arange(len(self.group))
+        return joint(np.where(self.group < 0, alone, self.group))
+
+    def unit_positives(self, *, hard: bool = False) -> Array:
+        units = self.units()
+        sizes = np.bincount(units)
+        total = sizes * (sizes - 1) // 2
+        if hard and self.same is not None:
+            both, where = np.unique(joint(units, self.same), return_index=True)
+            sizes = np.bincount(joint(units, self.same), minlength=len(both))
+            np.subtract.at(total, units[where], sizes * (sizes - 1) // 2)
+        return total
+
+
+def _within(codes: Array) -> int:
+    sizes = np.unique(codes, return_counts=True)[1]
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _sorted(a: Array, b: Array) -> tuple[Array, Array]:
+    order = np.lexsort((b, a))
+    return a[order].astype(np.int64), b[order].astype(np.int64)
+
+
+def unranked(number: Array) -> tuple[Array, Array]:
+    """Pairs 0 ≤ low < high in the order (0,1), (0,2), (1,2), (0,3) …, by their number."""
+    high = np.floor((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
+    high -= high * (high - 1) // 2 > number  # the root may be rounded up
+    high += high * (high + 1) // 2 <= number
+    return number - high * (high - 1) // 2, high
+
+
+def from_groups(
+    values: pa.Array | pa.ChunkedArray | Sequence[Any],
+    *,
+    complete: bool = True,
+    same: Array | None = None,
+) -> GroupGold:
+    """Equal values are one group; a missing or empty value is no group."""
+    column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(list(values))
+    encoded = pc.dictionary_encode(plain(column, "group"))
+    codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
+    empty = [i for i, value in enumerate(encoded.dictionary.to_pylist()) if value in ("", "null")]
+    codes[np.isin(codes, empty)] = -1
+    return GroupGold(codes, complete, same)

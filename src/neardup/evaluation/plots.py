@@ -32,10 +32,10 @@ def check_plot(path: Path) -> None:
             f"{path} is no figure that can be drawn.",
             hint=f"end its name with {', '.join(SUFFIXES)}.",
         )
-    _altair()
+    altair_module()
 
 
-def _altair() -> Any:
+def altair_module() -> Any:
     try:
         import altair
         import vl_convert  # noqa: F401
@@ -66,7 +66,7 @@ def agreement_plot(
     shown = _idf_map(tables, names, correlation)
     if found is None:
         return shown.properties(background="white")
-    alt = _altair()
+    alt = altair_module()
     panels = 1 + min(len(found.groups), GROUPS)
     columns = math.ceil(math.sqrt(panels))
     both = alt.hconcat(shown, _changes(found, columns), spacing=40)
@@ -76,7 +76,7 @@ def agreement_plot(
 def _idf_map(
     tables: tuple[IdfTable, IdfTable], names: tuple[str, str], correlation: Correlation
 ) -> Any:
-    alt = _altair()
+    alt = altair_module()
     a, b = tables
     in_a, in_b = common_terms(a, b)
     cells, _, _ = np.histogram2d(a.idf[in_a], b.idf[in_b], CELLS, range=[[0, 1], [0, 1]])
@@ -104,7 +104,7 @@ def _idf_map(
 
 
 def _changes(found: Stability, columns: int) -> Any:
-    alt = _altair()
+    alt = altair_module()
     rows = _change_rows(found)
     order = list(dict.fromkeys(row["group"] for row in rows))
     lines = (

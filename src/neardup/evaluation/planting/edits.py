@@ -9,7 +9,7 @@ list in ``schema.KINDS``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import NamedTuple
 
@@ -70,13 +70,19 @@ EDITS = {edit.name: edit for edit in _ALL}
 
 
 def edits_named(names: Sequence[str | Edit] | None) -> list[Edit]:
-    """All, where none is named."""
-    if names is None:
+    """``"ocr"``, or at one rate only ``"ocr:0.05"``; all, where none is named."""
+    if not names:
         return list(_ALL)
-    return [one if isinstance(one, Edit) else _named(one) for one in names]
+    found: dict[str, Edit] = {}
+    for one in names:
+        edit = one if isinstance(one, Edit) else _named(*one.partition(":")[::2])
+        before = found.get(edit.name)
+        rates = {*edit.rates, *(before.rates if before else ())}
+        found[edit.name] = replace(edit, rates=tuple(sorted(rates)))
+    return list(found.values())
 
 
-def _named(name: str) -> Edit:
+def _named(name: str, rate: str) -> Edit:
     if name not in EDITS:
         import difflib
 
@@ -85,4 +91,17 @@ def _named(name: str) -> Edit:
             f"There is no edit {name!r}.",
             hint=f"did you mean {near[0]!r}?" if near else f"edits are {', '.join(EDITS)}.",
         )
-    return EDITS[name]
+    return replace(EDITS[name], rates=(_rate(rate, name),)) if rate else EDITS[name]
+
+
+def _rate(written: str, name: str) -> float:
+    try:
+        rate = float(written)
+    except ValueError:
+        rate = 0.0
+    if not 0 < rate <= 1:
+        raise SettingsError(
+            f"The rate of {name} is {written!r}; expected a share above 0, up to 1.",
+            hint=f"for example {name}:0.05.",
+        )
+    return rate

@@ -43,9 +43,11 @@ PLANTED = pa.schema(
 
 @dataclass(frozen=True)
 class Planted:
-    """``copies`` has the columns of ``PLANTED`` and the extra ones of the originals."""
+    """``copies`` has the columns of ``PLANTED`` and the extra ones of the originals; ``drawn`` are
+    documents of the collection, more than were copied."""
 
     copies: pa.Table
+    drawn: pa.Table
     material: Material
     seed: int
 
@@ -99,7 +101,7 @@ def plant(
             rows += copies
             taken += [original] * len(copies)
             told.advance(1)
-    return Planted(_table(rows, drawn.take(pa.array(taken, pa.int64()))), material, seed)
+    return Planted(table_of(rows, drawn.take(pa.array(taken, pa.int64()))), drawn, material, seed)
 
 
 def _of_edit(
@@ -138,7 +140,7 @@ def copy_id(edit: str, rate: float, id: str) -> str:
     return f"{PREFIX}{edit}:{rate:g}:{id}"
 
 
-def _table(rows: list[dict[str, Any]], originals: pa.Table) -> pa.Table:
+def table_of(rows: list[dict[str, Any]], originals: pa.Table) -> pa.Table:
     """Dates and groups of the originals go with their copies: methods and --within read them."""
     table = pa.Table.from_pylist(rows, PLANTED)
     for name in originals.column_names:

@@ -59,10 +59,10 @@ def test_a_report_is_one_file_without_scripts(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_tables_remain(monkeypatch: pytest.MonkeyPatch) -> None:
-    from neardup.evaluation.plots import _altair
+    from neardup.evaluation.plots import altair_module
 
     monkeypatch.setitem(sys.modules, "altair", None)
-    page = html_page("t", [Section("s", "", Table(("a",), [(1,)]), _altair)])
+    page = html_page("t", [Section("s", "", Table(("a",), [(1,)]), altair_module)])
     checked(page)
     assert "pip install &#x27;neardup[plots]&#x27;" in page
     assert "<td class=n>1</td>" in page

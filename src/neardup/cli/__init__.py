@@ -17,6 +17,7 @@ COMMANDS = {
     "find": "neardup.cli.find:find",
     "compare": "neardup.cli.compare:compare",
     "methods": "neardup.cli.methods:methods",
+    "label": "neardup.cli.label:label",
     "idf": "neardup.cli.idf:idf",
     "demo": "neardup.cli.demo:demo",
 }

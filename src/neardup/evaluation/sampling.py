@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
-
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.labels import Pair
+from neardup.evaluation.strata import Drawn, draw_pairs
 from neardup.outputs.result import Result
 from neardup.outputs.texts import texts_of
 from neardup.plan import check_positive
-from neardup.schema import Array
 
 PER_TREATMENT, STRATA = 20, 5
 FORMAT = 1
@@ -121,25 +118,15 @@ def draw(
             f"There is no pair to judge in {', '.join(treatments)}.",
             hint="give a run that found some, such as one at a lower threshold.",
         )
-    drawn: dict[str, list[tuple[Array, Array]]] = {}
-    pairs: dict[str, list[Pair]] = {}
+    drawn: dict[str, Drawn] = {}
     for name, result in treatments.items():
         _check(name, result)
-        pairs[name] = [
-            Pair.of(a, b)
-            for a, b in zip(
-                result.pairs["a"].to_pylist(), result.pairs["b"].to_pylist(), strict=True
-            )
-        ]
-        drawn[name] = _drawn(result, pairs[name], per_treatment, strata, f"{seed}:{name}")
+        drawn[name] = draw_pairs(result, per_treatment, strata, f"{seed}:{name}")
     chosen = {
-        pairs[name][i]: name for name, some in drawn.items() for _, rows in some for i in rows
+        one.pair(row): name for name, one in drawn.items() for rows in one.rows for row in rows
     }
     names = {pair: item_name(seed, pair) for pair in chosen}
-    made = [
-        _treatment(name, result, pairs[name], drawn[name], names)
-        for name, result in treatments.items()
-    ]
+    made = [_treatment(name, result, drawn[name], names) for name, result in treatments.items()]
     key = Key(seed, tuple(made), {names[p]: p for p in sorted(names, key=names.__getitem__)})
     return Sample(_items(treatments, chosen, names, seed), key)
 
@@ -158,73 +145,24 @@ def item_name(seed: int, pair: Pair) -> str:
     return hashlib.sha256(written).hexdigest()[:12]
 
 
-def _drawn(
-    result: Result, pairs: Sequence[Pair], wanted: int, strata: int, seed: str
-) -> list[tuple[Array, Array]]:
-    """(rows of the stratum, rows drawn from it), by rising score."""
-    score = result.pairs["score"].to_numpy()
-    # By score and then by name: the order of the pairs in a run must not matter.
-    order = np.array(sorted(range(len(pairs)), key=lambda i: (score[i], pairs[i])), np.int64)
-    parts = cut_strata(score[order], strata)
-    random = Random(seed)
-    shares = allocate([len(part) for part in parts], wanted)
-    return [
-        (order[part], order[np.array(sorted(random.sample(part.tolist(), n)), np.int64)])
-        for part, n in zip(parts, shares, strict=True)
-    ]
-
-
-def cut_strata(score: Array, strata: int) -> list[Array]:
-    """Sorted scores in about ``strata`` parts of about the same size; equal scores stay together,
-    so there may be fewer."""
-    edges = np.unique([len(score) * i // strata for i in range(strata + 1)])
-    inner = edges[(edges > 0) & (edges < len(score))]
-    # To the nearer end of the run of equal scores.
-    low, high = (np.searchsorted(score, score[inner], side=side) for side in ("left", "right"))
-    moved = np.where(inner - low <= high - inner, low, high)
-    ends = np.unique([0, *moved.tolist(), len(score)])
-    return [np.arange(a, b) for a, b in pairwise(ends.tolist())]
-
-
-def allocate(sizes: Sequence[int], wanted: int) -> list[int]:
-    """Equal numbers from all strata, as far as they have so many; what is left goes to others, the
-    weakest scores first, because that is where a threshold errs."""
-    shares = [0] * len(sizes)
-    left = min(wanted, sum(sizes))
-    while left:
-        for i, size in enumerate(sizes):
-            if left and shares[i] < size:
-                shares[i] += 1
-                left -= 1
-    return shares
-
-
-def _treatment(
-    name: str,
-    result: Result,
-    pairs: Sequence[Pair],
-    drawn: Sequence[tuple[Array, Array]],
-    names: Mapping[Pair, str],
-) -> Treatment:
-    score = result.pairs["score"].to_numpy()
+def _treatment(name: str, result: Result, drawn: Drawn, names: Mapping[Pair, str]) -> Treatment:
     strata = [
         Stratum(
-            float(score[rows].min()),
-            float(score[rows].max()),
-            len(rows),
-            tuple(sorted(names[pairs[i]] for i in some)),
+            *drawn.scores(number),
+            pairs=drawn.ends[number + 1] - drawn.ends[number],
+            items=tuple(sorted(names[drawn.pair(row)] for row in rows)),
         )
-        for rows, some in drawn
+        for number, rows in enumerate(drawn.rows)
     ]
-    returned = {
-        names[pairs[i]]: number
-        for number, (rows, _) in enumerate(drawn)
-        for i in rows.tolist()
-        if pairs[i] in names
-    }
-    method = str(result.info["settings"]["method"])
-    ordered = dict(sorted(returned.items()))
-    return Treatment(name, method, len(pairs), result.pairs_complete, tuple(strata), ordered)
+    returned = {names[pair]: stratum for pair, stratum in drawn.places(names)}
+    return Treatment(
+        name,
+        str(result.info["settings"]["method"]),
+        len(drawn),
+        result.pairs_complete,
+        tuple(strata),
+        dict(sorted(returned.items())),
+    )
 
 
 def _items(

@@ -109,6 +109,17 @@ def test_importing_again_changes_nothing_and_a_second_thought_counts(place: Path
     assert "1 of them new" in done.stderr
 
 
+def test_a_file_under_the_wrong_name_can_be_taken_back(place: Path, run: Run) -> None:
+    count = len(rows(place / "s.jsonl"))
+    run("label", "import", "s.jsonl", judge(place, "bob"), "--assessor", "ann")
+    done = run("label", "undo", "s.labels.jsonl", "--assessor", "ann", "-n", count)
+    assert done.stdout.count("taken back") == count
+    assert "0 pairs are settled" in run("label", "agree", "s.labels.jsonl").stdout
+    done = run("label", "undo", "s.labels.jsonl", "--assessor", "ann")
+    assert done.exit_code == 1
+    assert "no label of 'ann' to take back" in done.stderr
+
+
 def test_mistakes_are_sentences(place: Path, run: Run) -> None:
     done = run("label", "sample", "low", "-o", "s.jsonl")
     assert done.exit_code == 2

@@ -121,12 +121,15 @@ def test_the_last_word_counts_and_again_changes_nothing(rows: list[Label]) -> No
 def test_undo_takes_back_one_word_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     store = filled(path, ROWS[:4])
-    assert store.undo("ann") == ROWS[3]
+    assert store.undo("ann") == [ROWS[3]]
     assert state(path) == replayed([ROWS[0], ROWS[2]])
-    assert store.undo("ann") == ROWS[0]
-    assert store.undo("ann") is None
+    assert store.undo("ann") == [ROWS[0]]
+    assert store.undo("ann") == []
     assert state(path) == replayed(ROWS[2:3])
     assert len(path.read_text("utf-8").split("\n")) == 7  # rows are never rewritten
+    store.add_all(ROWS[:2])
+    assert store.undo("ann", 9) == [ROWS[1], ROWS[0]]
+    assert state(path) == replayed(ROWS[2:3])
 
 
 def _add_many(path: str, name: str) -> None:

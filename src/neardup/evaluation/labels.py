@@ -174,14 +174,15 @@ class LabelStore:
                 added += 1
         return added
 
-    def undo(self, assessor: str) -> Label | None:
-        """Takes back what this assessor said last; None where there is nothing to take back."""
-        mine = [label for label in self._history() if label.assessor == assessor]
+    def undo(self, assessor: str, count: int = 1) -> list[Label]:
+        """Takes back what this assessor said last, the last first: those pairs are unjudged."""
         said = self.labels()
-        last = next((one for one in reversed(mine) if said.of(assessor, one.pair) == one), None)
-        if last is not None:
-            self.add(Label(last.a, last.b, None, assessor, arbiter=last.arbiter))
-        return last
+        last = {one.pair: one for one in self._history() if one.assessor == assessor}
+        order = [one.pair for one in reversed(self._history()) if one.assessor == assessor]
+        pairs = [pair for pair in dict.fromkeys(order) if said.of(assessor, pair)][:count]
+        taken = [last[pair] for pair in pairs]
+        self.add_all(Label(*one.pair, None, assessor, arbiter=one.arbiter) for one in taken)
+        return taken
 
     def _history(self) -> list[Label]:
         data = self.path.read_bytes() if self.path.exists() else b""

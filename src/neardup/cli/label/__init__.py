@@ -9,6 +9,7 @@ from neardup.cli.lazy import Commands
 COMMANDS = {
     "sample": "neardup.cli.label.sample:sample",
     "import": "neardup.cli.label.importing:import_",
+    "undo": "neardup.cli.label.undo:undo",
     "agree": "neardup.cli.label.agree:agree",
     "measure": "neardup.cli.label.measure:measure",
     "export": "neardup.cli.label.export:export",

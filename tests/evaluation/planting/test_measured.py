@@ -115,11 +115,22 @@ def test_recall_falls_with_the_threshold_and_copies_of_case_are_always_found(
 def test_the_recommended_threshold_has_the_best_f1(found: Findings) -> None:
     best, near = found.recommended()
     assert best.f1 == max(point.f1 for point in found.points)
-    assert best.threshold in near
-    assert best.threshold in found.some()
-    assert 0.8 in found.some()
-    assert f"Threshold {best.threshold:g}:" in found.sentence()
-    assert json.loads(json.dumps(found.data()))["recommended"]["threshold"] == best.threshold
+    assert best.cut in near
+    assert best.cut in found.some()
+    assert 0.8 in [cut.value for cut in found.some()]
+    assert f"shingles at threshold {best.cut.value:g}:" in found.sentence()
+    data = json.loads(json.dumps(found.data()))["recommended"]
+    assert data["threshold"] == best.cut.threshold
+    command = f"neardup dedup INPUT --method shingles --threshold {best.cut.value:g} -o OUT"
+    assert data["command"] == command
+
+
+def test_kinds_sum_up_edits(found: Findings) -> None:
+    by_kind = next(s.table for s in found.sections() if s.title == "Recall by kind")
+    assert by_kind is not None
+    copies = {str(row[0]): row[1] for row in by_kind.rows}
+    assert sum(map(int, copies.values())) == sum(map(len, found.measures.cells))  # type: ignore[arg-type]
+    assert copies["normalised"] == 4 * 6
 
 
 def test_the_same_seed_gives_the_same_report(found: Findings) -> None:
@@ -131,9 +142,20 @@ def test_the_same_seed_gives_the_same_report(found: Findings) -> None:
 
 
 def test_a_method_without_a_threshold_is_measured_as_it_is() -> None:
-    found = evaluate(collection_with_twins(), Settings(method="simhash"), per_edit=3)
-    assert len(found.thresholds) == 1
-    assert "no threshold to choose" in found.sentence()
+    found = evaluate(collection_with_twins(), Settings(method="exact"), per_edit=3)
+    assert len(found.cuts) == 1
+    assert "no other threshold to choose" in found.sentence()
+    assert html_page("planted", found.sections()).count("<svg") == 2
+
+
+@pytest.mark.parametrize("distance", [3, 13])
+def test_distances_are_cuts_too(distance: int) -> None:
+    settings = Settings(method="simhash", set={"distance": distance})
+    found = evaluate(collection_with_twins(), settings, edits=["case", "ocr"], per_edit=3)
+    values = [cut.value for cut in found.cuts]
+    assert values == ([13] if distance == 13 else []) + [*range(10, -1, -1)]
+    assert distance in [cut.value for cut in found.some()]
+    assert found.measures.cells[0].found(1.0) == 3
 
 
 def test_terms_are_counted_without_the_copies() -> None:

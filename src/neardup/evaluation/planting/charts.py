@@ -19,22 +19,27 @@ def heat_map(found: Findings) -> Any:
     rows = [
         {
             "edit": f"{cell.edit} {cell.rate:.0%}",
-            "threshold": f"{threshold:g}",
-            "recall": cell.found(threshold) / len(cell),
+            "cut": "own" if cut.value is None else f"{cut.value:g}",
+            "recall": cell.found(cut.threshold) / len(cell),
         }
         for cell in found.measures.cells
-        for threshold in found.thresholds
+        for cut in found.cuts
     ]
     order = list(dict.fromkeys(row["edit"] for row in rows))
     base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X("threshold:O", title="threshold", sort=None, axis=alt.Axis(labelAngle=0)),
+        x=alt.X(
+            "cut:O",
+            title=found.cuts[0].parameter or "threshold",
+            sort=None,
+            axis=alt.Axis(labelAngle=0),
+        ),
         y=alt.Y("edit:N", title=None, sort=order),
     )
     scale = alt.Scale(domain=[0, 1], scheme="blues")
     boxes = base.mark_rect().encode(color=alt.Color("recall:Q", title="recall", scale=scale))
     dark = alt.condition("datum.recall > 0.6", alt.value("white"), alt.value("black"))
     shares = base.mark_text(fontSize=9).encode(text=alt.Text("recall:Q", format=".2f"), color=dark)
-    width, height = CELL[0] * len(found.thresholds), CELL[1] * len(order)
+    width, height = CELL[0] * len(found.cuts), CELL[1] * len(order)
     return (boxes + shares).properties(width=width, height=height, background="white")
 
 
@@ -43,11 +48,11 @@ def alarm_chart(found: Findings) -> Any:
     alt = altair_module()
     rows = []
     for point in found.points:
-        rows.append({"of": "copies found", "t": point.threshold, "share": point.recall})
+        rows.append({"of": "copies found", "t": point.cut.threshold, "share": point.recall})
         for cell in found.measures.traps:
-            passed = cell.found(point.threshold) / len(cell)
+            passed = cell.found(point.cut.threshold) / len(cell)
             rows.append(
-                {"of": f"traps of {cell.rate:.0%} frame", "t": point.threshold, "share": passed}
+                {"of": f"traps of {cell.rate:.0%} frame", "t": point.cut.threshold, "share": passed}
             )
     order = list(dict.fromkeys(row["of"] for row in rows))
     return (

@@ -11,6 +11,7 @@ import pyarrow as pa
 from neardup.api import make_result
 from neardup.documents import Collection, collect
 from neardup.errors import SettingsError
+from neardup.evaluation.cuts import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.evaluation.planting.edits import Edit, edits_named
 from neardup.evaluation.planting.findings import Findings
 from neardup.evaluation.planting.measured import measure
@@ -18,12 +19,10 @@ from neardup.evaluation.planting.plant import PER_EDIT, plant, with_copies
 from neardup.evaluation.planting.traps import traps
 from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
-from neardup.methods import registry
+from neardup.methods.method import Method
 from neardup.outputs.result import Result
 from neardup.plan import Plan, Settings, check_positive, resolve
 from neardup.progress import Logged, Progress, Silent
-
-THRESHOLDS = tuple(n / 20 for n in range(6, 20))  # 0.3 … 0.95
 
 
 def evaluate(
@@ -46,10 +45,9 @@ def evaluate(
             "Copies are planted in one collection, not against another.",
             hint="leave --against out, or give both as input.",
         )
-    own = resolve(settings).method.threshold
-    cuts = _thresholds(settings, own, thresholds)
-    wanted = replace(settings, threshold=cuts[0]) if len(cuts) > 1 else settings
-    plan = resolve(wanted, every_pair=True)
+    written = resolve(settings).method
+    setting = _setting(written, thresholds)
+    plan = resolve(replace(settings, method=setting.wide, set={}, threshold=None), every_pair=True)
     told = Logged(progress or Silent())
     collection = collect(inputs, plan.encoding).limited(plan.limit)
     planted = plant(collection, plan.columns, edits_named(edits), per_edit, seed, progress=told)
@@ -57,23 +55,17 @@ def evaluate(
     added = pa.concat_tables([planted.copies, framed], promote_options="permissive")
     result = _match(collection, with_copies(collection, plan.columns, added), plan, told)
     measures = measure(result, planted.copies, framed)
-    about = {
-        "method": plan.method.name,
-        "parameters": result.info["settings"]["parameters"],
-        "threshold": own,
-        "per_edit": per_edit,
-        "seed": seed,
-    }
-    return Findings(measures, tuple(cuts), about)
+    return Findings(measures, setting, per_edit, seed)
 
 
-def _thresholds(settings: Settings, own: float, given: Sequence[float] | None) -> list[float]:
-    """From the lowest on, with the setting's own; only that where a method has none to choose."""
-    method = settings.method
-    cls = registry.method_class(method) if isinstance(method, str) else type(method)
-    if "threshold" not in registry.parameter_names(cls):
-        return [own]
-    return sorted({*(THRESHOLDS if given is None else given), own})
+def _setting(method: Method, thresholds: Sequence[float] | None) -> Setting:
+    """The method with its cuts, its own threshold among them."""
+    wanted = parse_thresholds(SWEEP) if thresholds is None else thresholds
+    (own,) = settings_of([method])[0].cuts
+    swept = settings_of([method], thresholds=sorted({*wanted, method.threshold}))[0]
+    if own.threshold < swept.cuts[0].threshold:  # a greater distance than those of a sweep
+        return replace(swept, wide=method, cuts=(own, *swept.cuts))
+    return swept
 
 
 def _match(collection: Collection, both: Collection, plan: Plan, told: Progress) -> Result:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from neardup.evaluation.intervals import wilson
+from neardup.evaluation.cuts import Cut, Setting
 from neardup.evaluation.planting.measured import Cell, Measures
-from neardup.evaluation.report import Cell as Shown
-from neardup.evaluation.report import Section, Table
+from neardup.evaluation.planting.showing import cut_table, edit_table, kind_table, share
+from neardup.evaluation.report import Section
 
 NEAR = 0.01  # thresholds whose F1 is that near to the best are as good
 COLUMNS = 7  # thresholds that a terminal has room for
@@ -26,6 +26,7 @@ ALARMS = (
     "other content: the share that passed is a false-alarm rate. Background is how many pairs of "
     "the collection itself a threshold reports; whether they are right is not known here."
 )
+KINDS = "The kind of the pair of a copy and its original, whatever edit made it."
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Point:
     """All that is known of one threshold. ``precision`` and ``f1`` are those of a collection with
     as many traps as copies: how many were planted of each is not what a user should depend on."""
 
-    threshold: float
+    cut: Cut
     found: int
     copies: int
     alarms: int
@@ -62,7 +63,8 @@ class Point:
 
     def data(self) -> dict[str, Any]:
         return {
-            **vars(self),
+            **{name: value for name, value in vars(self).items() if name != "cut"},
+            **vars(self.cut),
             "recall": share(self.found, self.copies),
             "copies_with_false_alarms": share(self.alarmed, self.copies),
             "traps_passed": share(self.trapped, self.traps),
@@ -73,83 +75,113 @@ class Point:
 
 @dataclass(frozen=True)
 class Findings:
-    """``about`` is the setting: method, parameters, seed."""
+    """``setting`` is the method with the thresholds it was cut at, which rise."""
 
     measures: Measures
-    thresholds: tuple[float, ...]
-    about: dict[str, Any]
+    setting: Setting
+    per_edit: int
+    seed: int
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        return self.setting.cuts
 
     @cached_property
     def points(self) -> list[Point]:
-        return [_point(self.measures, threshold) for threshold in self.thresholds]
+        return [_point(self.measures, cut) for cut in self.cuts]
 
-    def recommended(self) -> tuple[Point, list[float]]:
-        """The threshold with the best F1, the highest of equal ones; and all that are as good."""
-        best = max(self.points, key=lambda point: (point.f1, point.threshold))
-        return best, [p.threshold for p in self.points if p.f1 >= best.f1 - NEAR]
+    def recommended(self) -> tuple[Point, list[Cut]]:
+        """The cut with the best F1, the highest of equal ones; and all that are as good."""
+        best = max(self.points, key=lambda point: (point.f1, point.cut.threshold))
+        return best, [p.cut for p in self.points if p.f1 >= best.f1 - NEAR]
 
     def data(self) -> dict[str, Any]:
         best, near = self.recommended()
         return {
             "experiment": "planting",
-            **self.about,
+            "method": self.setting.name,
+            "per_edit": self.per_edit,
+            "seed": self.seed,
             "documents": self.measures.documents,
             "pairs": "complete" if self.measures.complete else "partial",
-            "edits": [_cell_data(cell, self.thresholds) for cell in self.measures.cells],
-            "traps": [_cell_data(cell, self.thresholds) for cell in self.measures.traps],
-            "thresholds": [point.data() for point in self.points],
-            "recommended": {"threshold": best.threshold, "f1": best.f1, "as_good": near},
+            "edits": [_cell_data(cell, self.cuts) for cell in self.measures.cells],
+            "traps": [_cell_data(cell, self.cuts) for cell in self.measures.traps],
+            "cuts": [point.data() for point in self.points],
+            "recommended": {
+                **vars(best.cut),
+                "f1": best.f1,
+                "as_good": [cut.threshold for cut in near],
+                "command": self.setting.command(best.cut),
+                "text": self.sentence(),
+            },
         }
 
-    def tables(self) -> list[Section]:
-        """For a terminal: some of the thresholds."""
+    def lead(self) -> str:
+        copies = sum(map(len, self.measures.cells))
+        return (
+            f"{self.setting.name}: {copies:,} edited copies of documents planted among "
+            f"{self.measures.documents:,}, and {sum(map(len, self.measures.traps)):,} traps."
+        )
+
+    def summary(self) -> list[Section]:
+        """For a terminal: some of the cuts."""
         return [
-            Section("Recall of edited copies", "", _edit_table(self.measures, self.some())),
-            Section("False alarms", ALARMS, _threshold_table(self)),
-            Section("Recommended", self.sentence()),
+            Section("Planted", self.lead()),
+            Section("Recall of edited copies", "", edit_table(self.measures, self.some())),
+            Section("False alarms", "", cut_table(self)),
+            Section("Recommended", self._advice()),
         ]
+
+    tables = summary
 
     def sections(self) -> list[Section]:
         from neardup.evaluation.planting.charts import alarm_chart, heat_map
 
-        table = _edit_table(self.measures, self.thresholds)
+        recall, kinds = (make(self.measures, self.cuts) for make in (edit_table, kind_table))
         return [
-            Section("Recall of edited copies", WHAT, table, lambda: heat_map(self)),
-            Section("False alarms", ALARMS, _threshold_table(self), lambda: alarm_chart(self)),
-            Section("Recommended", self.sentence()),
+            Section("Recall of edited copies", WHAT, recall, lambda: heat_map(self)),
+            Section("Recall by kind", KINDS, kinds),
+            Section("False alarms", ALARMS, cut_table(self), lambda: alarm_chart(self)),
+            Section("Recommended", self._advice()),
         ]
 
-    def some(self) -> tuple[float, ...]:
-        """The setting's own threshold, the recommended one, and others spread between."""
-        own = {self.recommended()[0].threshold, self.about["threshold"]}
-        rest = [t for t in self.thresholds if t not in own]
+    def some(self) -> tuple[Cut, ...]:
+        """The setting's own cut, the recommended one, and others spread between."""
+        own = {self.recommended()[0].cut}
+        own |= {cut for cut in self.cuts if cut.threshold == self.setting.method.threshold}
+        rest = [cut for cut in self.cuts if cut not in own]
         room = max(COLUMNS - len(own), 1)
         spread = {rest[i] for i in np.linspace(0, len(rest) - 1, room).astype(int)} if rest else ()
-        return tuple(sorted({*own, *spread}))
+        return tuple(cut for cut in self.cuts if cut in {*own, *spread})
 
     def sentence(self) -> str:
         best, near = self.recommended()
         low, high = share(best.found, best.copies)["interval"] or (0.0, 1.0)
+        at = f" at {best.cut.parameter} {best.cut.value:g}" if best.cut.parameter else ""
         told = [
-            f"Threshold {best.threshold:g}: {best.recall:.1%} of the copies are found "
+            f"{self.setting.name}{at}: {best.recall:.1%} of the copies are found "
             f"({low:.1%} to {high:.1%}), {best.alarms:,} false alarms, {best.trapped:,} of "
             f"{best.traps:,} traps pass; F1 {best.f1:.3f}."
         ]
-        if len(near) > 1:
-            told.append(f"From {near[0]:g} to {near[-1]:g} F1 is less than {NEAR:g} lower.")
-        if len(self.thresholds) == 1:
-            told.append(f"{self.about['method']} has no threshold to choose.")
-        told.append(
-            "All edits count alike; name those that are duplicates to you to weigh them otherwise."
-        )
+        if others := [str(cut) for cut in near if cut != best.cut]:
+            told.append(f"As good within {NEAR:g}: {', '.join(others)}.")
+        if not best.traps:
+            told.append("No trap could be made, so nothing speaks against a low threshold.")
+        if len(self.cuts) == 1:
+            told.append("There is no other threshold to choose.")
+        told.append("All edits count alike: name those that are duplicates to you with --edit.")
         if not self.measures.complete:
             told.append("Not all pairs were kept, so recall may be higher.")
         return " ".join(told)
 
+    def _advice(self) -> str:
+        return f"{self.sentence()}\n\n$ {self.setting.command(self.recommended()[0].cut)}"
 
-def _point(measures: Measures, threshold: float) -> Point:
+
+def _point(measures: Measures, cut: Cut) -> Point:
+    threshold = cut.threshold
     return Point(
-        threshold=threshold,
+        cut=cut,
         found=sum(cell.found(threshold) for cell in measures.cells),
         copies=sum(map(len, measures.cells)),
         alarms=int((measures.alarms >= threshold).sum()),
@@ -160,48 +192,14 @@ def _point(measures: Measures, threshold: float) -> Point:
     )
 
 
-def share(part: int, whole: int) -> dict[str, Any]:
-    interval = wilson(part, whole)
-    return {"share": part / whole if whole else None, "interval": interval and list(interval)}
-
-
-def _cell_data(cell: Cell, thresholds: Sequence[float]) -> dict[str, Any]:
-    found = [(t, cell.found(t)) for t in thresholds]
+def _cell_data(cell: Cell, cuts: Sequence[Cut]) -> dict[str, Any]:
+    found = [(cut, cell.found(cut.threshold)) for cut in cuts]
     return {
         "edit": cell.edit,
         "rate": cell.rate,
         "kind": cell.kind,
         "copies": len(cell),
-        "found": [{"threshold": t, "found": n, **share(n, len(cell))} for t, n in found],
+        "found": [
+            {"threshold": cut.threshold, "found": n, **share(n, len(cell))} for cut, n in found
+        ],
     }
-
-
-def _edit_table(measures: Measures, thresholds: Sequence[float]) -> Table:
-    header = ["edit", "rate", "kind", "copies", *(f"≥ {t:g}" for t in thresholds)]
-    rows: list[list[Shown]] = []
-    for cell in measures.cells:
-        recall = [cell.found(t) / len(cell) for t in thresholds]
-        rows.append([cell.edit, f"{cell.rate:.0%}", cell.kind, len(cell), *recall])
-    return Table(header, rows)
-
-
-def _threshold_table(found: Findings) -> Table:
-    best, _ = found.recommended()
-    shares = [cell.rate for cell in found.measures.traps]
-    framed = [f"traps of {rate:.0%} frame" for rate in shares]
-    header = ["threshold", "recall", "95 %", "false alarms", *framed, "95 %", "background", "F1"]
-    rows: list[list[Shown]] = []
-    for point in found.points:
-        passed = [cell.found(point.threshold) / len(cell) for cell in found.measures.traps]
-        recall, traps = (
-            share(n, of)["interval"]
-            for n, of in ((point.found, point.copies), (point.trapped, point.traps))
-        )
-        alarms: list[Shown] = [point.alarms, *passed, _interval(traps), point.background]
-        rows.append([f"{point.threshold:g}", point.recall, _interval(recall), *alarms, point.f1])
-    marked = [i for i, p in enumerate(found.points) if p.threshold == best.threshold]
-    return Table(header, rows, marked)
-
-
-def _interval(interval: Sequence[float] | None) -> str:
-    return f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from neardup.api import dedup, find
     from neardup.comparison import compare
     from neardup.errors import NeardupError
+    from neardup.evaluation.run import evaluate
     from neardup.methods.exact import Exact
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
@@ -32,6 +33,7 @@ _HOMES = {
     "Text": "text.options",
     "compare": "comparison",
     "dedup": "api",
+    "evaluate": "evaluation.run",
     "find": "api",
 }
 
@@ -45,6 +47,7 @@ __all__ = [
     "__version__",
     "compare",
     "dedup",
+    "evaluate",
     "find",
 ]
 

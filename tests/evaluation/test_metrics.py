@@ -98,14 +98,3 @@ def test_bands_have_their_lower_end() -> None:
         (2, 2),
     ]
     assert [band.recall for band in made] == [0, 0.5, 1, None, 1]
-
-
-def test_confusion_names_every_label() -> None:
-    labels = np.array(["heavy", "heavy", "", "non"], object)
-    made = metrics.confusion(labels, {"cut": 4, "heavy": 3, "non": 9})
-    assert [(kind.label, kind.predicted, kind.exist) for kind in made] == [
-        ("cut", 0, 4),
-        ("heavy", 2, 3),
-        ("non", 1, 9),
-        ("", 1, None),
-    ]

@@ -16,6 +16,7 @@ COMMANDS = {
     "dedup": "neardup.cli.dedup:dedup",
     "find": "neardup.cli.find:find",
     "compare": "neardup.cli.compare:compare",
+    "evaluate": "neardup.cli.evaluate:evaluate",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "idf": "neardup.cli.idf:idf",

@@ -43,6 +43,14 @@ debug_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else there."
 )
+verbose_option = click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    expose_value=False,
+    callback=_verbose,
+    help="Show the log: stages with counts and seconds, warnings.",
+)
 
 KEEP = (
     "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
@@ -139,14 +147,7 @@ _OPTIONS = (
     ),
     click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
     json_option,
-    click.option(
-        "-v",
-        "--verbose",
-        is_flag=True,
-        expose_value=False,
-        callback=_verbose,
-        help="Show the log: stages with counts and seconds, warnings.",
-    ),
+    verbose_option,
     click.option("--quiet", is_flag=True, help="No progress and no summary; errors are shown."),
     debug_option,
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -40,27 +41,54 @@ def wilson(successes: float, n: float, level: float = LEVEL) -> Interval | None:
     return Interval(low, 1.0 if successes == n else middle + half)
 
 
-def bootstrap_f1(
-    units: Array,
-    tp: Array,
-    fp: Array,
-    fn: Array,
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> npt.NDArray[np.float64]:
-    """F1 of each resample (row) at each cut (column). ``tp``, ``fp``, ``fn`` have a row for each of
-    ``units`` and a column a cut. Without any positive drawn, F1 is undefined: NaN."""
-    counts = np.concatenate([tp, fp, fn], axis=1).astype(np.float64)
-    cuts = tp.shape[1]
-    made = np.empty((resamples, cuts))
-    for start, weights in _weights(units, resamples, seed):
-        t, f, n = np.split(weights @ counts, 3, axis=1)
+def probability(successes: int, n: int, least: float) -> float:
+    """That the true share is ``least`` or more, if all shares were equally likely beforehand: the
+    tail of Beta(successes + 1, n − successes + 1), as a sum of binomial terms (Bayes 1763)."""
+    if least >= 1:
+        return 0.0
+    k = np.arange(1, n + 2)
+    odds = math.log(least) - math.log1p(-least)
+    terms = np.cumsum(np.log(n + 2 - k) - np.log(k) + odds)
+    logs = np.concatenate([[0.0], terms]) + (n + 1) * math.log1p(-least)
+    return float(min(np.exp(logs[: successes + 1]).sum(), 1.0))
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """Weighted counts: a row a resample, a column a cut. What is undefined is NaN."""
+
+    tp: Array
+    fp: Array
+    fn: Array
+
+    def f1(self) -> Array:
+        """As in ``PairCounts``, undefined where no positive was drawn."""
         with np.errstate(invalid="ignore"):
-            made[start : start + len(weights)] = np.where(
-                t + n > 0, 2 * t / (2 * t + f + n), np.nan
+            return np.where(
+                self.tp + self.fn > 0, 2 * self.tp / (2 * self.tp + self.fp + self.fn), np.nan
             )
-    return made
+
+    def precision(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            share: Array = self.tp / (self.tp + self.fp)
+        return share
+
+    def recall(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            share: Array = self.tp / (self.tp + self.fn)
+        return share
+
+
+def bootstrap(
+    units: Array, tp: Array, fp: Array, fn: Array, *, resamples: int = RESAMPLES, seed: int = 0
+) -> Resamples:
+    """``tp``, ``fp``, ``fn`` have a row for each of ``units`` and a column a cut. Units without a
+    count may be left out: they weigh nothing."""
+    counts = np.concatenate([tp, fp, fn], axis=1).astype(np.float64)
+    made = np.empty((resamples, counts.shape[1]))
+    for start, weights in _weights(units, resamples, seed):
+        made[start : start + len(weights)] = weights @ counts
+    return Resamples(*np.split(made, 3, axis=1))
 
 
 def interval_of(samples: Array, level: float = LEVEL) -> Interval | None:

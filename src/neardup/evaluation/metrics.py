@@ -187,24 +187,3 @@ def recall_by_band(similarity: Array, found: Array, bands: Sequence[float] = BAN
         Band(low, high, n, hit)
         for (low, high), n, hit in zip(pairwise(bands), count, hits, strict=True)
     ]
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Pairs of one label: how many were predicted, and how many exist where that is known."""
-
-    label: str
-    predicted: int
-    exist: int | None
-
-    def data(self) -> dict[str, Any]:
-        return {**vars(self)}
-
-
-def confusion(labels: Array, exist: dict[str, int]) -> list[Kind]:
-    """``labels`` of the predicted pairs, "" for unlabelled ones; ``exist`` counts pairs a label."""
-    names, counts = np.unique(labels.astype(str), return_counts=True)
-    predicted = dict(zip(names.tolist(), counts.tolist(), strict=True))
-    every = [*exist, *(name for name in predicted if name and name not in exist)]
-    rows = [Kind(name, predicted.get(name, 0), exist.get(name)) for name in every]
-    return [*rows, Kind("", predicted[""], None)] if predicted.get("") else rows

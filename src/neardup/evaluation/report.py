@@ -6,19 +6,30 @@ tables are there and the report says what is missing.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 from neardup.documents.streams import whole_file
 from neardup.errors import MissingExtraError
 from neardup.evaluation.style import STYLE
 
-Cell = str | int | float | None
+
+class Ranged(NamedTuple):
+    """A value with its interval."""
+
+    value: float | None
+    interval: tuple[float, float] | None = None
+
+
+Cell = str | int | float | Ranged | None
 NONE = "–"
+WARNING = "WARNING: "  # what a paragraph begins with that must not be overlooked
+DATA, REPORT = "evaluation.json", "report.html"
 
 
 @dataclass(frozen=True)
@@ -32,8 +43,9 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """``text`` is plain, paragraphs parted by blank lines; lines that begin with "$ " are commands
-    to paste. ``chart`` makes an altair chart, and is called only where it is drawn."""
+    """``text`` is plain, paragraphs parted by blank lines; one that begins with "$ " is a command
+    to paste, one that begins with WARNING stands out. ``chart`` makes an altair chart, and is
+    called only where it is drawn."""
 
     title: str
     text: str = ""
@@ -45,9 +57,18 @@ def shown(cell: Cell) -> str:
     """Shares with three decimals, whole numbers with commas, – for what is undefined."""
     if cell is None:
         return NONE
+    if isinstance(cell, Ranged):
+        return " ".join(filter(None, _ranged(cell)))
     if isinstance(cell, float):
         return f"{cell:.3f}"
     return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def _ranged(cell: Ranged) -> tuple[str, str]:
+    if cell.value is None or cell.interval is None:
+        return shown(cell.value), ""
+    low, high = cell.interval
+    return shown(cell.value), f"({low:.3f}–{high:.3f})"
 
 
 def write_report(path: Path, title: str, sections: Sequence[Section], lead: str = "") -> None:
@@ -55,6 +76,23 @@ def write_report(path: Path, title: str, sections: Sequence[Section], lead: str 
     page = html_page(title, sections, lead)
     with whole_file(path) as part:
         part.write_text(page, "utf-8")
+
+
+class Reported(Protocol):
+    """What an evaluation of any sort gives."""
+
+    def data(self) -> dict[str, Any]: ...
+
+    def sections(self) -> list[Section]: ...
+
+
+def save_report(found: Reported, folder: Path, title: str = "Evaluation") -> None:
+    """``report.html`` and, when that is whole, ``evaluation.json``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lead = getattr(found, "lead", str)()
+    write_report(folder / REPORT, title, found.sections(), lead)
+    with whole_file(folder / DATA) as part:
+        part.write_text(json.dumps(found.data(), indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
 def html_page(title: str, sections: Sequence[Section], lead: str = "") -> str:
@@ -77,27 +115,32 @@ def _section(section: Section, missing: list[str]) -> str:
     )
 
 
+def paragraphs(text: str) -> list[str]:
+    return [part for part in re.split(r"\n\s*\n", text.strip()) if part]
+
+
 def _paragraphs(text: str, css: str = "") -> str:
     made = []
-    for paragraph in re.split(r"\n\s*\n", text.strip()):
+    for paragraph in paragraphs(text):
         if paragraph.startswith("$ "):
             made.append(f"<pre>{escape(paragraph[2:])}</pre>")
-        elif paragraph:
-            made.append(f"<p{f' class={css}' if css else ''}>{escape(paragraph)}</p>")
+        else:
+            kind = "warning" if paragraph.startswith(WARNING) else css
+            made.append(f"<p{f' class={kind}' if kind else ''}>{escape(paragraph)}</p>")
     return "".join(made)
 
 
 def _table(table: Table) -> str:
     numeric = [
-        all(isinstance(row[i], int | float | None) for row in table.rows) and bool(table.rows)
+        bool(table.rows) and not any(isinstance(row[i], str) for row in table.rows)
         for i in range(len(table.header))
     ]
     head = "".join(
-        _cell("th", name, right) for name, right in zip(table.header, numeric, strict=True)
+        _cell("th", escape(name), right) for name, right in zip(table.header, numeric, strict=True)
     )
     body = "".join(
         f"<tr{' class=marked' if number in table.marked else ''}>"
-        + "".join(_cell("td", shown(c), right) for c, right in zip(row, numeric, strict=True))
+        + "".join(_cell("td", _html(c), right) for c, right in zip(row, numeric, strict=True))
         + "</tr>"
         for number, row in enumerate(table.rows)
     )
@@ -105,8 +148,15 @@ def _table(table: Table) -> str:
     return f'<div class="scroll"><table>{head}{body}</table></div>'
 
 
-def _cell(tag: str, text: str, right: bool) -> str:
-    return f"<{tag}{' class=n' if right else ''}>{escape(text)}</{tag}>"
+def _cell(tag: str, content: str, right: bool) -> str:
+    return f"<{tag}{' class=n' if right else ''}>{content}</{tag}>"
+
+
+def _html(cell: Cell) -> str:
+    if not isinstance(cell, Ranged):
+        return escape(shown(cell))
+    value, interval = _ranged(cell)
+    return f"{value} <small>{interval[1:-1]}</small>" if interval else value
 
 
 def _chart(section: Section, missing: list[str]) -> str:

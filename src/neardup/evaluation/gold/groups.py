@@ -91,6 +91,14 @@ class GroupGold(Gold):
             total -= _within(joint(self.group[known], self.same[known]))
         return total
 
+    def equal_across(self) -> int:
+        """Pairs of equal text in different groups."""
+        if self.same is None:
+            return 0
+        known = self.group >= 0
+        group, same = self.group[known], self.same[known]
+        return _within(same) - _within(joint(group, same))
+
     def label_counts(self) -> dict[str, int]:
         return {SAME_GROUP: self.positive_count()}
 

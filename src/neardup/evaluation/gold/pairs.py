@@ -138,13 +138,13 @@ class _Numbered:
 def _table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
     listed = list(rows)
     columns = {
-        name: pa.array([_text(row.get(name)) for row in listed], pa.large_string())
+        name: pa.array([as_label(row.get(name)) for row in listed], pa.large_string())
         for name in ("a", "b", "label")
     }
     return pa.table(columns)
 
 
-def _text(value: Any) -> str | None:
+def as_label(value: Any) -> str | None:
     """As JSON writes it, so that true, 1 and "1" are labels alike wherever they come from."""
     if isinstance(value, bool):
         return "true" if value else "false"

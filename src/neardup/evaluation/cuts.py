@@ -1,0 +1,166 @@
+"""What of a method is swept: its threshold, the distance of SimHash, or nothing.
+
+A setting is a method at the lowest threshold of the sweep and the cuts above it: one matching pass
+serves them all.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from neardup.errors import SettingsError
+from neardup.methods import registry
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import BitsMethod, Method
+from neardup.methods.written import write_method
+
+SWEEP = "0.3:0.95:0.05"
+MOST_DISTANCE = 10  # as in Manku's and Henzinger's figures
+MOST_CUTS = 1000
+
+
+@dataclass(frozen=True)
+class Cut:
+    """``parameter`` of the method at ``value`` passes pairs from ``threshold`` on."""
+
+    threshold: float
+    parameter: str | None = None
+    value: float | int | None = None
+
+    def __str__(self) -> str:
+        if self.parameter is None:
+            return "–"
+        return (
+            f"{self.value:g}" if self.parameter == "threshold" else f"{self.parameter} {self.value}"
+        )
+
+
+@dataclass(frozen=True)
+class Setting:
+    """``method`` as written by the user; ``wide`` finds all pairs of all cuts, which rise."""
+
+    method: Method
+    wide: Method
+    cuts: tuple[Cut, ...]
+
+    @property
+    def name(self) -> str:
+        """The method and its parameters, without the one that is swept."""
+        method, swept = self.method, self.cuts[0].parameter
+        if swept is not None:
+            usual = registry.method_class(method.name)()
+            method = registry.changed(method, {swept: getattr(usual, swept)})
+        return shlex.join(map(_bare, shlex.split(write_method(method))))
+
+    def at(self, cut: Cut) -> Method:
+        if cut.parameter is None:
+            return self.method
+        return registry.changed(self.method, {cut.parameter: cut.value})
+
+    def command(self, cut: Cut, inputs: str = "INPUT") -> str:
+        """The run with this setting, to paste."""
+        name, *assignments = shlex.split(self.name)
+        words = ["neardup", "dedup", inputs, "--method", name]
+        words += [word for one in assignments for word in ("--set", shlex.quote(one))]
+        if cut.parameter == "threshold":
+            words += ["--threshold", f"{cut.value:g}"]
+        elif cut.parameter:
+            words += ["--set", f"{cut.parameter}={cut.value}"]
+        return " ".join([*words, "-o", "OUT"])
+
+
+def _bare(word: str) -> str:
+    """``measure="containment"`` without its quotes, which a plain word does not need."""
+    return re.sub(r'^([\w.]+=)"([A-Za-z][\w-]*)"$', r"\1\2", word)
+
+
+def parse_thresholds(written: str) -> tuple[float, ...]:
+    """``.5,.7,.8``, or ``.3:.95:.05`` from, to and step: the numbers as written, rising."""
+    try:
+        numbers = sorted({one for part in written.split(",") for one in _range(part)})
+    except InvalidOperation:
+        raise SettingsError(
+            f"thresholds are {written!r}.", hint="expected .3:.95:.05 or .5,.7,.8."
+        ) from None
+    for one in numbers:
+        threshold_fraction(float(one))
+    return tuple(map(float, numbers))
+
+
+def _range(written: str) -> list[Decimal]:
+    ends = [Decimal(part) for part in written.split(":")]
+    if len(ends) == 1:
+        return ends
+    first, last, step = ends if len(ends) == 3 else (*ends, Decimal("0.05"))
+    if step <= 0 or last < first or (last - first) / step >= MOST_CUTS:
+        raise SettingsError(
+            f"thresholds are {written!r}.",
+            hint="expected from, to and a step above 0, such as .3:.95:.05.",
+        )
+    return [first + step * i for i in range(int((last - first) / step) + 1)]
+
+
+def settings_of(
+    methods: Sequence[Method],
+    *,
+    threshold: float | None = None,
+    thresholds: Sequence[float] | None = None,
+) -> list[Setting]:
+    """Each method with its cuts: one threshold, many, or (neither) its own."""
+    if threshold is not None and not any(_has(method, "threshold") for method in methods):
+        registry.changed(methods[0], {"threshold": threshold})  # raises, and says why
+    return [_setting(method, threshold, thresholds) for method in methods]
+
+
+def _setting(
+    method: Method, threshold: float | None, thresholds: Sequence[float] | None
+) -> Setting:
+    if thresholds and isinstance(method, BitsMethod):
+        return _distances(method)
+    if threshold is not None and _has(method, "threshold"):
+        thresholds = [threshold]
+        registry.changed(method, {"threshold": threshold})
+    made = [(t, found) for t in thresholds or () if (found := _possible(method, t))]
+    if made:
+        cuts = tuple(Cut(t, "threshold", t) for t, _ in made)
+        return Setting(method, made[0][1], cuts)
+    return Setting(method, method, (_own_cut(method),))
+
+
+def _own_cut(method: Method) -> Cut:
+    """Of ``exact`` there is one threshold only, so nothing that could be swept."""
+    if isinstance(method, BitsMethod):
+        return Cut(method.threshold, "distance", method.distance)
+    if _has(method, "threshold") and method.threshold < 1:
+        return Cut(method.threshold, "threshold", method.threshold)
+    return Cut(method.threshold)
+
+
+def _has(method: Method, parameter: str) -> bool:
+    return parameter in registry.parameter_names(type(method))
+
+
+def _possible(method: Method, threshold: float) -> Method | None:
+    """Some methods serve only some thresholds: ``exact`` one, MinHash bands the higher ones."""
+    if not _has(method, "threshold"):
+        return None
+    try:
+        return registry.changed(method, {"threshold": threshold})
+    except SettingsError:
+        return None
+
+
+def _distances(method: Any) -> Setting:
+    made: list[Method] = []
+    for distance in range(MOST_DISTANCE + 1):
+        try:
+            made.append(registry.changed(method, {"distance": distance}))
+        except SettingsError:  # fewer bits allow less
+            break
+    cuts = tuple(Cut(m.threshold, "distance", d) for d, m in enumerate(made))
+    return Setting(method, made[-1], cuts[::-1])

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from evaluation.collections import grouped
+from neardup.cli import main
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    path = tmp_path / "docs.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in grouped(groups=8)))
+    return path
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["evaluate", *map(str, arguments)])
+
+
+def test_a_sweep_ends_with_a_setting_to_paste(docs: Path) -> None:
+    done = run(docs, "--group", "group", "--method", "shingles words=3", "--sweep")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Gold"
+    assert lines[1].startswith("32 documents; gold is 8 groups. 48 pairs are duplicates, 40 of")
+    assert sum(line.startswith("shingles words=3 ") for line in lines) == 14 + 1
+    assert sum("←" in line for line in lines) == 1
+    assert lines[-1].startswith("  neardup dedup INPUT --method shingles --set words=3 --threshold")
+
+
+def test_the_folder_holds_data_and_report(docs: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    arguments = (docs, "--group", "group", "--method", "qgrams", "--method", "imatch", "-o", out)
+    done = run(*arguments, "--thresholds", ".5,.7", "--json")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told == json.loads((out / "evaluation.json").read_text("utf-8"))
+    assert [one["method"] for one in told["settings"]] == ["qgrams", "imatch"]
+    assert [cut["value"] for cut in told["settings"][0]["cuts"]] == [0.5, 0.7]
+    assert pq.read_table(out / "sweep.parquet").num_rows == 3
+    assert (out / "report.html").read_text("utf-8").startswith("<!doctype html>")
+    assert len(list((out / "pairs").iterdir())) == 2
+    before = (out / "evaluation.json").read_bytes()
+    assert run(*arguments, "--thresholds", ".5,.7", "--quiet").exit_code == 0
+    assert (out / "evaluation.json").read_bytes() == before
+
+
+def test_a_wish_sweeps(docs: Path) -> None:
+    done = run(docs, "--group", "group", "--recommend", "recall=.9", "--json")
+    told = json.loads(done.stdout)
+    assert len(told["settings"][0]["cuts"]) == 14
+    assert told["recommendation"]["wish"] == {"measure": "recall", "least": 0.9}
+    one = run(docs, "--group", "group", "--recommend", "f1", "--threshold", ".6", "--json")
+    assert len(json.loads(one.stdout)["settings"][0]["cuts"]) == 1
+
+
+def test_labels_of_any_name(docs: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.csv"
+    labels.write_text("left,right,grade\n0-0,0-1,cut\n1-0,1-2,light\n0-0,1-0,non\n2-0,2-1,heavy\n")
+    done = run(
+        docs, "--pairs", labels, "--columns", "left,right,grade", "--positive", "cut,light",
+        "--negative", "non", "--threshold", ".5", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)
+    assert told["gold"]["positives"] == 2
+    assert told["gold"]["unused"]["other_labels"] == {"heavy": 1}
+    kinds = {kind["label"]: kind for kind in told["settings"][0]["cuts"][0]["kinds"]}
+    assert kinds["cut"] == {"label": "cut", "equal": 0, "near": 1, "exist": 1, "missed": 0}
+
+
+def test_a_finished_run(docs: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text(
+        '{"a": "0-0", "b": "0-1", "label": 1}\n{"a": "0-0", "b": "1-0", "label": 0}\n'
+    )
+    found = CliRunner().invoke(
+        main, ["find", str(docs), "--threshold", "0.4", "-o", str(tmp_path / "run")]
+    )
+    assert found.exit_code == 0, found.output
+    done = run("--run", tmp_path / "run", "--pairs", labels, "--sweep", "--json")
+    assert done.exit_code == 0, done.output
+    cuts = json.loads(done.stdout)["settings"][0]["cuts"]
+    assert [cut["value"] for cut in cuts] == [round(0.4 + 0.05 * i, 2) for i in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "Missing argument 'INPUT...'"),
+        (["DOCS"], "needs gold"),
+        (["DOCS", "--group", "gruop"], "did you mean 'group'?"),
+        (["DOCS", "--group", "group", "--pairs", "x.jsonl"], "either a column"),
+        (["DOCS", "--pairs", "absent.jsonl"], "Cannot read absent.jsonl"),
+        (["DOCS", "--group", "group", "--recommend", "speed"], "expected f1, precision"),
+        (["DOCS", "--group", "group", "--thresholds", "2"], "expected a number above 0"),
+        (["DOCS", "--group", "group", "--method", "simhash words=x"], "words"),
+        (["DOCS", "--run", "x", "--group", "group"], "--run and INPUT do not go together"),
+        (["DOCS", "--plant", "--group", "group"], "--plant and --group do not go together"),
+        (["DOCS", "--group", "group", "-o", "FULL"], "not of an evaluation"),
+        (["DOCS", "--group", "group", "-o", "DOCS"], "is the input"),
+    ],
+)
+def test_what_is_wrong_is_said(docs: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("dear")
+    places = {"DOCS": str(docs), "FULL": str(tmp_path / "full")}
+    done = run(*(places.get(one, one) for one in arguments))
+    assert done.exit_code in (1, 2)
+    assert said in done.output
+    assert "Traceback" not in done.output
+    assert (tmp_path / "full" / "letter.txt").read_text() == "dear"
+
+
+def test_a_killed_sweep_goes_on(docs: Path, tmp_path: Path) -> None:
+    """The process is killed after the pairs of the first method are written."""
+    out = tmp_path / "out"
+    arguments = [str(docs), "--group", "group", "--sweep", "-o", str(out)]
+    arguments += ["--method", "shingles", "--method", "qgrams"]
+    code = (
+        "import os, signal, sys\n"
+        "from neardup.evaluation import scored\n"
+        "save = scored.save\n"
+        "def killed(*given):\n"
+        "    save(*given)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "scored.save = killed\n"
+        "from neardup.cli import main\n"
+        f"main(['evaluate', *{arguments!r}])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=os.environ)
+    assert done.returncode == -signal.SIGKILL
+    (first,) = (out / "pairs").iterdir()
+    stamp = first.stat().st_mtime_ns
+    assert run(*arguments).exit_code == 0
+    assert first.stat().st_mtime_ns == stamp
+    assert len(list((out / "pairs").iterdir())) == 2

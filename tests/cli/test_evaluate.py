@@ -2,15 +2,18 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
+import neardup as nd
 from evaluation.collections import grouped
 from neardup.cli import main
 
@@ -22,25 +25,37 @@ def docs(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object) -> Result:
+def evaluated(*arguments: object) -> Result:
     return CliRunner().invoke(main, ["evaluate", *map(str, arguments)])
 
 
 def test_a_sweep_ends_with_a_setting_to_paste(docs: Path) -> None:
-    done = run(docs, "--group", "group", "--method", "shingles words=3", "--sweep")
+    done = evaluated(docs, "--group", "group", "--method", "shingles words=3", "--sweep")
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0] == "Gold"
     assert lines[1].startswith("32 documents; gold is 8 groups. 48 pairs are duplicates, 40 of")
     assert sum(line.startswith("shingles words=3 ") for line in lines) == 14 + 1
     assert sum("←" in line for line in lines) == 1
-    assert lines[-1].startswith("  neardup dedup INPUT --method shingles --set words=3 --threshold")
+    assert lines[-1].startswith(f"  neardup dedup {docs} --method shingles --set words=3 --thresh")
+
+
+def test_the_command_reads_what_was_read(docs: Path, run: Any, tmp_path: Path) -> None:
+    """And sets aside what was measured."""
+    done = evaluated(docs, "--group", "group", "--sweep", "--limit", 20, "--id", "id", "--json")
+    told = json.loads(done.stdout)["recommendation"]
+    assert "--limit 20 --method" in told["command"]
+    words = shlex.split(told["command"])[1:]
+    words[words.index("OUT")] = str(tmp_path / "again")
+    assert run(*words).exit_code == 0
+    result = nd.Result.load(tmp_path / "again")
+    assert len(result.pairs) == told["measures"]["tp"] + told["measures"]["fp"]
 
 
 def test_the_folder_holds_data_and_report(docs: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = (docs, "--group", "group", "--method", "qgrams", "--method", "imatch", "-o", out)
-    done = run(*arguments, "--thresholds", ".5,.7", "--json")
+    done = evaluated(*arguments, "--thresholds", ".5,.7", "--json")
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert told == json.loads((out / "evaluation.json").read_text("utf-8"))
@@ -50,23 +65,23 @@ def test_the_folder_holds_data_and_report(docs: Path, tmp_path: Path) -> None:
     assert (out / "report.html").read_text("utf-8").startswith("<!doctype html>")
     assert len(list((out / "pairs").iterdir())) == 2
     before = (out / "evaluation.json").read_bytes()
-    assert run(*arguments, "--thresholds", ".5,.7", "--quiet").exit_code == 0
+    assert evaluated(*arguments, "--thresholds", ".5,.7", "--quiet").exit_code == 0
     assert (out / "evaluation.json").read_bytes() == before
 
 
 def test_a_wish_sweeps(docs: Path) -> None:
-    done = run(docs, "--group", "group", "--recommend", "recall=.9", "--json")
+    done = evaluated(docs, "--group", "group", "--recommend", "recall=.9", "--json")
     told = json.loads(done.stdout)
     assert len(told["settings"][0]["cuts"]) == 14
     assert told["recommendation"]["wish"] == {"measure": "recall", "least": 0.9}
-    one = run(docs, "--group", "group", "--recommend", "f1", "--threshold", ".6", "--json")
+    one = evaluated(docs, "--group", "group", "--recommend", "f1", "--threshold", ".6", "--json")
     assert len(json.loads(one.stdout)["settings"][0]["cuts"]) == 1
 
 
 def test_labels_of_any_name(docs: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text("left,right,grade\n0-0,0-1,cut\n1-0,1-2,light\n0-0,1-0,non\n2-0,2-1,heavy\n")
-    done = run(
+    done = evaluated(
         docs, "--pairs", labels, "--columns", "left,right,grade", "--positive", "cut,light",
         "--negative", "non", "--threshold", ".5", "--json",
     )  # fmt: skip
@@ -87,7 +102,7 @@ def test_a_finished_run(docs: Path, tmp_path: Path) -> None:
         main, ["find", str(docs), "--threshold", "0.4", "-o", str(tmp_path / "run")]
     )
     assert found.exit_code == 0, found.output
-    done = run("--run", tmp_path / "run", "--pairs", labels, "--sweep", "--json")
+    done = evaluated("--run", tmp_path / "run", "--pairs", labels, "--sweep", "--json")
     assert done.exit_code == 0, done.output
     cuts = json.loads(done.stdout)["settings"][0]["cuts"]
     assert [cut["value"] for cut in cuts] == [round(0.4 + 0.05 * i, 2) for i in range(12)]
@@ -114,7 +129,7 @@ def test_what_is_wrong_is_said(docs: Path, tmp_path: Path, arguments: list[str],
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("dear")
     places = {"DOCS": str(docs), "FULL": str(tmp_path / "full")}
-    done = run(*(places.get(one, one) for one in arguments))
+    done = evaluated(*(places.get(one, one) for one in arguments))
     assert done.exit_code in (1, 2)
     assert said in done.output
     assert "Traceback" not in done.output
@@ -141,6 +156,6 @@ def test_a_killed_sweep_goes_on(docs: Path, tmp_path: Path) -> None:
     assert done.returncode == -signal.SIGKILL
     (first,) = (out / "pairs").iterdir()
     stamp = first.stat().st_mtime_ns
-    assert run(*arguments).exit_code == 0
+    assert evaluated(*arguments).exit_code == 0
     assert first.stat().st_mtime_ns == stamp
     assert len(list((out / "pairs").iterdir())) == 2

@@ -91,6 +91,12 @@ def test_numbers_are_groups_too() -> None:
     ]
 
 
+def test_no_number_is_no_group() -> None:
+    gold = from_groups(pa.array([float("nan"), float("nan"), 1.5, 1.5]))
+    assert gold.group.tolist()[:2] == [-1, -1]
+    assert gold.positive_count() == 1
+
+
 def test_lists_are_no_groups() -> None:
     with pytest.raises(ColumnError, match="type list"):
         from_groups([["x"], ["y"]])

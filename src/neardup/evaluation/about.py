@@ -27,8 +27,9 @@ def about_gold(gold: Gold) -> dict[str, Any]:
 def _source(gold: Gold) -> str:
     if isinstance(gold, GroupGold):
         groups = len(np.unique(gold.group[gold.group >= 0]))
-        return f"{groups:,} groups"
-    return f"{sum(gold.label_counts().values()):,} labelled pairs"
+        return f"{groups:,} group{'s' * (groups != 1)}"
+    pairs = sum(gold.label_counts().values())
+    return f"{pairs:,} labelled pair{'s' * (pairs != 1)}"
 
 
 def notes_of(gold: Gold) -> list[str]:

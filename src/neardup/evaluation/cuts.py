@@ -63,7 +63,7 @@ class Setting:
         return registry.changed(self.method, {cut.parameter: cut.value})
 
     def command(self, cut: Cut, inputs: str = "INPUT") -> str:
-        """The run with this setting, to paste."""
+        """The run with this setting; ``inputs`` as a shell reads them."""
         name, *assignments = shlex.split(self.name)
         words = ["neardup", "dedup", inputs, "--method", name]
         words += [word for one in assignments for word in ("--set", shlex.quote(one))]

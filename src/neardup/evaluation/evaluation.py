@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,11 @@ class Evaluation:
     about: dict[str, Any]
     measured: Sequence[Measured]
     recommendation: Recommendation | None
+
+    def pasted(self, inputs: str) -> Evaluation:
+        """The same, with a command for these inputs."""
+        found = self.recommendation and replace(self.recommendation, inputs=inputs)
+        return replace(self, recommendation=found)
 
     def data(self) -> dict[str, Any]:
         return {

@@ -83,12 +83,14 @@ class Recommendation:
     met_by_interval: bool | None  # whether a wished share is met by the interval, not only by luck
     text: str
     warnings: tuple[str, ...] = ()
+    inputs: str = "INPUT"  # of the command: documents, and options of how they are read
 
     @property
     def command(self) -> str | None:
+        """The run with the chosen setting, to paste."""
         if self.chosen is None:
             return None
-        return self.chosen.of.setting.command(self.chosen.at.cut)
+        return self.chosen.of.setting.command(self.chosen.at.cut, self.inputs)
 
     def data(self) -> dict[str, Any]:
         chosen = self.chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from neardup.outputs.result import Result
 from neardup.plan import CLUSTERS, Settings
 from neardup.progress import Progress, Silent
 
+SHOWN_FILES = 3
 PAIRS = "pairs"  # the folder of scored pairs, in that of the evaluation
 
 
@@ -79,7 +81,8 @@ def evaluate(
     truth = Truth.of(gold, known.similarity)
     measured = list(replace(job, digest=known.digest).measured(truth, told))
     about = _about(known.documents, known.rejected, collection, clusters, truth)
-    return _finished(about, measured, wished, asked_for=wish is not None)
+    made = _finished(about, measured, wished, asked_for=wish is not None)
+    return made.pasted(_inputs(collection, base))
 
 
 def _of_run(
@@ -111,7 +114,7 @@ def _of_run(
     told.stage("measuring", len(setting.cuts), unit="thresholds")
     measured = measure(setting, of_result(result), truth, clusters=clusters, advance=told.advance)
     about = _about(known.documents, known.rejected, collection, clusters, truth)
-    return _finished(about, [measured], wished, asked_for=False)
+    return _finished(about, [measured], wished, asked_for=False).pasted(_inputs(collection, base))
 
 
 def _about(
@@ -133,6 +136,18 @@ def _finished(
     choices = sum(len(one.at) for one in measured)
     found = recommend(measured, wished) if choices > 1 or asked_for else None
     return Evaluation(about, measured, found)
+
+
+def _inputs(collection: Collection, base: Settings) -> str:
+    """Files and options of a command for these documents; INPUT where they are no few files."""
+    files = [path.as_posix() for path in collection.paths if path]
+    few = len(files) == len(collection.paths) <= SHOWN_FILES
+    words = [shlex.quote(file) for file in files] if few and files else ["INPUT"]
+    for name in ("text", "id", "date", "within", "encoding", "limit"):
+        value = getattr(base, name)
+        if value is not None and value != getattr(Settings(), name):
+            words += [f"--{name}", shlex.quote(str(value))]
+    return " ".join(words)
 
 
 def pair_columns(names: Sequence[str]) -> PairColumns:

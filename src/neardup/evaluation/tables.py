@@ -68,7 +68,7 @@ def all_sections(
         Section("Hard pairs", HARD, _pair_table(measured, found, hard=True)),
         Section(
             "Recall by similarity",
-            BANDS,
+            BANDS + _drawn(about, measured),
             _band_table(measured, best),
             partial(charts.bands, measured, best),
         ),
@@ -178,6 +178,12 @@ def _band_table(measured: Sequence[Measured], best: Sequence[int]) -> Table:
     return Table(header, [exist, *rows])
 
 
+def _drawn(about: dict[str, Any], measured: Sequence[Measured]) -> str:
+    """Of very many duplicates only some are looked at."""
+    seen = sum(band.positives for band in measured[0].at[0].bands)
+    return "" if seen == about["gold"]["positives"] else f" {seen:,} of them were drawn for this."
+
+
 def _clusters(measured: Sequence[Measured], found: Recommendation | None) -> list[Section]:
     if all(at.b_cubed is None for one in measured for at in one.at):
         return []
@@ -231,7 +237,7 @@ def _kind_table(measured: Sequence[Measured], best: Sequence[int]) -> Table:
 def _recommended(found: Recommendation | None) -> list[Section]:
     if found is None:
         return []
-    text = "\n\n".join([found.text, *found.warnings])
+    text = "\n\n".join([found.text, *(WARNING + warning for warning in found.warnings)])
     if found.command:
         text += f"\n\n$ {found.command}"
     return [Section("Recommendation", text)]

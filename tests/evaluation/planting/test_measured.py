@@ -182,7 +182,7 @@ def test_what_cannot_be_planted_is_said() -> None:
 @pytest.mark.parametrize("name", ["bbc_news", "manpages_versions"])
 def test_real_collections(data: Path, name: str) -> None:
     path = data / name / "docs.jsonl.zst"
-    wanted = ["case", "substitutions:0.01", "excerpt-first:0.25"]
+    wanted = ["case", "substitutions=0.01", "excerpt-first=0.25"]
     found = evaluate(path, Settings(limit=1200), edits=wanted, per_edit=20)
     recall = {cell.edit: cell.found(0.5) / len(cell) for cell in found.measures.cells}
     assert recall["case"] == 1

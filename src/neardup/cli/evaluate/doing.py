@@ -13,6 +13,7 @@ import click
 from neardup.cli.evaluate.options import READING
 from neardup.cli.evaluate.showing import show_sections
 from neardup.cli.failures import INTERRUPTED
+from neardup.cli.listing import show_table
 from neardup.cli.progress import progress_for
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
@@ -44,6 +45,9 @@ class Evaluating:
         self.out: Path | None = options["out"]
 
     def run(self) -> None:
+        if self.options["paper"] == "list":
+            list_papers()
+            return
         documents = self._documents()
         if self.out:
             check_folder(self.out, documents.paths if isinstance(documents, Collection) else [])
@@ -159,6 +163,11 @@ class Evaluating:
     def _interrupted(self) -> str:
         kept = self.out and (self.out / PAIRS).is_dir()
         return "the same command goes on from here" if kept else "nothing was written"
+
+
+def list_papers() -> None:
+    papers = importlib.import_module("neardup.evaluation.papers").PAPERS
+    show_table(("name", "experiment"), [(name, paper.says) for name, paper in papers.items()])
 
 
 def check_folder(folder: Path, inputs: Sequence[Any]) -> None:

@@ -72,7 +72,11 @@ _INSTEAD = (
         multiple=True,
         help="Of --plant: an edit to make. May be repeated.  [default: all of them]",
     ),
-    click.option("--paper", metavar="NAME", help="Repeat an experiment of a paper on INPUT."),
+    click.option(
+        "--paper",
+        metavar="NAME",
+        help="Repeat an experiment of a paper on INPUT; `--paper list` names them.",
+    ),
     click.option("--source", metavar="COL", help="Of --paper: the column of the site or outlet."),
     click.option(
         "--sample",

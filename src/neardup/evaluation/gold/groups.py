@@ -144,10 +144,10 @@ def from_groups(
     complete: bool = True,
     same: Array | None = None,
 ) -> GroupGold:
-    """Equal values are one group; a missing or empty value is no group."""
+    """Equal values are one group; a missing, empty or undefined value is no group."""
     column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(list(values))
     encoded = pc.dictionary_encode(plain(column, "group"))
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-    empty = [i for i, value in enumerate(encoded.dictionary.to_pylist()) if value in ("", "null")]
-    codes[np.isin(codes, empty)] = -1
+    none = [i for i, v in enumerate(encoded.dictionary.to_pylist()) if v == "" or v != v]  # NaN
+    codes[np.isin(codes, none)] = -1
     return GroupGold(codes, complete, same)

@@ -70,12 +70,12 @@ EDITS = {edit.name: edit for edit in _ALL}
 
 
 def edits_named(names: Sequence[str | Edit] | None) -> list[Edit]:
-    """``"ocr"``, or at one rate only ``"ocr:0.05"``; all, where none is named."""
+    """``"ocr"``, or at one rate only ``"ocr=0.05"``; all, where none is named."""
     if not names:
         return list(_ALL)
     found: dict[str, Edit] = {}
     for one in names:
-        edit = one if isinstance(one, Edit) else _named(*one.partition(":")[::2])
+        edit = one if isinstance(one, Edit) else _named(*one.partition("=")[::2])
         before = found.get(edit.name)
         rates = {*edit.rates, *(before.rates if before else ())}
         found[edit.name] = replace(edit, rates=tuple(sorted(rates)))
@@ -102,6 +102,6 @@ def _rate(written: str, name: str) -> float:
     if not 0 < rate <= 1:
         raise SettingsError(
             f"The rate of {name} is {written!r}; expected a share above 0, up to 1.",
-            hint=f"for example {name}:0.05.",
+            hint=f"for example {name}=0.05.",
         )
     return rate

@@ -22,6 +22,7 @@ from neardup.evaluation.planting.plant import plant, with_copies
 from neardup.evaluation.planting.traps import traps
 from neardup.evaluation.planting.units import unit_count
 from neardup.evaluation.report import html_page
+from neardup.methods import registry
 from neardup.plan import Settings
 
 
@@ -146,6 +147,22 @@ def test_a_method_without_a_threshold_is_measured_as_it_is() -> None:
     assert len(found.cuts) == 1
     assert "no other threshold to choose" in found.sentence()
     assert html_page("planted", found.sections()).count("<svg") == 2
+
+
+def test_thresholds_that_would_compare_everything_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from neardup.evaluation.planting import bearable
+
+    docs = collection_with_twins()
+    monkeypatch.setattr(bearable, "CANDIDATES", 50)
+    monkeypatch.setattr(bearable, "PER_DOCUMENT", 0)
+    found = evaluate(docs, Settings(method="qgrams"), edits=["case"], per_edit=3)
+    assert found.cuts[0].value > 0.3  # type: ignore[operator]
+    assert found.cuts[0].threshold <= registry.build("qgrams").threshold
+    assert "too many unrelated documents" in found.sentence()
+    asked = evaluate(docs, Settings(method="qgrams"), edits=["case"], per_edit=3, thresholds=[0.3])
+    assert [cut.value for cut in asked.cuts] == [0.3, registry.build("qgrams").threshold]
 
 
 @pytest.mark.parametrize("distance", [3, 13])

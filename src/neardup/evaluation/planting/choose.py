@@ -28,8 +28,9 @@ def draw(
     *,
     avoid: Container[str] = (),
     progress: Progress,
-) -> pa.Table:
-    """At most so many documents, in an order in which every run of them has all lengths.
+) -> tuple[pa.Table, int]:
+    """At most so many documents, in an order in which every run of them has all lengths; and how
+    many there are.
 
     Two passes: the first keeps 17 bytes of every document, the second takes what was drawn.
     """
@@ -43,10 +44,10 @@ def draw(
         usable.append(_usable(records, text.lengths, seen, avoid))
         progress.advance(records.num_rows, size)
     if not lengths:
-        return _nothing()
+        return _nothing(), 0
     there = np.concatenate(usable)
     order = _order(np.concatenate(digests), np.concatenate(lengths), there)
-    return _taken(collection, columns, order[:wanted])
+    return _taken(collection, columns, order[:wanted]), len(there)
 
 
 def _batches(collection: Collection, columns: Columns) -> Iterator[tuple[pa.RecordBatch, int]]:

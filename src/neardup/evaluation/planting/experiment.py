@@ -12,11 +12,13 @@ from neardup.api import make_result
 from neardup.documents import Collection, collect
 from neardup.errors import SettingsError
 from neardup.evaluation.cuts import SWEEP, Setting, parse_thresholds, settings_of
+from neardup.evaluation.planting.bearable import bearable
 from neardup.evaluation.planting.edits import Edit, edits_named
-from neardup.evaluation.planting.findings import Findings
+from neardup.evaluation.planting.findings import About, Findings
 from neardup.evaluation.planting.measured import measure
 from neardup.evaluation.planting.plant import PER_EDIT, plant, with_copies
 from neardup.evaluation.planting.traps import traps
+from neardup.evaluation.run import pasted_inputs
 from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
 from neardup.methods.method import Method
@@ -45,17 +47,26 @@ def evaluate(
             "Copies are planted in one collection, not against another.",
             hint="leave --against out, or give both as input.",
         )
-    written = resolve(settings).method
-    setting = _setting(written, thresholds)
-    plan = resolve(replace(settings, method=setting.wide, set={}, threshold=None), every_pair=True)
+    setting = _setting(resolve(settings).method, thresholds)
+    plan = _plan(settings, setting)
     told = Logged(progress or Silent())
     collection = collect(inputs, plan.encoding).limited(plan.limit)
     planted = plant(collection, plan.columns, edits_named(edits), per_edit, seed, progress=told)
+    lowest = setting.cuts[0]
+    if thresholds is None:
+        told.stage("weighing")
+        setting = bearable(setting, settings, planted.drawn, planted.documents)
     framed = traps(planted, per_edit)
     added = pa.concat_tables([planted.copies, framed], promote_options="permissive")
-    result = _match(collection, with_copies(collection, plan.columns, added), plan, told)
+    both = with_copies(collection, plan.columns, added)
+    result = _match(collection, both, _plan(settings, setting), told)
     measures = measure(result, planted.copies, framed)
-    return Findings(measures, setting, per_edit, seed)
+    about = About(per_edit, seed, pasted_inputs(collection, settings), lowest != setting.cuts[0])
+    return Findings(measures, setting, about)
+
+
+def _plan(settings: Settings, setting: Setting) -> Plan:
+    return resolve(replace(settings, method=setting.wide, set={}, threshold=None), every_pair=True)
 
 
 def _setting(method: Method, thresholds: Sequence[float] | None) -> Setting:

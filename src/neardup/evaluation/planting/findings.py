@@ -74,13 +74,22 @@ class Point:
 
 
 @dataclass(frozen=True)
+class About:
+    """``inputs`` as a command takes them; ``raised``: lower thresholds were left out for cost."""
+
+    per_edit: int
+    seed: int
+    inputs: str = "INPUT"
+    raised: bool = False
+
+
+@dataclass(frozen=True)
 class Findings:
     """``setting`` is the method with the thresholds it was cut at, which rise."""
 
     measures: Measures
     setting: Setting
-    per_edit: int
-    seed: int
+    about: About
 
     @property
     def cuts(self) -> tuple[Cut, ...]:
@@ -100,8 +109,9 @@ class Findings:
         return {
             "experiment": "planting",
             "method": self.setting.name,
-            "per_edit": self.per_edit,
-            "seed": self.seed,
+            "per_edit": self.about.per_edit,
+            "seed": self.about.seed,
+            "raised": self.about.raised,
             "documents": self.measures.documents,
             "pairs": "complete" if self.measures.complete else "partial",
             "edits": [_cell_data(cell, self.cuts) for cell in self.measures.cells],
@@ -111,10 +121,14 @@ class Findings:
                 **vars(best.cut),
                 "f1": best.f1,
                 "as_good": [cut.threshold for cut in near],
-                "command": self.setting.command(best.cut),
+                "command": self.command,
                 "text": self.sentence(),
             },
         }
+
+    @property
+    def command(self) -> str:
+        return self.setting.command(self.recommended()[0].cut, self.about.inputs)
 
     def lead(self) -> str:
         copies = sum(map(len, self.measures.cells))
@@ -170,12 +184,17 @@ class Findings:
         if len(self.cuts) == 1:
             told.append("There is no other threshold to choose.")
         told.append("All edits count alike: name those that are duplicates to you with --edit.")
+        if self.about.raised:
+            told.append(
+                f"Below {self.cuts[0]} too many unrelated documents would be compared; "
+                "--thresholds asks for it all the same."
+            )
         if not self.measures.complete:
             told.append("Not all pairs were kept, so recall may be higher.")
         return " ".join(told)
 
     def _advice(self) -> str:
-        return f"{self.sentence()}\n\n$ {self.setting.command(self.recommended()[0].cut)}"
+        return f"{self.sentence()}\n\n$ {self.command}"
 
 
 def _point(measures: Measures, cut: Cut) -> Point:

@@ -50,6 +50,7 @@ class Planted:
     drawn: pa.Table
     material: Material
     seed: int
+    documents: int  # of the collection
 
 
 def planted(
@@ -81,7 +82,7 @@ def plant(
     progress: Progress | None = None,
 ) -> Planted:
     told = progress or Silent()
-    drawn = draw(
+    drawn, documents = draw(
         collection, columns, SPARE * per_edit * len(edits), seed, avoid=avoid, progress=told
     )
     if not len(drawn):
@@ -101,7 +102,8 @@ def plant(
             rows += copies
             taken += [original] * len(copies)
             told.advance(1)
-    return Planted(table_of(rows, drawn.take(pa.array(taken, pa.int64()))), drawn, material, seed)
+    copies = table_of(rows, drawn.take(pa.array(taken, pa.int64())))
+    return Planted(copies, drawn, material, seed, documents)
 
 
 def _of_edit(

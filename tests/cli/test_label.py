@@ -141,3 +141,15 @@ def test_runs_of_one_name_are_told_apart(place: Path, run: Run) -> None:
     run("find", "docs.jsonl", "-o", "more/low", "--quiet")
     done = run("label", "sample", "low", "more/low", "-o", "t.jsonl", "--json")
     assert [t["name"] for t in json.loads(done.stdout)["treatments"]] == ["low", "more/low"]
+
+
+def test_exported_labels_are_gold(place: Path, run: Run) -> None:
+    run("label", "import", "s.jsonl", judge(place, "ann"), "--assessor", "ann")
+    assert run("label", "export", "s.labels.jsonl", "-o", "gold.jsonl").exit_code == 0
+    done = run("evaluate", "docs.jsonl", "--pairs", "gold.jsonl", "--threshold", 0.5, "--json")
+    assert done.exit_code == 0, done.output
+    gold = json.loads(done.stdout)["gold"]
+    labels = [same(row) for row in rows(place / "gold.jsonl")]
+    assert gold["labels"] == {"duplicate": sum(labels), "not": len(labels) - sum(labels)}
+    (cut,) = json.loads(done.stdout)["methods"][0]["cuts"]
+    assert cut["all"]["tp"] == sum(labels)

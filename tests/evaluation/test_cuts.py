@@ -43,6 +43,14 @@ def test_a_method_that_serves_some_thresholds_is_swept_over_those() -> None:
     assert [cut.value for cut in setting.cuts] == [0.8]
 
 
+def test_a_usual_sweep_leaves_out_what_makes_no_sense() -> None:
+    methods = [read_method("qgrams"), read_method("shingles")]
+    for usual, cuts in ((True, [0.5, 0.8]), (False, [0.3, 0.5, 0.8])):
+        made = settings_of(methods, thresholds=(0.3, 0.5, 0.8), usual=usual)
+        assert [cut.value for cut in made[0].cuts] == cuts
+        assert len(made[1].cuts) == 3
+
+
 def test_a_threshold_that_nobody_has_is_refused() -> None:
     with pytest.raises(SettingsError, match="has no parameter 'threshold'"):
         settings_of([read_method("simhash")], threshold=0.5)

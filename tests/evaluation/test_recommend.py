@@ -5,8 +5,8 @@ import pytest
 from evaluation.collections import grouped
 from neardup.errors import SettingsError
 from neardup.evaluation.evaluation import Evaluation
-from neardup.evaluation.recommend import Wish
 from neardup.evaluation.run import evaluate
+from neardup.evaluation.wish import Wish
 
 DOCUMENTS = grouped(groups=40)
 # Pairs that only look like duplicates: the same first half, another second one.
@@ -94,9 +94,15 @@ def test_without_negatives_only_recall_can_be_wished() -> None:
     assert made.recommendation.chosen is None
     assert "no negative pair is known" in made.recommendation.text
     assert all(at.every.precision is None for at in made.measured[0].at)
-    found = swept("recall=0.5", DOCUMENTS, group=None, pairs=rows).recommendation
+    made = swept("recall=0.5", DOCUMENTS, group=None, pairs=rows)
+    found = made.recommendation
     assert found is not None
     assert found.chosen is not None
+    assert "is the strictest setting" in found.text
+    met = [
+        at for at in made.measured[0].at if (bound := at.every.recall_interval) and bound.low > 0.5
+    ]
+    assert found.chosen.at is met[-1]
 
 
 def test_without_positives_nothing_is_recommended() -> None:

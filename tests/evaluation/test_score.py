@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -50,6 +52,12 @@ class Theirs:
         return said, (i, j)
 
 
+@pytest.fixture(scope="module")
+def said_of(data: Path, score: ModuleType) -> Callable[[str], Theirs]:
+    """Made once: the script walks over all pairs."""
+    return functools.cache(lambda name: Theirs(score, data / name))
+
+
 SETS: dict[str, dict[str, Any]] = {
     "bill_pairs": {"positive": ["4", "3"], "negative": ["0"]},
     "clough_stevenson": {"positive": ["cut", "light"], "negative": ["non"]},
@@ -65,10 +73,9 @@ def asked(folder: Path, name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", SETS)
 def test_a_whole_evaluation_says_what_the_script_says(
-    data: Path, score: ModuleType, name: str
+    data: Path, said_of: Callable[[str], Theirs], name: str
 ) -> None:
-    folder = data / name
-    theirs = Theirs(score, folder)
+    folder, theirs = data / name, said_of(name)
     ours = evaluate(
         folder / "docs.jsonl.zst",
         method="shingles words=3",
@@ -93,9 +100,11 @@ def test_a_whole_evaluation_says_what_the_script_says(
 
 
 @pytest.mark.parametrize("name", ["ocr_pairs", "manpages_versions"])
-def test_measures_agree_where_the_classes_do(data: Path, score: ModuleType, name: str) -> None:
+def test_measures_agree_where_the_classes_do(
+    said_of: Callable[[str], Theirs], score: ModuleType, name: str
+) -> None:
     """On the classes, equal texts, similarities and clusters of the script itself."""
-    theirs = Theirs(score, data / name)
+    theirs = said_of(name)
     gold = theirs.gold
     said, (i, j) = theirs.at(0.7)
     classes = gold.classify(i, j)[0].astype(np.int8)

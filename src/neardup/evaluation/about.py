@@ -27,32 +27,33 @@ def about_gold(gold: Gold) -> dict[str, Any]:
 def _source(gold: Gold) -> str:
     if isinstance(gold, GroupGold):
         groups = len(np.unique(gold.group[gold.group >= 0]))
-        return f"{groups:,} group{'s' * (groups != 1)}"
-    pairs = sum(gold.label_counts().values())
-    return f"{pairs:,} labelled pair{'s' * (pairs != 1)}"
+        return _many(groups, "group")
+    return _many(sum(gold.label_counts().values()), "labelled pair")
 
 
 def notes_of(gold: Gold) -> list[str]:
+    """What gold says that counts for nothing, a sentence each."""
     unused, said = gold.unused, []
-    if isinstance(gold, GroupGold) and (alone := int((gold.group < 0).sum())):
-        said.append(f"{alone:,} documents have no group; their pairs count neither way.")
-    if isinstance(gold, GroupGold) and (equal := gold.equal_across()):
-        said.append(
-            f"{equal:,} pairs of equal text are in different groups; they count neither way."
-        )
+    if isinstance(gold, GroupGold):
+        if alone := int((gold.group < 0).sum()):
+            said.append(f"Count nowhere: {_many(alone, 'document')} without a group.")
+        if equal := gold.equal_across():
+            said.append(f"Count neither way: {_many(equal, 'pair')} of equal text, other group.")
     if unused.unknown_ids:
-        examples = ", ".join(map(repr, unused.examples))
-        said.append(
-            f"{unused.unknown_ids:,} labelled pairs name a document that is not there ({examples})"
-            " and were not used."
-        )
+        pairs, examples = _many(unused.unknown_ids, "labelled pair"), map(repr, unused.examples)
+        said.append(f"Not used: {pairs} with a document that is not there ({', '.join(examples)}).")
     if unused.with_itself:
-        said.append(f"{unused.with_itself:,} labelled pairs are of a document with itself.")
+        pairs = _many(unused.with_itself, "labelled pair")
+        said.append(f"Not used: {pairs} of a document with itself.")
     if unused.contradicting:
-        said.append(f"{unused.contradicting:,} pairs are labelled both ways and count neither way.")
+        said.append(f"Count neither way: {_many(unused.contradicting, 'pair')} labelled both ways.")
     if unused.other_labels:
         listed = sorted(unused.other_labels.items(), key=lambda item: (-item[1], item[0]))
         shown = ", ".join(f"{name!r} {count:,}" for name, count in listed[:SHOWN_LABELS])
         more = f" and {len(listed) - SHOWN_LABELS} more" if len(listed) > SHOWN_LABELS else ""
         said.append(f"Labels that are neither positive nor negative: {shown}{more}.")
     return said
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -20,6 +20,9 @@ from neardup.methods.method import BitsMethod, Method
 from neardup.methods.written import write_method
 
 SWEEP = "0.3:0.95:0.05"
+# Where all documents are somewhat alike, a sweep that nobody asked to go lower begins here: below,
+# whole languages are one cluster, and most of the collection would be scored.
+SWEPT_FROM = {"qgrams": 0.5}
 MOST_DISTANCE = 10  # as in Manku's and Henzinger's figures
 MOST_CUTS = 1000
 
@@ -110,11 +113,21 @@ def settings_of(
     *,
     threshold: float | None = None,
     thresholds: Sequence[float] | None = None,
+    usual: bool = False,
 ) -> list[Setting]:
-    """Each method with its cuts: one threshold, many, or (neither) its own."""
+    """Each method with its cuts: one threshold, many, or (neither) its own. ``usual``: the
+    thresholds are the usual ones, of which a method takes those that make sense for it."""
     if threshold is not None and not any(_has(method, "threshold") for method in methods):
         registry.changed(methods[0], {"threshold": threshold})  # raises, and says why
-    return [_setting(method, threshold, thresholds) for method in methods]
+    return [
+        _setting(method, threshold, _sensible(method, thresholds) if usual else thresholds)
+        for method in methods
+    ]
+
+
+def _sensible(method: Method, thresholds: Sequence[float] | None) -> Sequence[float] | None:
+    lowest = SWEPT_FROM.get(method.name, 0)
+    return thresholds and [t for t in thresholds if t >= lowest]
 
 
 def _setting(

@@ -14,50 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from neardup.errors import SettingsError
 from neardup.evaluation.intervals import Interval, probability
 from neardup.evaluation.lines import AtCut, Line, Measured
+from neardup.evaluation.wish import Wish
 from neardup.schema import Array
 
-WISHES = "f1, precision=0.99 or recall=0.95"
 NEAR = 0.01
 LOWEST = 0.1  # a sweep that began here has seen all there is
 FEW = 50  # positives below which a recommendation is mostly chance
 
 
-@dataclass(frozen=True)
-class Wish:
-    """``measure`` is "f1", "precision" or "recall"; the latter are to be ``least`` or more."""
-
-    measure: str = "f1"
-    least: float | None = None
-
-    @classmethod
-    def parse(cls, written: str) -> Wish:
-        measure, equals, value = written.strip().lower().partition("=")
-        try:
-            least = float(value) if equals else None
-        except ValueError:
-            least = None
-        needs_value = measure in ("precision", "recall")
-        if measure == "f1" and not equals:
-            return cls()
-        if not needs_value or least is None or not 0 < least <= 1:
-            raise SettingsError(f"recommend is {written!r}.", hint=f"expected {WISHES}.")
-        return cls(measure, least)
-
-    def __str__(self) -> str:
-        if self.least is None:
-            return "the highest F1"
-        return f"{self.measure} of {self.least:g} or more"
-
-    @property
-    def other(self) -> str:
-        """What is made as high as possible where the wish is met."""
-        return {"f1": "f1", "precision": "recall", "recall": "precision"}[self.measure]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     setting: int
     cut: int
@@ -174,9 +141,15 @@ def _meeting(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
             f"{_valued(value(best), bound(best))}."
         )
         return Recommendation(wish, None, None, False, text, _warnings(best))
+    known = getattr(met[0].line, wish.other) is not None
     best = max(
         surely or met,
-        key=lambda c: (getattr(c.line, wish.other) or 0, value(c), -c.setting, c.cut),
+        key=lambda c: (
+            getattr(c.line, wish.other) or 0,
+            value(c) if known else 0,
+            -c.setting,
+            c.cut,
+        ),
     )
     sure = _probability(best, wish.measure, least)
     how = (
@@ -184,11 +157,19 @@ def _meeting(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
         if surely
         else "only the estimate meets the wish, its interval does not"
     )
+    what = f"has the highest {wish.other}" if known else "is the strictest setting"
     text = (
-        f"{_named(best)} has the highest {wish.other} with a {wish}: {_both(best.line)}; "
-        f"{how}. The probability that it is met is {sure:.0%}."
+        f"{_named(best)} {what} with a {wish}: {_both(best.line)}; "
+        f"{how}. The probability that it is met is {_percent(sure)}."
     )
     return Recommendation(wish, best, sure, bool(surely), text, _warnings(best))
+
+
+def _percent(share: float) -> str:
+    """Nothing is certain that was measured."""
+    if share > 0.99:
+        return "over 99%"
+    return "under 1%" if share < 0.01 else f"{share:.0%}"
 
 
 def _probability(best: Candidate, measure: str, least: float) -> float:

@@ -17,10 +17,11 @@ from neardup.evaluation.evaluation import Evaluation
 from neardup.evaluation.labelled import PairColumns
 from neardup.evaluation.lines import Measured
 from neardup.evaluation.measured import Truth, measure
-from neardup.evaluation.recommend import Wish, recommend
+from neardup.evaluation.recommend import recommend
 from neardup.evaluation.scored import of_result
 from neardup.evaluation.survey import survey
 from neardup.evaluation.sweep import Sweep
+from neardup.evaluation.wish import Wish
 from neardup.methods import registry
 from neardup.methods.method import Method
 from neardup.methods.written import read_method
@@ -69,9 +70,8 @@ def evaluate(
     if isinstance(documents, Result):
         return _of_run(documents, asked, threshold, thresholds, wished, clusters, told)
     base = Settings(**settings)
-    chosen = settings_of(
-        [_method(one, base) for one in _several(method)], threshold=threshold, thresholds=thresholds
-    )
+    methods = [_method(one, base) for one in _several(method)]
+    chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
     asked.check(base.text)
     collection = collect(documents, base.encoding)
     job = Sweep(collection, replace(base, set={}), chosen, "", _pairs_folder(folder), clusters)

@@ -151,5 +151,5 @@ def test_exported_labels_are_gold(place: Path, run: Run) -> None:
     gold = json.loads(done.stdout)["gold"]
     labels = [same(row) for row in rows(place / "gold.jsonl")]
     assert gold["labels"] == {"duplicate": sum(labels), "not": len(labels) - sum(labels)}
-    (cut,) = json.loads(done.stdout)["methods"][0]["cuts"]
+    (cut,) = json.loads(done.stdout)["settings"][0]["cuts"]
     assert cut["all"]["tp"] == sum(labels)

@@ -7,8 +7,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
@@ -16,6 +19,7 @@ from click.testing import CliRunner, Result
 import neardup as nd
 from evaluation.collections import grouped
 from neardup.cli import main
+from neardup.evaluation.report import Section, Table
 
 
 @pytest.fixture
@@ -159,3 +163,66 @@ def test_a_killed_sweep_goes_on(docs: Path, tmp_path: Path) -> None:
     assert evaluated(*arguments).exit_code == 0
     assert first.stat().st_mtime_ns == stamp
     assert len(list((out / "pairs").iterdir())) == 2
+
+
+class Found:
+    """What an experiment gives."""
+
+    def data(self) -> dict[str, Any]:
+        return {"answer": 42}
+
+    def sections(self) -> list[Section]:
+        return [Section("Answer", "In short.", Table(("n",), [(42,)]))]
+
+
+def test_planting_is_told_what_was_asked(
+    docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Any] = []
+
+    def planted(inputs: Any, settings: Any, progress: Any, **more: Any) -> Found:
+        asked.append((inputs.files, settings, more))
+        assert progress is not None
+        return Found()
+
+    module = SimpleNamespace(evaluate=planted)
+    monkeypatch.setitem(sys.modules, "neardup.evaluation.planting", module)
+    done = evaluated(
+        docs, "--plant", "--method", "qgrams q=5", "--edit", "ocr=0.1", "--sample", 7, "--limit", 9,
+        "--thresholds", ".5,.6", "-o", tmp_path / "out",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert done.stdout.split() == ["Answer", "In", "short.", "n", "42"]
+    ((files, settings, more),) = asked
+    assert files == [str(docs)]
+    assert (settings.method.q, settings.limit, settings.threshold) == (5, 9, None)
+    assert more == {"edits": ["ocr=0.1"], "seed": 0, "per_edit": 7, "thresholds": (0.5, 0.6)}
+    assert json.loads((tmp_path / "out" / "evaluation.json").read_text()) == {"answer": 42}
+    assert "<td class=n>42</td>" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_papers_are_given_gold(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def paper(name: str, inputs: Any, options: Any, progress: Any) -> Found:
+        asked.append((name, inputs.files, options))
+        assert progress is not None
+        return Found()
+
+    papers = SimpleNamespace(run=paper, PAPERS={"broder": SimpleNamespace(says="clusters")})
+    monkeypatch.setitem(sys.modules, "neardup.evaluation.papers", papers)
+    experiment = SimpleNamespace(Options=SimpleNamespace)
+    monkeypatch.setitem(sys.modules, "neardup.evaluation.papers.experiment", experiment)
+    done = evaluated(docs, "--paper", "broder", "--group", "group", "--date", "day", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout) == {"answer": 42}
+    ((name, files, options),) = asked
+    assert (name, files, options.date, options.columns) == (
+        "broder",
+        [str(docs)],
+        "day",
+        ("group",),
+    )
+    table = pa.table({"id": ["a", "b"], "group": ["x", "x"]})
+    assert options.gold(table, np.array([0, 1])).positive_count() == 1
+    assert "clusters" in evaluated("--paper", "list").stdout

@@ -46,6 +46,8 @@ ROWS = [
         ({"group": "group", "sweep": True, "threshold": 0.5}, SettingsError, "Both a threshold"),
         ({"group": "group", "clusters": "trees"}, SettingsError, "clusters is 'trees'"),
         ({"group": "group", "method": "shingels"}, SettingsError, "did you mean 'shingles'"),
+        ({"group": "group", "words": 3}, SettingsError, "'words' is no setting of an evaluation"),
+        ({"group": "group", "keep": "last"}, SettingsError, "'keep' is no setting"),
     ],
 )
 def test_wrong_gold_is_refused(gold: dict[str, Any], error: type[NeardupError], said: str) -> None:
@@ -119,6 +121,14 @@ def test_a_sweep_below_a_run_is_refused() -> None:
         nd.evaluate(result, group="group", threshold=0.5)
     with pytest.raises(SettingsError, match=r"from 0\.8 on"):
         nd.evaluate(result, group="group", sweep=(0.3, 0.5))
+
+
+def test_a_run_against_references_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "docs.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in DOCUMENTS[:9]))
+    result = nd.find(DOCUMENTS[9:], against=path)
+    with pytest.raises(SettingsError, match="against references"):
+        nd.evaluate(result, group="group")
 
 
 def written(rows: list[dict[str, Any]], path: Path) -> Path:

@@ -30,6 +30,10 @@ from neardup.plan import CLUSTERS, Settings
 from neardup.progress import Progress, Silent
 
 SHOWN_FILES = 3
+SETTINGS = (
+    *("text", "id", "date", "encoding", "within", "workers", "memory", "limit", "max_pairs"),
+    *("strict", "set"),
+)
 PAIRS = "pairs"  # the folder of scored pairs, in that of the evaluation
 
 
@@ -59,7 +63,7 @@ def evaluate(
     pairs that are not listed are no duplicates. ``method``: one or several, as names, as written
     ("shingles words=3") or as objects. ``sweep``: True, or thresholds. ``wish``: "f1",
     "precision=0.99" or "recall=0.95". Scored pairs are kept in ``folder`` and found again there.
-    Other settings are those of :class:`neardup.plan.Settings`.
+    Other settings (``text``, ``id``, ``within`` …) are those of :class:`neardup.plan.Settings`.
     """
     asked = Asked(group, pairs, pair_columns(columns), positive, negative, complete)
     wished = Wish.parse(wish or "f1")
@@ -69,7 +73,7 @@ def evaluate(
     told = progress or Silent()
     if isinstance(documents, Result):
         return _of_run(documents, asked, threshold, thresholds, wished, clusters, told)
-    base = Settings(**settings)
+    base = _settings(settings)
     methods = [_method(one, base) for one in _several(method)]
     chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
     asked.check(base.text)
@@ -85,6 +89,17 @@ def evaluate(
     return made.pasted(pasted_inputs(collection, base))
 
 
+def _settings(given: dict[str, Any]) -> Settings:
+    for name in given:
+        if name not in SETTINGS:
+            raise SettingsError(
+                f"{name!r} is no setting of an evaluation.",
+                hint="parameters are written with their method, as in 'shingles words=3'; "
+                f"settings are {', '.join(SETTINGS)}.",
+            )
+    return Settings(**given)
+
+
 def _of_run(
     result: Result,
     asked: Asked,
@@ -95,6 +110,11 @@ def _of_run(
     told: Progress,
 ) -> Evaluation:
     """Scores that a run has left; its documents are read again for ids and similarities."""
+    if result.info.get("against"):
+        raise SettingsError(
+            "This run was made against references, whose documents gold does not know.",
+            hint="evaluate the documents instead.",
+        )
     written = result.info["settings"]
     names = ("text", "id", "limit", "encoding")
     base = Settings(**{name: written[name] for name in names if written.get(name) is not None})

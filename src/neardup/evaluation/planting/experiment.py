@@ -47,11 +47,12 @@ def evaluate(
             "Copies are planted in one collection, not against another.",
             hint="leave --against out, or give both as input.",
         )
+    chosen = edits_named(edits)
     setting = _setting(resolve(settings).method, thresholds)
     plan = _plan(settings, setting)
     told = Logged(progress or Silent())
     collection = collect(inputs, plan.encoding).limited(plan.limit)
-    planted = plant(collection, plan.columns, edits_named(edits), per_edit, seed, progress=told)
+    planted = plant(collection, plan.columns, chosen, per_edit, seed, progress=told)
     lowest = setting.cuts[0]
     if thresholds is None:
         told.stage("weighing")
@@ -61,7 +62,8 @@ def evaluate(
     both = with_copies(collection, plan.columns, added)
     result = _match(collection, both, _plan(settings, setting), told)
     measures = measure(result, planted.copies, framed)
-    about = About(per_edit, seed, pasted_inputs(collection, settings), lowest != setting.cuts[0])
+    raised = lowest != setting.cuts[0]
+    about = About(chosen, per_edit, seed, pasted_inputs(collection, settings), raised)
     return Findings(measures, setting, about)
 
 

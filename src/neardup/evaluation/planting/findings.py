@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from neardup.evaluation.cuts import Cut, Setting
+from neardup.evaluation.planting.edits import Edit
 from neardup.evaluation.planting.measured import Cell, Measures
 from neardup.evaluation.planting.showing import cut_table, edit_table, kind_table, share
 from neardup.evaluation.report import Section
@@ -77,6 +78,7 @@ class Point:
 class About:
     """``inputs`` as a command takes them; ``raised``: lower thresholds were left out for cost."""
 
+    edits: Sequence[Edit]
     per_edit: int
     seed: int
     inputs: str = "INPUT"
@@ -146,18 +148,20 @@ class Findings:
             Section("Recommended", self._advice()),
         ]
 
-    tables = summary
-
     def sections(self) -> list[Section]:
         from neardup.evaluation.planting.charts import alarm_chart, heat_map
 
         recall, kinds = (make(self.measures, self.cuts) for make in (edit_table, kind_table))
         return [
-            Section("Recall of edited copies", WHAT, recall, lambda: heat_map(self)),
+            Section("Recall of edited copies", self._what(), recall, lambda: heat_map(self)),
             Section("Recall by kind", KINDS, kinds),
             Section("False alarms", ALARMS, cut_table(self), lambda: alarm_chart(self)),
             Section("Recommended", self._advice()),
         ]
+
+    def _what(self) -> str:
+        of = ", ".join(f"{edit.name}: {edit.of}" for edit in self.about.edits)
+        return f"{WHAT}\n\nWhat a rate is a share of: {of}."
 
     def some(self) -> tuple[Cut, ...]:
         """The setting's own cut, the recommended one, and others spread between."""

@@ -2,7 +2,8 @@
 
 Each edit gets its own originals, as far as there are enough, and makes a copy of each at every
 rate: so curves over rates are of the same documents, and no document is planted so often that the
-collection is another one. A copy depends on its original, edit, rate and seed alone.
+collection is another one. A copy depends on its original, edit, rate and seed, and on the documents
+that were drawn, whose words it may be given.
 """
 
 from __future__ import annotations

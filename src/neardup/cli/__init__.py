@@ -18,6 +18,7 @@ COMMANDS = {
     "compare": "neardup.cli.compare:compare",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "methods": "neardup.cli.methods:methods",
+    "label": "neardup.cli.label:label",
     "idf": "neardup.cli.idf:idf",
     "demo": "neardup.cli.demo:demo",
 }

@@ -28,7 +28,7 @@ class Interval(NamedTuple):
     high: float
 
 
-def wilson(successes: int, n: int, level: float = LEVEL) -> Interval | None:
+def wilson(successes: float, n: float, level: float = LEVEL) -> Interval | None:
     """For ``successes`` of ``n`` independent trials (Wilson 1927); None for no trial."""
     if not n:
         return None

@@ -86,7 +86,7 @@ def evaluate(
     measured = list(replace(job, digest=known.digest).measured(truth, told))
     about = _about(known.documents, known.rejected, collection, clusters, truth)
     made = _finished(about, measured, wished, asked_for=wish is not None)
-    return made.pasted(_inputs(collection, base))
+    return made.pasted(pasted_inputs(collection, base))
 
 
 def _settings(given: dict[str, Any]) -> Settings:
@@ -134,7 +134,9 @@ def _of_run(
     told.stage("measuring", len(setting.cuts), unit="thresholds")
     measured = measure(setting, of_result(result), truth, clusters=clusters, advance=told.advance)
     about = _about(known.documents, known.rejected, collection, clusters, truth)
-    return _finished(about, [measured], wished, asked_for=False).pasted(_inputs(collection, base))
+    return _finished(about, [measured], wished, asked_for=False).pasted(
+        pasted_inputs(collection, base)
+    )
 
 
 def _about(
@@ -158,7 +160,7 @@ def _finished(
     return Evaluation(about, measured, found)
 
 
-def _inputs(collection: Collection, base: Settings) -> str:
+def pasted_inputs(collection: Collection, base: Settings) -> str:
     """Files and options of a command for these documents; INPUT where they are no few files."""
     files = [path.as_posix() for path in collection.paths if path]
     few = len(files) == len(collection.paths) <= SHOWN_FILES

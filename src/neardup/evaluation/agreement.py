@@ -1,0 +1,108 @@
+"""Two assessors and an arbiter: how far they agree, and what counts in the end.
+
+A pair has the arbiter's label where there is one, else the one that all its assessors gave; where
+they disagree and no arbiter has spoken it is *disputed* and counts as unjudged. So did Conrad et
+al.: two assessors a pair, independently, and a third for ties.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from neardup.evaluation.labels import UNDECIDED, Label, Labels, Pair
+
+
+def cohen_kappa(a: Sequence[str], b: Sequence[str]) -> float | None:
+    """Cohen (1960): (p_o − p_e) / (1 − p_e), with p_e from both assessors' own shares. None where
+    chance alone would agree always, or nothing was judged by both."""
+    n = len(a)
+    if not n:
+        return None
+    observed = sum(x == y for x, y in zip(a, b, strict=True)) / n
+    names = sorted({*a, *b})
+    expected = sum(a.count(name) / n * (b.count(name) / n) for name in names)
+    # 1 − p_e of two constant assessors is 0, but for rounding.
+    return None if 1 - expected < 1e-12 else (observed - expected) / (1 - expected)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of two assessors on the pairs that both judged. ``kappa`` takes *undecided* as a label of its
+    own; ``kappa_decided`` leaves out pairs on which one of them is undecided."""
+
+    assessors: tuple[str, str]
+    pairs: int
+    equal: int
+    kappa: float | None
+    decided: int
+    kappa_decided: float | None
+    table: dict[str, dict[str, int]]
+
+    def data(self) -> dict[str, Any]:
+        share = self.equal / self.pairs if self.pairs else None
+        return {**vars(self), "assessors": list(self.assessors), "agreement": share}
+
+
+def agreements(labels: Labels) -> list[Agreement]:
+    """For every two assessors who judged a pair in common; arbiters see only disagreements, so
+    their agreement means nothing."""
+    said = _by_assessor(labels)
+    found = [_agreement(x, y, said[x], said[y]) for x, y in combinations(labels.assessors, 2)]
+    return [one for one in found if one.pairs]
+
+
+def _by_assessor(labels: Labels) -> dict[str, dict[Pair, str]]:
+    said: dict[str, dict[Pair, str]] = {name: {} for name in labels.assessors}
+    for label in labels:
+        if not label.arbiter:
+            said[label.assessor][label.pair] = str(label.label)
+    return said
+
+
+def _agreement(x: str, y: str, of_x: dict[Pair, str], of_y: dict[Pair, str]) -> Agreement:
+    both = [(of_x[pair], of_y[pair]) for pair in of_x if pair in of_y]
+    decided = [(a, b) for a, b in both if UNDECIDED not in (a, b)]
+    table: dict[str, dict[str, int]] = {}
+    for a, b in sorted(both):
+        row = table.setdefault(a, {})
+        row[b] = row.get(b, 0) + 1
+    return Agreement(
+        assessors=(x, y),
+        pairs=len(both),
+        equal=sum(a == b for a, b in both),
+        kappa=cohen_kappa([a for a, _ in both], [b for _, b in both]),
+        decided=len(decided),
+        kappa_decided=cohen_kappa([a for a, _ in decided], [b for _, b in decided]),
+        table=table,
+    )
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """``settled``: the label that counts; ``disputed``: pairs that wait for an arbiter."""
+
+    settled: dict[Pair, Label]
+    disputed: list[Pair]
+
+
+def verdicts(labels: Labels) -> Verdicts:
+    by_pair: dict[Pair, list[Label]] = {}
+    for label in labels:
+        by_pair.setdefault(label.pair, []).append(label)
+    settled: dict[Pair, Label] = {}
+    disputed: list[Pair] = []
+    for pair, some in by_pair.items():
+        word = [label for label in some if label.arbiter] or some
+        if len({label.label for label in word}) == 1:
+            settled[pair] = _one(word)
+        else:
+            disputed.append(pair)
+    return Verdicts(settled, disputed)
+
+
+def _one(labels: Sequence[Label]) -> Label:
+    """Kinds may differ where labels agree: then the first that was given stands."""
+    return next((label for label in labels if label.kind), labels[0])

@@ -1,0 +1,246 @@
+"""The store of labels: what assessors said of pairs, one JSON line each, never rewritten.
+
+A row is ``{"a", "b", "label", "assessor"}`` with ``a < b``, and where they are known ``kind``,
+``note``, ``sample``, ``item`` and ``arbiter`` (true: this word ends a disagreement). A label is
+``duplicate``, ``not`` or ``undecided``; null takes back what this assessor said of this pair. The
+last row of an assessor on a pair counts.
+
+Each row is one write that is on the disk before ``add`` returns. Whatever moment a process dies at,
+the rows that were acknowledged are there; half a row at the end is set aside in ``FILE.torn`` when
+the next row is added, and readers leave it out. Writers on one machine wait for each other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neardup.errors import InputError, SettingsError
+from neardup.schema import KINDS
+
+DUPLICATE, NOT, UNDECIDED = "duplicate", "not", "undecided"
+LABELS = (DUPLICATE, NOT, UNDECIDED)
+TORN = ".torn"
+
+
+class Pair(NamedTuple):
+    """Two ids, the smaller one first, so that a pair has one name."""
+
+    a: str
+    b: str
+
+    @classmethod
+    def of(cls, a: str, b: str) -> Pair:
+        return cls(*sorted((str(a), str(b))))
+
+
+@dataclass(frozen=True)
+class Label:
+    a: str
+    b: str
+    label: str | None
+    assessor: str
+    kind: str | None = None
+    note: str | None = None
+    sample: str | None = None
+    item: str | None = None
+    arbiter: bool = False
+
+    def __post_init__(self) -> None:
+        first, second = Pair.of(self.a, self.b)
+        object.__setattr__(self, "a", first)
+        object.__setattr__(self, "b", second)
+        if self.label is not None and self.label not in LABELS:
+            raise SettingsError(
+                f"The label is {self.label!r}.", hint=f"expected {', '.join(LABELS)}."
+            )
+        if self.kind is not None and self.kind not in KINDS:
+            raise SettingsError(
+                f"The kind is {self.kind!r}.", hint=f"kinds are {', '.join(KINDS)}."
+            )
+        if not self.assessor:
+            raise SettingsError("A label needs the name of its assessor.", hint="--assessor NAME")
+
+    @property
+    def pair(self) -> Pair:
+        return Pair(self.a, self.b)
+
+    def row(self) -> dict[str, Any]:
+        """Without what is not known; ``label`` always stands there."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {k: v for k, v in given.items() if k == "label" or v not in (None, False)}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The word of each assessor on each pair that counts now, in the order of first rows. ``torn``
+    is half a row at the end of the file, which counts for nothing."""
+
+    current: dict[tuple[Pair, str], Label]
+    torn: str | None = None
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.current.values())
+
+    def __len__(self) -> int:
+        return len(self.current)
+
+    def of(self, assessor: str, pair: Pair) -> Label | None:
+        return self.current.get((pair, assessor))
+
+    @property
+    def assessors(self) -> list[str]:
+        """Those who are no arbiter, in the order of their first label."""
+        return list(dict.fromkeys(label.assessor for label in self if not label.arbiter))
+
+
+def read_labels(path: Path) -> Labels:
+    """Changes nothing; a file that is not there holds no label."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return Labels({})
+    whole, tail = _cut(data)
+    current: dict[tuple[Pair, str], Label] = {}
+    for number, line in enumerate(whole.splitlines(), 1):
+        if line.strip():
+            _apply(current, _label(line, path, number))
+    return Labels(current, tail.decode("utf-8", "replace") if tail else None)
+
+
+def _cut(data: bytes) -> tuple[bytes, bytes]:
+    """Whole rows, and half a row. A row that lacks only its line end is whole: no shorter piece of
+    a JSON object is one."""
+    end = data.rfind(b"\n") + 1
+    tail = data[end:]
+    try:
+        if isinstance(json.loads(tail), dict):
+            return data, b""
+    except ValueError:
+        pass
+    return data[:end], tail
+
+
+def _label(line: bytes, path: Path, number: int) -> Label:
+    known = {f.name for f in fields(Label)}
+    try:
+        row = json.loads(line)
+        return Label(**{key: value for key, value in row.items() if key in known})
+    except (ValueError, TypeError, AttributeError, SettingsError) as error:
+        reason = error.message if isinstance(error, SettingsError) else str(error)
+        raise InputError(
+            f"{path}, line {number} is no label: {reason}",
+            hint="a row has a, b, label and assessor; docs/labels.md has all fields.",
+        ) from error
+
+
+def _apply(current: dict[tuple[Pair, str], Label], label: Label) -> None:
+    if label.label is None:
+        current.pop((label.pair, label.assessor), None)
+    else:
+        current[label.pair, label.assessor] = label
+
+
+class LabelStore:
+    """Adds rows to one file. ``set_aside`` is half a row that was found there, and moved away."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.set_aside: str | None = None
+
+    def labels(self) -> Labels:
+        return read_labels(self.path)
+
+    def add(self, label: Label) -> bool:
+        """False where this is what its assessor says already: then nothing is written."""
+        return self.add_all([label]) == 1
+
+    def add_all(self, labels: Iterable[Label]) -> int:
+        """How many said something new. Each row is on the disk before the next is written."""
+        added = 0
+        with self._locked() as file:
+            current = dict(self.labels().current)
+            for label in labels:
+                before = current.get((label.pair, label.assessor))
+                if before == (label if label.label is not None else None):
+                    continue
+                _write(file, json.dumps(label.row(), ensure_ascii=False).encode() + b"\n")
+                _apply(current, label)
+                added += 1
+        return added
+
+    def undo(self, assessor: str, count: int = 1) -> list[Label]:
+        """Takes back what this assessor said last, the last first: those pairs are unjudged."""
+        said = self.labels()
+        last = {one.pair: one for one in self._history() if one.assessor == assessor}
+        order = [one.pair for one in reversed(self._history()) if one.assessor == assessor]
+        pairs = [pair for pair in dict.fromkeys(order) if said.of(assessor, pair)][:count]
+        taken = [last[pair] for pair in pairs]
+        self.add_all(Label(*one.pair, None, assessor, arbiter=one.arbiter) for one in taken)
+        return taken
+
+    def _history(self) -> list[Label]:
+        data = self.path.read_bytes() if self.path.exists() else b""
+        rows = enumerate(_cut(data)[0].splitlines(), 1)
+        return [_label(line, self.path, n) for n, line in rows if line.strip()]
+
+    @contextmanager
+    def _locked(self) -> Iterator[int]:
+        new = not self.path.exists()
+        file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            _lock(file)
+            self._repair(file)
+            yield file
+        finally:
+            os.close(file)
+            if new:
+                _sync_folder(self.path.parent)
+
+    def _repair(self, file: int) -> None:
+        """What is cut off is first safe elsewhere; dying in between only writes it there twice."""
+        data = self.path.read_bytes()
+        whole, tail = _cut(data)
+        if tail:
+            torn = self.path.with_name(self.path.name + TORN)
+            aside = os.open(torn, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+            try:
+                _write(aside, tail + b"\n")
+            finally:
+                os.close(aside)
+            os.ftruncate(file, len(whole))
+            os.fsync(file)
+            self.set_aside = tail.decode("utf-8", "replace")
+        elif data and not data.endswith(b"\n"):
+            _write(file, b"\n")
+
+
+def _write(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]
+    os.fsync(file)
+
+
+def _lock(file: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows: one writer at a time is up to the user
+        return
+    fcntl.flock(file, fcntl.LOCK_EX)
+
+
+def _sync_folder(folder: Path) -> None:
+    """A new file is there after a power cut only when its folder is on the disk too."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # Windows opens no folders
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,102 @@
+"""What edits put into a copy: words, sentences and whole texts of the collection itself, so that a
+planted copy is written in the language and with the words of its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from random import Random
+
+from neardup.evaluation.planting.units import Part, sentence_parts, units
+
+MOST_WORDS = 50_000  # running words to draw from
+PHRASE = (2, 6)  # words of an entry of a menu or a footer
+TRIES = 20
+
+
+@dataclass(frozen=True)
+class Material:
+    """``texts`` are (id, text) of documents of the collection, in a seeded order."""
+
+    texts: Sequence[tuple[str, str]]
+    _frames: dict[str, tuple[Random, list[str], list[int]]] = field(
+        default_factory=dict, compare=False
+    )
+
+    @cached_property
+    def words(self) -> dict[bool, list[str]]:
+        """Running words, so that frequent ones are drawn often; spaceless units apart."""
+        found: dict[bool, list[str]] = {False: [], True: []}
+        for word, spaceless in islice(self._running(), MOST_WORDS):
+            found[spaceless].append(word)
+        return found
+
+    def _running(self) -> Iterable[tuple[str, bool]]:
+        for _, text in self.texts:
+            for unit in units(text):
+                yield text[unit.start : unit.end], unit.spaceless
+
+    def word(self, random: Random, *, spaceless: bool, other_than: str = "") -> str | None:
+        """None where the collection has no other word to offer."""
+        pool = self.words[spaceless] or self.words[not spaceless]
+        for _ in range(TRIES if pool else 0):
+            word = random.choice(pool)
+            if word.casefold() != other_than.casefold():
+                return word
+        return None
+
+    def sentences(self, random: Random, own: str, length: int) -> tuple[list[Part], list[str]]:
+        """Sentences in a row of one other document, and of more where it is too short, of
+        ``length`` units together; and the ids of these documents."""
+        found: list[Part] = []
+        donors: list[str] = []
+        for _ in range(TRIES):
+            if length <= 0 or not self.texts:
+                break
+            donor, text = random.choice(self.texts)
+            parts = sentence_parts(text) if text != own and donor not in donors else []
+            begin = random.randrange(len(parts)) if parts else 0
+            for part in parts[begin:]:
+                if length <= 0:
+                    break
+                cut = _cut(part, length)
+                length -= len(units(cut.text))
+                found.append(cut)
+            donors += [donor] if parts else []
+        return found, donors
+
+    def phrases(self, template: str, length: int) -> list[str]:
+        """Short runs of words of many documents, ``length`` units together: a frame that no
+        document wrote. A template has the same beginning at any length."""
+        made: list[str] = []
+        for phrase in self._frame(template, length):
+            if length <= 0:
+                break
+            cut = _cut(Part(phrase, ""), length)
+            made.append(cut.text)
+            length -= len(units(cut.text))
+        return made
+
+    def _frame(self, template: str, length: int) -> list[str]:
+        """At least so many units of a template; made once and kept, because all copies of an edit
+        ask for it."""
+        random, frame, made = self._frames.setdefault(template, (Random(template), [], [0]))
+        while made[0] < length and any(self.words.values()):
+            text = random.choice(self.texts)[1]
+            there = units(text)
+            begin = random.randrange(len(there)) if there else 0
+            run = there[begin : begin + random.randint(*PHRASE)]
+            if run:
+                frame.append(" ".join(text[run[0].start : run[-1].end].split()))
+                made[0] += len(run)
+        return frame
+
+
+def _cut(part: Part, length: int) -> Part:
+    """No more than so many units of a sentence: some documents are one sentence."""
+    there = units(part.text)
+    if len(there) <= length:
+        return part
+    return Part(part.text[: there[length - 1].end], part.gap)

@@ -1,0 +1,187 @@
+"""Blind samples of the pairs of runs, to be judged by people.
+
+From each treatment (a run) pairs are drawn at random within strata of the score, independently of
+the other treatments (Williams and Giles draw 20 a treatment). What an assessor sees are two texts:
+no score, no method; sides and order are random. Who drew a pair from which stratum, and which
+treatments returned it, is in the key, a file of its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from neardup.documents.streams import whole_file
+from neardup.errors import InputError, SettingsError
+from neardup.evaluation.labels import Pair
+from neardup.evaluation.strata import Drawn, draw_pairs
+from neardup.outputs.result import Result
+from neardup.outputs.texts import texts_of
+from neardup.plan import check_positive
+
+PER_TREATMENT, STRATA = 20, 5
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """``pairs`` with scores from ``low`` to ``high``, of which ``items`` were drawn."""
+
+    low: float
+    high: float
+    pairs: int
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """``returned``: of the items of the whole sample those among its pairs, with the number of the
+    stratum that each is in, whoever drew it."""
+
+    name: str
+    method: str
+    pairs: int
+    complete: bool
+    strata: tuple[Stratum, ...]
+    returned: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Item:
+    """What an assessor sees."""
+
+    item: str
+    a: str
+    b: str
+    text_a: str
+    text_b: str
+
+    @property
+    def pair(self) -> Pair:
+        return Pair.of(self.a, self.b)
+
+    def row(self) -> dict[str, Any]:
+        return {**asdict(self), "label": None, "kind": None, "note": None}
+
+
+@dataclass(frozen=True)
+class Key:
+    """What an assessor must not see. ``pairs`` are the items by name."""
+
+    seed: int
+    treatments: tuple[Treatment, ...]
+    pairs: dict[str, Pair]
+
+
+@dataclass(frozen=True)
+class Sample:
+    items: tuple[Item, ...]
+    key: Key
+
+    def save(self, path: Path) -> Path:
+        """The sample, and beside it the key, whose path is returned. The key comes first: a sample
+        without one could not be used."""
+        place = key_path(path)
+        written = {"format": FORMAT, **asdict(self.key)}
+        lines = (json.dumps(item.row(), ensure_ascii=False) + "\n" for item in self.items)
+        for target, text in ((place, json.dumps(written, indent=1) + "\n"), (path, "".join(lines))):
+            with whole_file(target) as part:
+                part.write_text(text, "utf-8")
+        return place
+
+
+def key_path(sample: Path) -> Path:
+    return sample.with_name(f"{sample.stem}.key.json")
+
+
+def labels_path(sample: Path) -> Path:
+    """Where labels of a sample go unless another store is named."""
+    return sample.with_name(f"{sample.stem}.labels.jsonl")
+
+
+def draw(
+    treatments: Mapping[str, Result],
+    per_treatment: int = PER_TREATMENT,
+    *,
+    strata: int = STRATA,
+    seed: int = 0,
+) -> Sample:
+    check_positive("n", per_treatment)
+    check_positive("strata", strata)
+    if not any(len(result.pairs) for result in treatments.values()):
+        raise InputError(
+            f"There is no pair to judge in {', '.join(treatments)}.",
+            hint="give a run that found some, such as one at a lower threshold.",
+        )
+    drawn: dict[str, Drawn] = {}
+    for name, result in treatments.items():
+        _check(name, result)
+        drawn[name] = draw_pairs(result, per_treatment, strata, f"{seed}:{name}")
+    chosen = {
+        one.pair(row): name for name, one in drawn.items() for rows in one.rows for row in rows
+    }
+    names = {pair: item_name(seed, pair) for pair in chosen}
+    made = [_treatment(name, result, drawn[name], names) for name, result in treatments.items()]
+    key = Key(seed, tuple(made), {names[p]: p for p in sorted(names, key=names.__getitem__)})
+    return Sample(_items(treatments, chosen, names, seed), key)
+
+
+def _check(name: str, result: Result) -> None:
+    if result.info.get("against"):
+        raise SettingsError(
+            f"{name} was made against references, whose texts it does not hold.",
+            hint="sample a run over both together.",
+        )
+
+
+def item_name(seed: int, pair: Pair) -> str:
+    """Says nothing of the pair, and is the same whoever draws it."""
+    written = json.dumps([seed, *pair]).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(written).hexdigest()[:12]
+
+
+def _treatment(name: str, result: Result, drawn: Drawn, names: Mapping[Pair, str]) -> Treatment:
+    strata = [
+        Stratum(
+            *drawn.scores(number),
+            pairs=drawn.ends[number + 1] - drawn.ends[number],
+            items=tuple(sorted(names[drawn.pair(row)] for row in rows)),
+        )
+        for number, rows in enumerate(drawn.rows)
+    ]
+    returned = {names[pair]: stratum for pair, stratum in drawn.places(names)}
+    return Treatment(
+        name,
+        str(result.info["settings"]["method"]),
+        len(drawn),
+        result.pairs_complete,
+        tuple(strata),
+        dict(sorted(returned.items())),
+    )
+
+
+def _items(
+    treatments: Mapping[str, Result],
+    chosen: Mapping[Pair, str],
+    names: Mapping[Pair, str],
+    seed: int,
+) -> tuple[Item, ...]:
+    texts = {
+        name: texts_of(
+            result, sorted({one for pair in chosen if chosen[pair] == name for one in pair})
+        )
+        for name, result in treatments.items()
+    }
+    made = []
+    for pair in sorted(chosen, key=names.__getitem__):
+        found = texts[chosen[pair]]
+        sides = list(pair)
+        Random(f"{seed}:{names[pair]}").shuffle(sides)
+        made.append(Item(names[pair], *sides, *(found[side] for side in sides)))
+    Random(f"{seed}:order").shuffle(made)
+    return tuple(made)

@@ -16,7 +16,7 @@ from typing import Any
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import BitsMethod, Method
+from neardup.methods.method import BitsMethod, CalibratedMethod, Method
 from neardup.methods.written import write_method
 
 SWEEP = "0.3:0.95:0.05"
@@ -34,8 +34,11 @@ class Cut:
     threshold: float
     parameter: str | None = None
     value: float | int | None = None
+    auto: bool = False  # as the collection calibrates it: everything that was found
 
     def __str__(self) -> str:
+        if self.auto:
+            return "auto"
         if self.parameter is None:
             return "–"
         return (
@@ -57,7 +60,8 @@ class Setting:
         method, swept = self.method, self.cuts[0].parameter
         if swept is not None:
             usual = registry.method_class(method.name)()
-            method = registry.changed(method, {swept: getattr(usual, swept)})
+            calibrate = {"calibrate": True} if isinstance(usual, CalibratedMethod) else {}
+            method = registry.changed(method, {swept: getattr(usual, swept), **calibrate})
         return shlex.join(map(_bare, shlex.split(write_method(method))))
 
     def at(self, cut: Cut) -> Method:
@@ -70,7 +74,9 @@ class Setting:
         name, *assignments = shlex.split(self.name)
         words = ["neardup", "dedup", inputs, "--method", name]
         words += [word for one in assignments for word in ("--set", shlex.quote(one))]
-        if cut.parameter == "threshold":
+        if cut.auto:
+            words += ["--threshold", "auto"]
+        elif cut.parameter == "threshold":
             words += ["--threshold", f"{cut.value:g}"]
         elif cut.parameter:
             words += ["--set", f"{cut.parameter}={cut.value}"]
@@ -147,6 +153,8 @@ def _setting(
 
 def _own_cut(method: Method) -> Cut:
     """Of ``exact`` there is one threshold only, so nothing that could be swept."""
+    if isinstance(method, CalibratedMethod) and method.calibrate:
+        return Cut(0.0, auto=True)
     if isinstance(method, BitsMethod):
         return Cut(method.threshold, "distance", method.distance)
     if _has(method, "threshold") and method.threshold < 1:

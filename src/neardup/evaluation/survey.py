@@ -53,7 +53,7 @@ class Survey:
         place = np.full(self.documents, -1, np.int64)
         place[self._intake.position] = np.arange(len(self._intake))
         there = (place[a] >= 0) & (place[b] >= 0)
-        verifier = Verifier(_ALIKE, self._intake.store, workers=self._workers)
+        verifier = Verifier(_ALIKE.score, self._intake.store, workers=self._workers)
         found = np.zeros(len(a))
         scored = verifier.scores(place[a[there]], place[b[there]])
         found[there] = np.where(scored.passed, scored.score, 0)

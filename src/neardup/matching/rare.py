@@ -73,15 +73,13 @@ def _rare_keys(
     looking, total = np.concatenate(probes), int(made.lengths.sum())
     parts = 1 + total // PART_KEYS
     for part in range(parts):
-        shares = [
-            _share(keys, looking[some], part, parts) for keys, some in _key_blocks(made, parts)
-        ]
+        shares = [_share(keys, looking[some], part, parts) for keys, some in _key_blocks(made)]
         keys = Ragged.concat([keys for keys, _ in shares], np.uint64)
         yield keys.take(back), np.concatenate([looks for _, looks in shares])[back]
     made.close()
 
 
-def _key_blocks(made: EvidenceStore, parts: int) -> Iterator[tuple[Ragged, Array]]:
+def _key_blocks(made: EvidenceStore) -> Iterator[tuple[Ragged, Array]]:
     everyone = np.arange(len(made.lengths))
     cuts = np.flatnonzero(np.diff(made.lengths.cumsum() // PART_KEYS)) + 1
     for some in np.split(everyone, cuts):

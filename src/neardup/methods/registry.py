@@ -108,6 +108,8 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
             value = str(value)
         check_type(fields[key], value, where)
         values[key] = value
+    if "threshold" in values and "calibrate" in fields:  # who names a threshold means it
+        values.setdefault("calibrate", False)
     return values
 
 

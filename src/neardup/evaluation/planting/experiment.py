@@ -84,7 +84,7 @@ def _setting(method: Method, thresholds: Sequence[float] | None) -> Setting:
 def _match(collection: Collection, both: Collection, plan: Plan, told: Progress) -> Result:
     """The one pass. Where a copy doubled the count of a rare term, it would be less rare."""
     plan = with_artefacts(collection, plan, told)
-    outcome = run(both, replace(plan, limit=both.limit), told)
+    outcome, plan = run(both, replace(plan, limit=both.limit), told)
     result = make_result(both, plan, outcome)
     outcome.intake.store.close()
     return result

@@ -21,9 +21,10 @@ from neardup.matching.candidates import (
 )
 from neardup.matching.hot import refine
 from neardup.matching.near_bits import near_pairs
+from neardup.matching.paths import path_pairs
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs, Verifier
-from neardup.methods.method import BitsMethod, OverlapMethod
+from neardup.methods.method import BitsMethod, OverlapMethod, PathMethod
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.schema import Array
@@ -53,12 +54,17 @@ def match(
     references: they never meet each other."""
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order, refs)
-    find = _by_keys
-    if plan.keys_from_evidence:
-        find = _by_bits if isinstance(plan.method, BitsMethod) else _by_rare_features
-    found = find(intake, plan, order, codes, verify)
+    found = _finder(plan)(intake, plan, order, codes, verify)
     verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
     return verdict, not len(found.hot)
+
+
+def _finder(plan: Plan) -> Callable[..., Candidates]:
+    if plan.by_paths:
+        return _by_paths
+    if not plan.keys_from_evidence:
+        return _by_keys
+    return _by_bits if isinstance(plan.method, BitsMethod) else _by_rare_features
 
 
 def _by_rare_features(
@@ -83,6 +89,22 @@ def _by_bits(
     budget = plan.pair_budget(len(order))
     a, b, crowds = near_pairs(long, order, codes, plan.method, intake.store, budget)
     return Candidates(verify(a, b), distinct(crowds), verify)
+
+
+def _by_paths(
+    intake: Intake, plan: Plan, order: Array, codes: Array | None, verify: Verify
+) -> Candidates:
+    assert isinstance(plan.method, PathMethod)
+    long = np.flatnonzero(~intake.prepared.too_short[order])
+    a, b, crowds = path_pairs(long, order, codes, plan.method, intake.store, plan.workers)
+    found = [verify(a, b)]
+    c, d, hot = pairs_within(distinct(crowds), plan.usual_pairs(len(order)))
+    found.append(verify(c, d))
+    if len(hot):
+        hot = refine(hot, order, codes, plan.method, intake.store, verify)
+        e, f, hot = pairs_within(hot, plan.pair_budget(len(order)) - len(c))
+        found.append(verify(e, f))
+    return Candidates(Pairs.concat(found).distinct(), hot, verify)
 
 
 def _by_keys(

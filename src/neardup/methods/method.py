@@ -26,7 +26,7 @@ import pyarrow as pa
 from neardup.artefacts.artefact import Artefacts, Need
 from neardup.schema import Array, Ragged
 
-SIGNATURE_FORMAT = 2  # steps with any change of features, keys or digests; see CHANGELOG.md
+SIGNATURE_FORMAT = 3  # steps with any change of features, keys or digests; see CHANGELOG.md
 
 # What is said of a document beside its decision; bits of ``Prepared.flags``.
 TOO_SHORT, UNRELIABLE, UNDATED, MOSTLY_NUMBERS = 1, 2, 4, 8

@@ -35,8 +35,10 @@ void sort_entries(std::vector<Entry> &entries, int skipped_bits) {
 
 class Part {
   public:
-    Part(const Outlines &outlines, const uint32_t *by_size, const Rounds &rounds, Meetings &out)
-        : outlines_(outlines), by_size_(by_size), rounds_(rounds), out_(out) {}
+    Part(const Outlines &outlines, const uint32_t *by_size, size_t documents, const Rounds &rounds, Meetings &out)
+        : outlines_(outlines), by_size_(by_size), sizes_(documents), rounds_(rounds), out_(out) {
+        for (size_t i = 0; i < documents; ++i) sizes_[i] = outlines.sizes[by_size[i]];
+    }
 
     void run(const std::vector<Entry> &entries) {
         const Entry *const end = entries.data() + entries.size();
@@ -52,7 +54,7 @@ class Part {
 
   private:
     uint32_t document(const Entry &e) const { return by_size_[e.place]; }
-    int64_t size(const Entry &e) const { return outlines_.sizes[document(e)]; }
+    int64_t size(const Entry &e) const { return sizes_[e.place]; }
 
     void fetch(const Entry &e) const {
 #if defined(__GNUC__) || defined(__clang__)
@@ -129,6 +131,7 @@ class Part {
 
     const Outlines &outlines_;
     const uint32_t *by_size_;
+    std::vector<int64_t> sizes_;  // by place
     const Rounds &rounds_;
     Meetings &out_;
 };
@@ -146,11 +149,13 @@ void meet(const uint64_t *paths, const int64_t *offsets, const uint32_t *by_size
           size_t documents, const Outlines &outlines, const Rounds &rounds, Meetings &out) {
     std::vector<Entry> entries;
     const int bits = rounds.part_bits;
+    const size_t share = static_cast<size_t>(offsets[documents]) >> bits;
+    entries.reserve(share + share / 16 + 16);
     for (size_t d = 0; d < documents; ++d)
         for (int64_t p = offsets[d]; p < offsets[d + 1]; ++p)
             if (bits == 0 || paths[p] >> (64 - bits) == rounds.part) entries.push_back({paths[p], place[d]});
     sort_entries(entries, bits);
-    Part(outlines, by_size, rounds, out).run(entries);
+    Part(outlines, by_size, documents, rounds, out).run(entries);
 }
 
 }  // namespace neardup

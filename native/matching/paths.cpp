@@ -11,7 +11,7 @@ constexpr int kEighths = 8;
 constexpr ptrdiff_t kNear = 64;
 // Where so many features on end part so few, the sets may be versions of one text: who meets is looked at first.
 constexpr size_t kTrial = 3;
-constexpr int kTrialGain = 30;
+constexpr int kTrialGain = 20;
 
 uint32_t window_width(int64_t m) {
     if (m <= 1) return ~uint32_t{0};  // one value of 2³² short of everything

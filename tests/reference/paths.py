@@ -46,7 +46,7 @@ def _longer(
     for feature in chosen(path, features, m):
         after = child(path, feature)
         left = crowd - (0 if feature in on_path else rarity[feature % len(rarity)])
-        parts_few = len(on_path) == 2 and start - left < 30
+        parts_few = len(on_path) == 2 and start - left < 20
         if left <= 0 or depth + 1 >= deepest or parts_few:
             made.append(after | depth + 1)
         else:

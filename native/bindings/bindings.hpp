@@ -32,3 +32,4 @@ void bind_terms(nb::module_ &m);
 void bind_sketch(nb::module_ &m);
 void bind_matching(nb::module_ &m);
 void bind_simhash(nb::module_ &m);
+void bind_paths(nb::module_ &m);

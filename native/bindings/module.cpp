@@ -10,4 +10,5 @@ NB_MODULE(_native, m) {
     bind_sketch(m);
     bind_matching(m);
     bind_simhash(m);
+    bind_paths(m);
 }

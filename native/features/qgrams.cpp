@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPiece = 8192;  // characters hashed at a time: the second-level cache holds them
 constexpr size_t kFew = 256;     // values that are sorted faster by comparing
-constexpr int kRadixBits = 11, kPasses = 3;
+constexpr int kRadixBits = 11, kPasses = 2, kLeft = 32 - kPasses * kRadixBits;
 constexpr size_t kBuckets = size_t{1} << kRadixBits;
 
 TextOptions without_punctuation(TextOptions options) {
@@ -31,17 +31,31 @@ void upper_halves(const uint64_t *hashes, size_t count, uint32_t *out) {
     for (size_t i = 0; i < count; ++i) out[i] = static_cast<uint32_t>(hashes[i] >> 32);
 }
 
-// No branch depends on a value: they are random, so every second guess would be wrong.
+// By all but the last bits. No branch depends on a value: they are random, so every second guess would be wrong.
 void radix_sort(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch) {
+    const auto digit = [](uint32_t value, int pass) { return value >> (kLeft + pass * kRadixBits) & (kBuckets - 1); };
     std::array<std::array<uint32_t, kBuckets>, kPasses> ends{};
     for (uint32_t value : values)
-        for (int pass = 0; pass < kPasses; ++pass) ++ends[pass][value >> pass * kRadixBits & (kBuckets - 1)];
+        for (int pass = 0; pass < kPasses; ++pass) ++ends[pass][digit(value, pass)];
     scratch.resize(values.size());
     for (int pass = 0; pass < kPasses; ++pass) {
         uint32_t begin = 0;
         for (uint32_t &end : ends[pass]) begin += std::exchange(end, begin);
-        for (uint32_t value : values) scratch[ends[pass][value >> pass * kRadixBits & (kBuckets - 1)]++] = value;
+        for (uint32_t value : values) scratch[ends[pass][digit(value, pass)]++] = value;
         values.swap(scratch);
+    }
+}
+
+// What is left: two values seldom differ in the last bits alone.
+void sort_runs(std::vector<uint32_t> &values) {
+    for (size_t i = 1; i < values.size(); ++i) {
+        if (values[i - 1] <= values[i]) continue;
+        const uint32_t leading = values[i] >> kLeft;
+        size_t begin = i - 1, end = i + 1;
+        while (begin > 0 && values[begin - 1] >> kLeft == leading) --begin;
+        while (end < values.size() && values[end] >> kLeft == leading) ++end;
+        std::sort(values.begin() + static_cast<ptrdiff_t>(begin), values.begin() + static_cast<ptrdiff_t>(end));
+        i = end - 1;
     }
 }
 
@@ -57,10 +71,12 @@ void drop_repeats(std::vector<uint32_t> &values) {
 }  // namespace
 
 void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch) {
-    if (values.size() < kFew)
+    if (values.size() < kFew) {
         std::sort(values.begin(), values.end());
-    else
+    } else {
         radix_sort(values, scratch);
+        sort_runs(values);
+    }
     drop_repeats(values);
 }
 

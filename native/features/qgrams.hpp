@@ -12,8 +12,8 @@
 
 namespace neardup {
 
-// Sorted, without repeats; linear whatever the values. At most 2³² of them. The scratch is only there
-// to be used again.
+// Sorted, without repeats; linear for hashes. At most 2³² of them. The scratch is only there to be used
+// again.
 void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch);
 
 // Holds scratch memory: one for each thread.

@@ -198,6 +198,34 @@ def near_pairs(
     table: int,
     most_pairs: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Offsets]: ...
+def longer_paths(
+    features: Features,
+    ends: Offsets,
+    rarity: Bytes,
+    m: NDArray[np.int64],
+    paths: Hashes,
+    offsets: Offsets,
+    few_bits: int,
+    deepest: int,
+) -> tuple[Hashes, Offsets]: ...
+def parity_sketches(
+    features: Features, ends: Offsets, num: int, den: int
+) -> tuple[Hashes, Offsets]: ...
+def meet(
+    paths: Hashes,
+    offsets: Offsets,
+    by_size: Features,
+    place: Features,
+    sizes: NDArray[np.int64],
+    words: Hashes,
+    word_offsets: Offsets,
+    num: int,
+    den: int,
+    few_bits: int,
+    deepest: int,
+    part: int,
+    part_bits: int,
+) -> tuple[Hashes, Hashes, Features, NDArray[np.int64], Offsets, int]: ...
 def bit_distances(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> NDArray[np.int64]: ...

@@ -23,7 +23,7 @@ from neardup.documents.encodings import canonical
 from neardup.documents.stores import address_of, local_path
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
-from neardup.methods.method import BitsMethod, Method, OverlapMethod, signature_of
+from neardup.methods.method import BitsMethod, Method, OverlapMethod, PathMethod, signature_of
 
 CLUSTERS = ("rule", "components")
 MAX_PAIRS = 10_000_000
@@ -112,9 +112,15 @@ class Plan:
     @property
     def keys_from_evidence(self) -> bool:
         """The engine makes keys when it has seen all: rarer ones, or tables for so many."""
+        if self.by_paths:
+            return True
         if isinstance(self.method, OverlapMethod):
             return self.method.keys_from_evidence
         return isinstance(self.method, BitsMethod)
+
+    @property
+    def by_paths(self) -> bool:
+        return isinstance(self.method, PathMethod) and self.method.by_paths
 
     @property
     def digests(self) -> dict[str, str]:

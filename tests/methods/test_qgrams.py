@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from neardup import api as nd
 from neardup.errors import SettingsError
 from neardup.features.qgrams import doc_q, qgram_form, qgram_sets, qgrams
+from neardup.matching import path_sets, paths
 from neardup.methods.qgrams import Qgrams
+from neardup.outputs.result import Result
 from neardup.schema import Ragged
 from neardup.testing import batch
 from neardup.text.options import Text
@@ -94,12 +97,80 @@ def test_the_complete_keys_find_what_the_twin_finds(texts: list[str], t: Fractio
 
 
 def test_bands_serve_where_they_keep_the_miss_rate() -> None:
-    usual = Qgrams()
+    usual = Qgrams(keys="bands")
     assert usual.bands is not None
     assert usual.bands.rows == 8
     assert 0 < usual.miss_rate <= usual.miss_rate_limit
     assert Qgrams(threshold=0.3).bands is None
     assert Qgrams(keys="prefix").miss_rate == 0
+
+
+def test_paths_serve_where_bands_would() -> None:
+    assert Qgrams().resolved() == {"scheme": "paths", "miss_rate": 0.001}
+    assert Qgrams(threshold=0.3).resolved() == {"scheme": "prefix", "miss_rate": 0.0}
+    assert Qgrams(keys="bands").resolved()["scheme"] == "bands"
+
+
+def versions(count: int, seed: int, words: int = 120) -> list[dict[str, str]]:
+    """Texts in few words, every third with some words of it replaced, by unlike shares."""
+    rng = np.random.default_rng(seed)
+    known = np.array([f"{a}{b}{c}" for a in "bdfgk" for b in "aeio" for c in ("n", "rst", "l")])
+    made: list[list[str]] = []
+    for i in range(count):
+        made.append(list(rng.choice(known, words)))
+        if i % 3 == 2:
+            made[i] = list(made[i - 1])
+            for place in rng.integers(0, words, i % 40):
+                made[i][place] = str(rng.choice(known))
+    return [{"text": " ".join(w), "source": str(i // 3 % 2)} for i, w in enumerate(made)]
+
+
+def scores(result: Result) -> dict[tuple[str, str], float]:
+    return {(pair["a"], pair["b"]): pair["score"] for pair in result.pairs.to_pylist()}
+
+
+@pytest.mark.parametrize("threshold", [0.6, 0.8, 0.9])
+@pytest.mark.parametrize("within", [None, "source"])
+def test_paths_find_what_the_complete_keys_find(threshold: float, within: str | None) -> None:
+    """At the stated miss rate, one of the pairs may be lost once in hundreds of such tests."""
+    documents = versions(600, 3)
+    found = [
+        scores(nd.find(documents, method=Qgrams(threshold=threshold, keys=keys), within=within))
+        for keys in ("auto", "prefix")
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) > 50
+
+
+def test_paths_are_the_same_in_any_memory_and_number_of_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    documents = versions(400, 4)
+    usual = nd.find(documents, method="qgrams", workers=1).decisions
+    monkeypatch.setattr(path_sets, "BLOCK_FEATURES", 5000)
+    monkeypatch.setattr(paths, "PART_PATHS", 500)
+    for memory, workers in (("1MB", 3), ("1GB", 2)):
+        assert (
+            nd.find(documents, method="qgrams", memory=memory, workers=workers).decisions == usual
+        )
+
+
+def test_unlike_documents_of_one_language_are_seldom_scored() -> None:
+    documents = versions(3000, 5)  # in 60 words: any two share a third of their q-grams or more
+    result = nd.find(documents, method="qgrams")
+    assert result.info["candidates"] <= 15 * len(documents)  # of 4.5 M pairs
+
+
+def test_a_crowd_of_versions_stays_linear() -> None:
+    rng = np.random.default_rng(6)
+    text = versions(1, 7, words=300)[0]["text"]
+    texts = []
+    for i in range(5000):
+        place = int(rng.integers(0, len(text)))
+        texts.append(f"{text[:place]} {i} {text[place:]}")
+    result = nd.dedup(texts, method="qgrams")
+    assert result.counts.kept == 1
+    assert result.info["candidates"] <= 30 * len(texts)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.method import Prepared
+from neardup.methods.method import PathMethod, Prepared
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -106,7 +106,7 @@ def _submitted(
 
 def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
     batch = chunk.read()
-    prepared = plan.method.prepare(batch.records, plan.artefacts)
+    prepared = _prepare(batch.records, plan)
     if plan.keep.criterion == "length":
         lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
     else:
@@ -117,6 +117,12 @@ def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
         prepared = replace(prepared, keys=none, probes=np.zeros(count, np.int32))
     slim = batch.records.drop_columns(["text"])
     return replace(batch, records=slim), prepared, lengths
+
+
+def _prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
+    if isinstance(plan.method, PathMethod) and plan.by_paths:
+        return plan.method.prepare_evidence(records, plan.artefacts)
+    return plan.method.prepare(records, plan.artefacts)
 
 
 @dataclass

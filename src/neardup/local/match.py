@@ -24,9 +24,10 @@ from neardup.matching.candidates import (
 )
 from neardup.matching.hot import refine
 from neardup.matching.near_bits import near_pairs
+from neardup.matching.paths import path_pairs
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs, Verifier
-from neardup.methods.method import BitsMethod, CalibratedMethod, OverlapMethod
+from neardup.methods.method import BitsMethod, CalibratedMethod, OverlapMethod, PathMethod
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.schema import Array
@@ -56,10 +57,7 @@ def match(
     first ``refs`` places are references: they never meet each other."""
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order, refs)
-    find = _by_keys
-    if plan.keys_from_evidence:
-        find = _by_bits if isinstance(plan.method, BitsMethod) else _by_rare_features
-    found = find(intake, plan, order, codes, verify)
+    found = _finder(plan)(intake, plan, order, codes, verify)
     if isinstance(plan.method, CalibratedMethod) and plan.method.calibrate:
         found, plan = _calibrated(found, intake, plan, order, codes, verifier, refs)
     verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
@@ -75,25 +73,22 @@ def _calibrated(
     verifier: Verifier,
     refs: int,
 ) -> tuple[Candidates, Plan]:
-    method, given = plan.method, plan.artefacts.get(calibration.NAME)
+    method, cut = plan.method, plan.artefacts.get(calibration.NAME)
     assert isinstance(method, CalibratedMethod)
     digests = intake.prepared.normal_digests[order]
     places = np.flatnonzero(~intake.prepared.too_short[order])
-    if isinstance(given, Calibration):  # who is not listed cannot stand out
-        places = places[np.isin(digests[places], given.digests)]
-    faint = calibration.faint_pairs(places, order, codes, method, intake.store)
-    cut = given
     if not isinstance(cut, Calibration):
+        faint = calibration.faint_pairs(places, order, codes, method, intake.store)
         every = not len(found.hot)
-        cut = calibration.calibrated(
-            found.pairs, faint, digests, method.threshold, every_pair=every
-        )
+        usual = method.threshold
+        cut = calibration.calibrated(found.pairs, faint, digests, usual, every_pair=every)
         plan = calibration.with_calibration(plan, cut)
     level = cut.threshold
-    cuts = cut.cuts_of(digests)
-    out = standing_out(faint, cuts)
+    # From here on as with a calibration that was given: who is not listed cannot stand out.
+    listed = places[np.isin(digests[places], cut.digests)]
+    faint = calibration.faint_pairs(listed, order, codes, method, intake.store)
     verify = _in_order(verifier.scoring(method.faint_score), order, refs)
-    out = standing_out(verify(out.a, out.b), cuts)
+    out = standing_out(verify(faint.a, faint.b), cut.cuts_of(digests))
 
     def above(a: Array, b: Array) -> Pairs:
         pairs = found.verify(a, b)
@@ -103,6 +98,14 @@ def _calibrated(
         [found.pairs.where(found.pairs.score >= level), out.where(out.score < level)]
     )
     return Candidates(both, found.hot, above), plan
+
+
+def _finder(plan: Plan) -> Callable[..., Candidates]:
+    if plan.by_paths:
+        return _by_paths
+    if not plan.keys_from_evidence:
+        return _by_keys
+    return _by_bits if isinstance(plan.method, BitsMethod) else _by_rare_features
 
 
 def _by_rare_features(
@@ -127,6 +130,22 @@ def _by_bits(
     budget = plan.pair_budget(len(order))
     a, b, crowds = near_pairs(long, order, codes, plan.method, intake.store, budget)
     return Candidates(verify(a, b), distinct(crowds), verify)
+
+
+def _by_paths(
+    intake: Intake, plan: Plan, order: Array, codes: Array | None, verify: Verify
+) -> Candidates:
+    assert isinstance(plan.method, PathMethod)
+    long = np.flatnonzero(~intake.prepared.too_short[order])
+    a, b, crowds = path_pairs(long, order, codes, plan.method, intake.store, plan.workers)
+    found = [verify(a, b)]
+    c, d, hot = pairs_within(distinct(crowds), plan.usual_pairs(len(order)))
+    found.append(verify(c, d))
+    if len(hot):
+        hot = refine(hot, order, codes, plan.method, intake.store, verify)
+        e, f, hot = pairs_within(hot, plan.pair_budget(len(order)) - len(c))
+        found.append(verify(e, f))
+    return Candidates(Pairs.concat(found).distinct(), hot, verify)
 
 
 def _by_keys(

@@ -1,4 +1,4 @@
-"""Where duplicates begin, told from the scores of a collection alone (decision 0012).
+"""Where duplicates begin, told from the scores of a collection alone (decision 0014).
 
 Two signs. A valley in the distribution of scores: few pairs are neither alike nor unlike, and a cut
 there changes little. And contrast: a document whose other neighbours are all far away has a

@@ -6,7 +6,8 @@ complete). It is a frozen dataclass that only holds parameters; what is learned 
 is an artefact: a method says what it ``needs`` and is given it when it prepares documents.
 
 Keys that ``prepare`` makes depend on the document alone, so they serve every engine. An engine that
-has all evidence at hand may ask for better ones: :class:`OverlapMethod`, :class:`BitsMethod`.
+has all evidence at hand may ask for better ones: :class:`OverlapMethod`, :class:`BitsMethod`,
+:class:`PathMethod`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -24,7 +26,7 @@ import pyarrow as pa
 from neardup.artefacts.artefact import Artefacts, Need
 from neardup.schema import Array, Ragged
 
-SIGNATURE_FORMAT = 2  # steps with any change of features, keys or digests; see CHANGELOG.md
+SIGNATURE_FORMAT = 3  # steps with any change of features, keys or digests; see CHANGELOG.md
 
 # What is said of a document beside its decision; bits of ``Prepared.flags``.
 TOO_SHORT, UNRELIABLE, UNDATED, MOSTLY_NUMBERS = 1, 2, 4, 8
@@ -148,6 +150,30 @@ class OverlapMethod(Method, Protocol):
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         """Of each document so many of the rarest features that a partner has at least one; and how
         many of these it looks with."""
+        ...
+
+
+@runtime_checkable
+class PathMethod(Method, Protocol):
+    """A method whose evidence is a set of 32-bit features, of which two documents that pass have at
+    least ``share`` of the larger set in common. Where features are too common to be keys, an
+    engine that has all evidence at hand finds such pairs by paths (``matching/paths.py``)."""
+
+    @property
+    def by_paths(self) -> bool:
+        """Whether its parameters ask for that."""
+        ...
+
+    @property
+    def share(self) -> Fraction: ...
+
+    @property
+    def miss_rate_limit(self) -> float:
+        """What paths may miss at the threshold."""
+        ...
+
+    def prepare_evidence(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
+        """``prepare`` without keys, which cost much and serve other engines."""
         ...
 
 

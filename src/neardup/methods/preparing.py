@@ -73,6 +73,12 @@ def prepared(
     )
 
 
+def no_keys(sets: Ragged) -> tuple[Ragged, Array]:
+    """For an engine that makes its own."""
+    none = Ragged(np.empty(0, np.uint64), np.zeros(len(sets) + 1, np.int64))
+    return none, np.zeros(len(sets), np.int32)
+
+
 def evidence_digests(evidence: Ragged, short: npt.NDArray[np.bool_]) -> Array:
     """128 bits a document; evidence that stands for a short one is never equal to another's."""
     size = evidence.values.dtype.itemsize

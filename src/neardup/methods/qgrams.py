@@ -1,14 +1,16 @@
 """Character q-grams, as in DDD (Montanari & Puglisi): for flows of short news, in any script.
 
 ``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. Q-grams
-are common, so the prefix filter, which finds every pair, makes most documents of a language meet;
-MinHash bands are the usual keys: ``doc_q ≥ t`` means a resemblance of at least ``t / (2 − t)``.
+are common, so the prefix filter, which finds every pair, makes most documents of a language meet.
+An engine that has all evidence finds pairs by paths (``matching/paths.py``); the keys of a document
+alone are MinHash bands: ``doc_q ≥ t`` means a resemblance of at least ``t / (2 − t)``.
 Score 1 means equal sets of q-grams, not equal texts.
 """
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -23,7 +25,7 @@ from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Prepared, Rarity, Scores
 from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import prepared, read_words
+from neardup.methods.preparing import no_keys, prepared, read_words
 from neardup.methods.sizes import sized_keys
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -38,8 +40,8 @@ class Qgrams:
 
     ``q``: how many characters make a q-gram; more are stricter.
     ``threshold``: the share of the larger set from which two documents are duplicates.
-    ``keys``: "auto", "bands" (MinHash) or "prefix" (complete, for small collections).
-    ``permutations``: MinHash values a document; more allow stricter bands.
+    ``keys``: "auto" (paths), "bands" (MinHash) or "prefix" (complete, for small collections).
+    ``permutations``: MinHash values a document, for bands; more allow stricter ones.
     ``miss_rate_limit``: how many pairs at the threshold may be missed; a prefix join misses none.
     ``min_chars``: documents with fewer characters are duplicates only of equal ones.
     ``text``: what counts as the same character.
@@ -86,8 +88,18 @@ class Qgrams:
         return self.threshold / (2 - self.threshold)
 
     @property
+    def by_paths(self) -> bool:
+        return self.keys == "auto" and self.bands is not None
+
+    @property
+    def share(self) -> Fraction:
+        return self.fraction
+
+    @property
     def miss_rate(self) -> float:
-        """At most: sets of equal size are the worst."""
+        """At most: sets of equal size are the worst for bands, long paths for paths."""
+        if self.by_paths:
+            return self.miss_rate_limit
         return self.bands.miss_rate(self._resemblance) if self.bands else 0.0
 
     @property
@@ -99,16 +111,26 @@ class Qgrams:
         return f"doc_{self.q} >= {self.threshold:g}"
 
     def resolved(self) -> dict[str, object]:
+        if self.by_paths:
+            return {"scheme": "paths", "miss_rate": self.miss_rate}
         bands = {"scheme": "bands", **self.bands._asdict()} if self.bands else {"scheme": "prefix"}
         return {**bands, "miss_rate": self.miss_rate}
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        return self._prepared(batch, self._own_keys)
+
+    def prepare_evidence(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
+        return self._prepared(batch, no_keys)
+
+    def _prepared(
+        self, batch: pa.RecordBatch, keys_of: Callable[[Ragged], tuple[Ragged, Array]]
+    ) -> Prepared:
         texts = Ragged.of_strings(batch.column("text"))
         least = max(self.min_chars, self.q)
         sets = qgram_sets(texts, self.q, self.text, least)
         short = sets.characters < least
         reading = read_words(batch, self.text)
-        return prepared(reading, sets.features, *self._own_keys(sets.features), short)
+        return prepared(reading, sets.features, *keys_of(sets.features), short)
 
     def _own_keys(self, sets: Ragged) -> tuple[Ragged, Array]:
         if self.bands:

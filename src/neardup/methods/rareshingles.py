@@ -1,6 +1,6 @@
 """Word shingles, each counted by how rare it is among the documents: the usual method.
 
-Three observations on real collections made it (docs/decisions/0012-the-usual-method.md). What many
+Three observations on real collections made it (docs/decisions/0014-the-usual-method.md). What many
 documents carry is boilerplate and says little: a shingle weighs its idf. What one document alone
 has says little too, be it noise of a scan or a sentence more: it counts in part (``lone``). And two
 documents that share nothing but what many have, and each go on with words of their own, fill the

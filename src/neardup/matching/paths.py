@@ -1,0 +1,204 @@
+"""Pairs of sets that share much, found by paths (Christiani & Pagh 2017; Christiani, Pagh &
+Sivertsen 2018, CPSJoin).
+
+Every set walks down ``repetitions`` random trees; each step takes, by hash, about one of the
+features that any partner must share. Who is on the same path is compared on sketches when few are,
+and goes on when many are: common features make long paths, rare ones short ones. The kernels and
+the proof are in ``native/matching/paths.hpp``. How rare features are is counted from a sample, and
+changes the cost, not the bound on what is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup import _native
+from neardup.matching.candidates import Groups, share_keys
+from neardup.matching.evidence import EvidenceStore
+from neardup.matching.path_depth import path_depth, repetitions
+from neardup.matching.path_sets import PathSets, rarity, sketches
+from neardup.methods.method import PathMethod
+from neardup.schema import Array, Ragged, offsets_of
+
+FEW_BITS = 5  # who is on a path with fewer than 2⁵ others is compared with them
+FEW = 64  # documents that are all compared
+PART_PATHS = 1 << 20
+PATHS_OF_ONE = 6  # of one repetition of one document, roughly: what memory is planned with
+_LOW_BITS = np.uint64(0x3FF)  # of a path: its depth and how many are on it
+
+
+def path_pairs(
+    places: Array,
+    order: Array,
+    within: Array | None,
+    method: PathMethod,
+    store: EvidenceStore,
+    workers: int,
+) -> tuple[Array, Array, Groups]:
+    """Pairs (a < b) of ``places`` (places in ``order``) that may pass, each once; and crowds, whose
+    pairs were not made."""
+    codes = None if within is None else within[places]
+    if len(places) <= FEW:
+        return *_no_pairs(), _everyone(places, codes)
+    by_document = np.argsort(order[places], kind="stable")
+    named = places[by_document]
+    codes = None if codes is None else codes[by_document]
+    with ThreadPoolExecutor(workers) as pool:
+        search = _Search.over(PathSets(order[named], store, pool), method)
+        found = [search.run(roots) for roots in search.rounds(codes)]
+    pairs = np.unique(np.concatenate([some for some, _ in found]))
+    one, other = pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)
+    if codes is not None:  # first paths are hashes: two codes may have the same
+        same = codes[one] == codes[other]
+        one, other = one[same], other[same]
+    a, b = named[one], named[other]
+    crowds = Groups.concat([crowd for _, some in found for crowd in some])
+    return np.minimum(a, b), np.maximum(a, b), _named(crowds, named)
+
+
+def _no_pairs() -> tuple[Array, Array]:
+    return np.empty(0, np.int64), np.empty(0, np.int64)
+
+
+def _everyone(places: Array, codes: Array | None) -> Groups:
+    one_key = Ragged(np.zeros(len(places), np.uint64), np.arange(len(places) + 1))
+    groups = share_keys(one_key, np.ones(len(places), np.int32), codes)
+    return Groups(Ragged(places[groups.members.values], groups.members.offsets), groups.probes)
+
+
+def _named(groups: Groups, names: Array) -> Groups:
+    """Under the names, which need not ascend where members do."""
+    members = groups.members
+    of = np.repeat(np.arange(len(groups)), members.lengths)
+    values = names[members.values]
+    return Groups(Ragged(values[np.lexsort((values, of))], members.offsets), groups.probes)
+
+
+class _Met(NamedTuple):
+    """What one part of all paths came to."""
+
+    pairs: Array  # a << 32 | b
+    open: Array  # paths on which documents go on,
+    documents: Array  # and who
+    members: Array
+    ends: Array
+    compared: int
+
+    @property
+    def crowds(self) -> Groups:
+        return Groups(Ragged(self.members, self.ends), np.ones(len(self.members), np.uint8))
+
+
+@dataclass(frozen=True)
+class _Search:
+    sets: PathSets
+    share: Fraction
+    rarity: Array
+    depth: int
+    repetitions: int
+    sketches: Ragged
+    by_size: Array
+
+    @classmethod
+    def over(cls, sets: PathSets, method: PathMethod) -> _Search:
+        by_slot, rarities = rarity(sets)
+        depth = path_depth(len(sets.documents), FEW_BITS, method.share, rarities)
+        return cls(
+            sets,
+            method.share,
+            by_slot,
+            depth,
+            repetitions(depth, method.miss_rate_limit),
+            sketches(sets, method.share),
+            np.argsort(sets.sizes, kind="stable").astype(np.uint32),
+        )
+
+    def rounds(self, codes: Array | None) -> Iterator[Ragged]:
+        """The first paths of all sets, as many repetitions at a time as memory allows."""
+        count = len(self.sets.documents)
+        spread = np.zeros(count, np.uint64) if codes is None else codes.astype(np.uint64)
+        spread = (spread + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        fit = self.sets.store.limit // 2 // (count * PATHS_OF_ONE * 8)
+        everyone = np.uint64(count.bit_length() << 4)
+        for some in np.split(*_cut(self.repetitions, max(fit, 1))):
+            roots = (some.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD1B54A32D192ED03)
+            paths = (spread[:, None] ^ roots) & ~_LOW_BITS | everyone
+            yield Ragged(paths.reshape(-1), np.arange(count + 1, dtype=np.int64) * len(some))
+
+    def run(self, paths: Ragged) -> tuple[Array, list[Groups]]:
+        pairs, crowds = [np.empty(0, np.uint64)], []
+        while len(paths.values):
+            met = self._meet(self._longer(paths))
+            pairs += [part.pairs for part in met]
+            crowds += [part.crowds for part in met]
+            paths = _going_on(met, len(self.sets.documents))
+        return np.unique(np.concatenate(pairs)), crowds
+
+    def _longer(self, paths: Ragged) -> Ragged:
+        needed = np.maximum(_needed(self.sets.sizes, self.share), 1)
+
+        def work(evidence: Ragged, at: Array) -> Ragged:
+            own = paths.take(at)
+            values, ends = _native.longer_paths(
+                evidence.values,
+                evidence.offsets,
+                self.rarity,
+                needed[at],
+                own.values,
+                own.offsets,
+                FEW_BITS,
+                self.depth,
+            )
+            return Ragged(values, ends)
+
+        chosen = np.flatnonzero(paths.lengths)
+        longer = Ragged.concat(self.sets.of(chosen, work), np.uint64)
+        lengths = np.zeros(len(paths), np.int64)
+        lengths[chosen] = longer.lengths
+        return Ragged(longer.values, offsets_of(lengths))
+
+    def _meet(self, paths: Ragged) -> list[_Met]:
+        bits = min((len(paths.values) // PART_PATHS).bit_length(), 4)
+        place = np.empty(len(self.by_size), np.uint32)
+        place[self.by_size] = np.arange(len(place), dtype=np.uint32)
+
+        def part(number: int) -> _Met:
+            made = _native.meet(
+                paths.values,
+                paths.offsets,
+                self.by_size,
+                place,
+                self.sets.sizes,
+                self.sketches.values,
+                self.sketches.offsets,
+                self.share.numerator,
+                self.share.denominator,
+                FEW_BITS,
+                self.depth,
+                number,
+                bits,
+            )
+            return _Met(*made)
+
+        return list(self.sets.pool.map(part, range(1 << bits)))
+
+
+def _needed(sizes: Array, share: Fraction) -> Array:
+    return np.asarray(-(-sizes * share.numerator // share.denominator)).astype(np.int64)
+
+
+def _going_on(met: list[_Met], count: int) -> Ragged:
+    paths = np.concatenate([part.open for part in met])
+    documents = np.concatenate([part.documents for part in met])
+    lengths = np.bincount(documents, minlength=count)
+    return Ragged(paths[np.argsort(documents, kind="stable")], offsets_of(lengths))
+
+
+def _cut(count: int, at_most: int) -> tuple[Array, list[int]]:
+    return np.arange(count), list(range(at_most, count, at_most))

@@ -134,7 +134,7 @@ static Out<uint64_t> weighted_overlaps(In<uint64_t> values, In<int64_t> offsets,
 static nb::tuple shared_by_rarity(In<uint64_t> values, In<int64_t> offsets, In<int64_t> weights, In<int64_t> a,
                                   In<int64_t> b, In<int64_t> needed) {
     std::vector<neardup::SharedByRarity> shared(a.size());
-    std::vector<int64_t> weight, features, rare;
+    std::vector<int64_t> weight, features, rare_weight, rare;
     {
         nb::gil_scoped_release free;
         neardup::shared_by_rarity(values.data(), offsets.data(), weights.data(), a.data(), b.data(), needed.data(),
@@ -142,10 +142,12 @@ static nb::tuple shared_by_rarity(In<uint64_t> values, In<int64_t> offsets, In<i
         for (const auto &one : shared) {
             weight.push_back(one.weight);
             features.push_back(one.features);
+            rare_weight.push_back(one.rare_weight);
             rare.push_back(one.rare);
         }
     }
-    return nb::make_tuple(give(std::move(weight)), give(std::move(features)), give(std::move(rare)));
+    return nb::make_tuple(give(std::move(weight)), give(std::move(features)), give(std::move(rare_weight)),
+                          give(std::move(rare)));
 }
 
 static nb::tuple sizes_by_rarity(In<uint64_t> values, In<int64_t> offsets) {

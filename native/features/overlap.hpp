@@ -20,7 +20,8 @@ void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int
 enum RarityClass : uint64_t { kCommon = 0, kRare = 1, kLone = 2 };
 
 struct SharedByRarity {
-    int64_t weight, features, rare;  // of the common entries: weight, number, number of rare ones
+    int64_t weight, features;   // of the entries that both have
+    int64_t rare_weight, rare;  // of the rare ones among them
 };
 // weights[d] is the weight of set d. Pairs that cannot reach needed[i] of shared weight any more are left
 // early, with any smaller numbers.

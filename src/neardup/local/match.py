@@ -89,14 +89,14 @@ def _calibrated(
     faint = calibration.faint_pairs(listed, order, codes, method, intake.store)
     verify = _in_order(verifier.scoring(method.faint_score), order, refs)
     out = standing_out(verify(faint.a, faint.b), cut.cuts_of(digests))
+    score = verifier.scores(order[out.a], order[out.b]).score
+    below = Pairs(out.a, out.b, score).where(score < level)
 
     def above(a: Array, b: Array) -> Pairs:
         pairs = found.verify(a, b)
         return pairs.where(pairs.score >= level)
 
-    both = Pairs.concat(
-        [found.pairs.where(found.pairs.score >= level), out.where(out.score < level)]
-    )
+    both = Pairs.concat([found.pairs.where(found.pairs.score >= level), below])
     return Candidates(both, found.hot, above), plan
 
 

@@ -207,7 +207,7 @@ class CalibratedMethod(Method, Protocol):
         ...
 
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        """Exact also below the threshold; ``passed`` says who may be a faint pair."""
+        """On what is rare alone, where unlike documents differ most; ``passed``: may be a pair."""
         ...
 
 

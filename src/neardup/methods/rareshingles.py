@@ -140,19 +140,22 @@ class Rareshingles:
 
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         found = self._compared(evidence, a, b, 0, 1)
-        return Scores(~found.template & (found.rare >= FAINT_FEATURES), found.score)
+        union = found.common + found.union - found.rare_weight
+        score = np.asarray(found.rare_weight / np.maximum(union, 1))
+        return Scores(~found.template & (found.rare >= FAINT_FEATURES), score)
 
     def _compared(self, evidence: Ragged, a: Array, b: Array, num: int, den: int) -> _Compared:
         """Exact for pairs that reach num/den; others may be given up with too little."""
         weights, lone = _native.sizes_by_rarity(evidence.values, evidence.offsets)
         needed = -(-(weights[a] + weights[b]) * num // (num + den))
-        common, shared, rare = _native.shared_by_rarity(
+        common, shared, rare_weight, rare = _native.shared_by_rarity(
             evidence.values, evidence.offsets, weights, a, b, needed
         )
         own, sizes = np.minimum(lone[a], lone[b]), evidence.lengths
         goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= np.minimum(sizes[a], sizes[b]))
         template = goes_on & (rare < own) & (4 * rare < shared) & (self.templates == "refuse")
-        return _Compared(common, weights[a] + weights[b] - common, rare, template)
+        union = weights[a] + weights[b] - common
+        return _Compared(common, union, rare_weight, rare, template)
 
 
 class _Compared(NamedTuple):
@@ -160,6 +163,7 @@ class _Compared(NamedTuple):
 
     common: Array
     union: Array
+    rare_weight: Array
     rare: Array
     template: Array
 

@@ -152,12 +152,12 @@ static nb::tuple shared_by_rarity(In<uint64_t> values, In<int64_t> offsets, In<i
 
 static nb::tuple sizes_by_rarity(In<uint64_t> values, In<int64_t> offsets) {
     const size_t documents = offsets.size() - 1;
-    std::vector<int64_t> weights(documents), lone(documents);
+    std::vector<int64_t> weights(documents), lone(documents), noise(documents);
     {
         nb::gil_scoped_release free;
-        neardup::sizes_by_rarity(values.data(), offsets.data(), documents, weights.data(), lone.data());
+        neardup::sizes_by_rarity(values.data(), offsets.data(), documents, weights.data(), lone.data(), noise.data());
     }
-    return nb::make_tuple(give(std::move(weights)), give(std::move(lone)));
+    return nb::make_tuple(give(std::move(weights)), give(std::move(lone)), give(std::move(noise)));
 }
 
 static nb::tuple qgram_sets(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, uint32_t q, size_t least) {

@@ -82,7 +82,7 @@ void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int6
                 const uint64_t x = *p >> 32, y = *q >> 32;
                 const auto wx = static_cast<int64_t>(*p & 0xffffffffu), wy = static_cast<int64_t>(*q & 0xffffffffu);
                 const int64_t both = -static_cast<int64_t>(x == y);
-                shared.weight += wx & both;
+                shared.weight += std::min(wx, wy) & both;  // noise here may be lone there
                 shared.features -= both;
                 const int64_t rare = both & -static_cast<int64_t>((wx & 3) == kRare);
                 shared.rare_weight += wx & rare;
@@ -97,13 +97,15 @@ void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int6
     }
 }
 
-void sizes_by_rarity(const uint64_t *values, const int64_t *offsets, size_t documents, int64_t *weights, int64_t *lone) {
+void sizes_by_rarity(const uint64_t *values, const int64_t *offsets, size_t documents, int64_t *weights, int64_t *lone,
+                     int64_t *noise) {
     for (size_t d = 0; d < documents; ++d) {
-        weights[d] = lone[d] = 0;
+        weights[d] = lone[d] = noise[d] = 0;
         for (int64_t i = offsets[d]; i < offsets[d + 1]; ++i) {
             const uint64_t entry = values[i] & 0xffffffffu;
             weights[d] += static_cast<int64_t>(entry);
-            lone[d] += (entry & 3) == kLone;
+            lone[d] += (entry & 3) >= kLone;
+            noise[d] += (entry & 3) == kNoise;
         }
     }
 }

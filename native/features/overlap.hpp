@@ -16,8 +16,9 @@ void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int
                        size_t pairs, uint64_t *sums);
 
 // Entries that also say how common their feature is, in the two lowest bits of the weight: what many
-// documents have, what a few have, what one alone has. Bits and all, the number is the weight.
-enum RarityClass : uint64_t { kCommon = 0, kRare = 1, kLone = 2 };
+// documents have, what a few have, what one alone has, and this in a document full of words that no other
+// has. Bits and all, the number is the weight.
+enum RarityClass : uint64_t { kCommon = 0, kRare = 1, kLone = 2, kNoise = 3 };
 
 struct SharedByRarity {
     int64_t weight, features;   // of the entries that both have
@@ -28,8 +29,9 @@ struct SharedByRarity {
 void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int64_t *weights, const int64_t *a,
                       const int64_t *b, const int64_t *needed, size_t pairs, SharedByRarity *out);
 
-// Of each set: its weight, and how many of its features are lone.
-void sizes_by_rarity(const uint64_t *values, const int64_t *offsets, size_t documents, int64_t *weights, int64_t *lone);
+// Of each set: its weight, how many of its features are lone (noise is, too), and how many are noise.
+void sizes_by_rarity(const uint64_t *values, const int64_t *offsets, size_t documents, int64_t *weights, int64_t *lone,
+                     int64_t *noise);
 
 // equal[i] = 1 where entries a[i] and b[i] hold the same bytes.
 void equal_pairs(const uint8_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,

@@ -80,8 +80,12 @@ class Frequencies:
 
     def entries(self, sets: Ragged, weight_of_count: npt.NDArray[np.uint32]) -> Ragged:
         """The same with other weights: ``weight_of_count[n]`` for what n documents have."""
-        weights = weight_of_count[self.counts[sets.values & np.uint32(len(self.counts) - 1)]]
+        weights = weight_of_count[self.counts_of(sets.values)]
         return Ragged(sets.values.astype(np.uint64) << np.uint64(32) | weights, sets.offsets)
+
+    def counts_of(self, features: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint16]:
+        slots = features & np.uint32(len(self.counts) - 1)
+        return np.asarray(self.counts[slots])
 
     @functools.cached_property
     def _weight_of_count(self) -> npt.NDArray[np.uint32]:

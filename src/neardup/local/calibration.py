@@ -17,12 +17,11 @@ from neardup.matching.candidates import share_keys
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import evidence_blocks
 from neardup.matching.verify import Pairs
-from neardup.methods.method import CalibratedMethod
+from neardup.methods.method import CalibratedMethod, FaintEntries
 from neardup.plan import Plan
 from neardup.schema import Array, Ragged
 
 NAME = "calibration"
-FEWEST_DOCUMENTS = 200  # fewer have no background to stand out from
 FEWEST_SHARED = 5
 LARGEST_GROUP = 64  # what more have is not rare, whatever the table says
 MOST_FEATURES = 256 << 20  # of more, one in so many stands for all
@@ -35,15 +34,19 @@ def with_calibration(plan: Plan, found: Calibration) -> Plan:
 
 
 def calibrated(
-    pairs: Pairs, faint: Pairs, digests: Array, usual: float, *, every_pair: bool
+    pairs: Pairs,
+    faint: Pairs,
+    may: Array,
+    digests: Array,
+    usual: float,
+    *,
+    every_pair: bool,
 ) -> Calibration:
-    """``pairs`` passed the ``usual`` threshold; ``faint`` ones may stand out. ``digests`` are those
-    of the documents' normal forms. Of some of the pairs no distribution is told."""
+    """``pairs`` passed the ``usual`` threshold; ``faint`` ones ``may`` stand out. ``digests`` are
+    those of the documents' normal forms. Of some of the pairs no distribution is told."""
     cut = valley(pairs.score if every_pair else pairs.score[:0], usual)
     cuts = own_cuts(len(digests), faint, usual)
-    if len(digests) < FEWEST_DOCUMENTS:
-        cuts[:] = cut.threshold
-    out = standing_out(faint.where(faint.score < cut.threshold), cuts)
+    out = standing_out(faint.where(may & (faint.score < cut.threshold)), cuts)
     listed = np.unique(np.concatenate([out.a, out.b]))
     named, first = np.unique(digests[listed], return_index=True)
     stored = np.nextafter(cuts[listed[first]].astype(np.float32), np.float32(1))
@@ -57,10 +60,13 @@ def faint_pairs(
     within: Array | None,
     method: CalibratedMethod,
     store: EvidenceStore,
-) -> Pairs:
-    """Pairs, in places, that share rare features, with the score that these alone would give: a
-    little less than their true one."""
-    entries, weights, every = _faint_entries(places, order, method, store)
+) -> tuple[Pairs, Array]:
+    """Pairs, in places, that share rare features, with the score that these alone would give; and
+    which of the pairs may be found so. Of none, where no document may."""
+    found, every = _faint_entries(places, order, method, store)
+    if not found.may.any():
+        return Pairs.none(), np.empty(0, np.bool_)
+    entries, weights = found.entries, found.weights
     codes = None if within is None else within[places]
     groups = share_keys(entries, entries.lengths.astype(np.int32), codes)
     members = groups.where(groups.members.lengths <= LARGEST_GROUP).members
@@ -69,20 +75,19 @@ def faint_pairs(
     usual = (entries.values & np.uint64(0xFFFFFFFF)).sum() / max(len(entries.values), 1)
     weight = shared * (usual * every)
     score = weight / np.maximum(weights[a] + weights[b] - weight, weight)
-    return Pairs(places[a], places[b], score)
+    return Pairs(places[a], places[b], score), found.may[a] | found.may[b]
 
 
 def _faint_entries(
     places: Array, order: Array, method: CalibratedMethod, store: EvidenceStore
-) -> tuple[Ragged, Array, int]:
+) -> tuple[FaintEntries, int]:
     every = 1 + int(store.lengths[order[places]].sum()) // MOST_FEATURES
-    entries, weights, at = [], [], []
+    parts, at = [], [np.empty(0, np.int64)]
     for evidence, where in evidence_blocks(places, order, store):
-        some, heavy = method.faint_entries(evidence, every)
-        entries.append(some)
-        weights.append(heavy)
+        parts.append(method.faint_entries(evidence, every))
         at.append(where)
-    if not at:
-        return Ragged.concat([], np.uint64), np.empty(0, np.int64), every
     back = np.argsort(np.concatenate(at), kind="stable")
-    return Ragged.concat(entries, np.uint64).take(back), np.concatenate(weights)[back], every
+    entries = Ragged.concat([part.entries for part in parts], np.uint64)
+    weights = np.concatenate([np.empty(0, np.int64), *(part.weights for part in parts)])
+    may = np.concatenate([np.empty(0, np.bool_), *(part.may for part in parts)])
+    return FaintEntries(entries.take(back), weights[back], may[back]), every

@@ -78,15 +78,14 @@ def _calibrated(
     digests = intake.prepared.normal_digests[order]
     places = np.flatnonzero(~intake.prepared.too_short[order])
     if not isinstance(cut, Calibration):
-        faint = calibration.faint_pairs(places, order, codes, method, intake.store)
-        every = not len(found.hot)
-        usual = method.threshold
-        cut = calibration.calibrated(found.pairs, faint, digests, usual, every_pair=every)
+        faint, may = calibration.faint_pairs(places, order, codes, method, intake.store)
+        every, usual = not len(found.hot), method.threshold
+        cut = calibration.calibrated(found.pairs, faint, may, digests, usual, every_pair=every)
         plan = calibration.with_calibration(plan, cut)
     level = cut.threshold
     # From here on as with a calibration that was given: who is not listed cannot stand out.
     listed = places[np.isin(digests[places], cut.digests)]
-    faint = calibration.faint_pairs(listed, order, codes, method, intake.store)
+    faint, _ = calibration.faint_pairs(listed, order, codes, method, intake.store)
     verify = _in_order(verifier.scoring(method.faint_score), order, refs)
     out = standing_out(verify(faint.a, faint.b), cut.cuts_of(digests))
     score = verifier.scores(order[out.a], order[out.b]).score

@@ -22,8 +22,8 @@ HIGHEST = 0.6  # no valley is looked for above
 DEPTH = 0.7  # of the lower of its two sides, that a clear valley has at most
 FEWEST_PAIRS = 50
 NEIGHBOUR = 3
-CONTRAST = 2.0  # in log-odds
-LEAST_CUT, NO_BACKGROUND = 0.03, 0.005
+CONTRAST = 1.5  # in log-odds
+LEAST_CUT, NO_BACKGROUND = 0.02, 0.005
 
 
 class Valley(NamedTuple):

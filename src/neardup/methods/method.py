@@ -190,6 +190,15 @@ class BitsMethod(Method, Protocol):
         ...
 
 
+class FaintEntries(NamedTuple):
+    """``entries``: features, with their weights, whose sharing makes a faint pair, one of so many.
+    ``weights`` of whole documents. One of a faint pair ``may`` be found so."""
+
+    entries: Ragged
+    weights: npt.NDArray[np.int64]
+    may: npt.NDArray[np.bool_]
+
+
 @runtime_checkable
 class CalibratedMethod(Method, Protocol):
     """A method that lets the collection say where duplicates begin (``local/calibration.py``).
@@ -201,10 +210,7 @@ class CalibratedMethod(Method, Protocol):
     @property
     def faint_reason(self) -> str: ...
 
-    def faint_entries(self, evidence: Ragged, every: int) -> tuple[Ragged, Array]:
-        """Features, with their weights, whose sharing makes a faint pair, one of ``every`` so many;
-        and the weight of each whole document."""
-        ...
+    def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries: ...
 
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """On what is rare alone, where unlike documents differ most; ``passed``: may be a pair."""

@@ -25,7 +25,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed
 from neardup.methods import weighted
 from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import Prepared, Rarity, Scores
+from neardup.methods.method import FaintEntries, Prepared, Rarity, Scores
 from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared, read_words
@@ -33,10 +33,13 @@ from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
 TEMPLATES = ("refuse", "accept")
-COMMON, RARE, LONE = range(3)  # the two lowest bits of a weight (native/features/overlap.hpp)
+COMMON, RARE, LONE, NOISE = range(
+    4
+)  # the two lowest bits of a weight (native/features/overlap.hpp)
 UNIT = 1 << 14  # the weight of an idf of 1, before the class is put below it
 LEAST = 0.1  # of a feature that all documents have: copies of one text still resemble each other
 OWN_FEATURES, OWN_SHARE = 6, 32  # a filled template has as many of its own, one of so many
+NOISY, NOISY_WORDS, NOISY_DOCUMENTS = 0.12, 20, 1000  # words that no other document has: a scan
 FAINT_FEATURES = 5  # rare ones that a pair below the threshold has to share
 _NOTHING = np.empty(0, np.uint64)
 
@@ -52,6 +55,7 @@ class Rareshingles:
     ``calibrate``: let the collection say where duplicates begin; ``threshold`` is where it begins.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``frequencies``: the file of a run's frequencies; else counted from the input.
+    ``vocabulary``: the same of single words, by which noisy documents are known.
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``text``: what counts as the same word.
     """
@@ -59,10 +63,11 @@ class Rareshingles:
     words: int = 3
     threshold: float = 0.4
     calibrate: bool = True
-    lone: float = 0.3
+    lone: float = 0.5
     common: int = 20
     templates: str = "refuse"
     frequencies: str | None = None
+    vocabulary: str | None = None
     min_words: int = 15
     text: Text = field(default_factory=Text)
 
@@ -83,7 +88,10 @@ class Rareshingles:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        return (FrequencyNeed(self.frequencies, self.words, self.text),)
+        return (
+            FrequencyNeed(self.frequencies, self.words, self.text),
+            FrequencyNeed(self.vocabulary, 1, self.text, name="vocabulary"),
+        )
 
     @functools.cached_property
     def fraction(self) -> Fraction:
@@ -101,12 +109,12 @@ class Rareshingles:
         return {"scheme": "prefix", "miss_rate": self.miss_rate}
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
-        table = artefacts["frequencies"]
+        table, vocabulary = artefacts["frequencies"], artefacts["vocabulary"]
         assert isinstance(table, Frequencies)
+        assert isinstance(vocabulary, Frequencies)
         reading = read_words(batch, self.text)
-        words = reading.words
-        sets = _native.sample_features(words.values, words.offsets, self.words, _NOTHING, 1, 0)
-        evidence = table.entries(Ragged(*sets), self._weights(table))
+        evidence = table.entries(_sets(reading.words, self.words), self._weights(table))
+        evidence = _marked(evidence, _noisy(_sets(reading.words, 1), vocabulary))
         short = reading.shorter_than(self.min_words) | (evidence.lengths == 0)
         keys, probes = self.rare_keys(evidence, Rarity(NO_COUNTS))  # heaviest first
         return prepared(reading, evidence, keys, probes, short)
@@ -129,33 +137,59 @@ class Rareshingles:
         passed = (found.common * den >= found.union * num) & ~found.template
         return Scores(passed, agreeing(found.score, passed, self.threshold))
 
-    def faint_entries(self, evidence: Ragged, every: int) -> tuple[Ragged, Array]:
+    def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries:
         values = evidence.values
         wanted = (values & np.uint64(3)) == RARE
         if every > 1:
             wanted &= (values >> np.uint64(32)) % np.uint64(every) == 0
         ends = np.concatenate([[0], np.cumsum(wanted)])[evidence.offsets]
-        weights, _ = _native.sizes_by_rarity(values, evidence.offsets)
-        return Ragged(values[wanted], ends.astype(np.int64)), weights
+        weights, _, noise = _native.sizes_by_rarity(values, evidence.offsets)
+        return FaintEntries(Ragged(values[wanted], ends.astype(np.int64)), weights, noise > 0)
 
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         found = self._compared(evidence, a, b, 0, 1)
         union = found.common + found.union - found.rare_weight
         score = np.asarray(found.rare_weight / np.maximum(union, 1))
-        return Scores(~found.template & (found.rare >= FAINT_FEATURES), score)
+        passed = ~found.template & (found.rare >= FAINT_FEATURES) & found.noisy
+        return Scores(passed, score)
 
     def _compared(self, evidence: Ragged, a: Array, b: Array, num: int, den: int) -> _Compared:
         """Exact for pairs that reach num/den; others may be given up with too little."""
-        weights, lone = _native.sizes_by_rarity(evidence.values, evidence.offsets)
-        needed = -(-(weights[a] + weights[b]) * num // (num + den))
+        weights, lone, noise = _native.sizes_by_rarity(evidence.values, evidence.offsets)
+        noisy = (noise[a] > 0) | (noise[b] > 0)
+        # What one has more of its own than the other is new text, not noise: it counts in full.
+        more = np.where(noisy, 0, np.abs(lone[a] - lone[b])) * round(4 * UNIT * (1 - self.lone))
+        total = weights[a] + weights[b] + more
+        needed = -(-total * num // (num + den))
         common, shared, rare_weight, rare = _native.shared_by_rarity(
             evidence.values, evidence.offsets, weights, a, b, needed
         )
         own, sizes = np.minimum(lone[a], lone[b]), evidence.lengths
         goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= np.minimum(sizes[a], sizes[b]))
         template = goes_on & (rare < own) & (4 * rare < shared) & (self.templates == "refuse")
-        union = weights[a] + weights[b] - common
-        return _Compared(common, union, rare_weight, rare, template)
+        return _Compared(common, total - common, rare_weight, rare, template, noisy)
+
+
+def _sets(words: Ragged, width: int) -> Ragged:
+    return Ragged(*_native.sample_features(words.values, words.offsets, width, _NOTHING, 1, 0))
+
+
+def _noisy(words: Ragged, vocabulary: Frequencies) -> Array:
+    """Documents full of words that no other has. Of few documents, any has many such words."""
+    if vocabulary.documents < NOISY_DOCUMENTS:
+        return np.zeros(len(words), np.bool_)
+    lone = vocabulary.counts_of(words.values) < 2
+    ends = np.concatenate([[0], np.cumsum(lone)])[words.offsets]
+    sizes = words.lengths
+    return np.asarray((sizes >= NOISY_WORDS) & (np.diff(ends) >= NOISY * sizes))
+
+
+def _marked(evidence: Ragged, noisy: Array) -> Ragged:
+    if not noisy.any():
+        return evidence
+    of_noisy = np.repeat(noisy, evidence.lengths)
+    lone = of_noisy & ((evidence.values & np.uint64(3)) == LONE)
+    return Ragged(evidence.values | lone.astype(np.uint64), evidence.offsets)
 
 
 class _Compared(NamedTuple):
@@ -166,6 +200,7 @@ class _Compared(NamedTuple):
     rare_weight: Array
     rare: Array
     template: Array
+    noisy: Array
 
     @property
     def score(self) -> Array:

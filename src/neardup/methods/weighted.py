@@ -77,5 +77,5 @@ def score(method: Shingles, evidence: Ragged, a: Array, b: Array) -> Scores:
 
 
 def total_weights(evidence: Ragged) -> Array:
-    weights, _ = _native.sizes_by_rarity(evidence.values, evidence.offsets)
+    weights, *_ = _native.sizes_by_rarity(evidence.values, evidence.offsets)
     return weights

@@ -84,7 +84,7 @@ void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int6
                 const int64_t both = -static_cast<int64_t>(x == y);
                 shared.weight += wx & both;
                 shared.features -= both;
-                shared.rare -= both & -static_cast<int64_t>((wx & 3) == kRare);
+                shared.rare -= both & -static_cast<int64_t>((wx & 3) != kCommon);
                 left_p -= wx & -static_cast<int64_t>(x <= y);
                 left_q -= wy & -static_cast<int64_t>(y <= x);
                 p += x <= y;

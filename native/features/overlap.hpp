@@ -20,8 +20,9 @@ void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int
 enum RarityClass : uint64_t { kCommon = 0, kRare = 1, kLone = 2 };
 
 struct SharedByRarity {
-    int64_t weight, features, rare;  // of the common entries: weight, number, number of rare ones
+    int64_t weight, features, rare;  // of the shared entries: weight, number, number of those not kCommon
 };
+// What both have is not lone, whatever a table of other documents says: it counts as rare.
 // weights[d] is the weight of set d. Pairs that cannot reach needed[i] of shared weight any more are left
 // early, with any smaller numbers.
 void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int64_t *weights, const int64_t *a,

@@ -11,7 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,15 @@ FORMAT = 1
 _DESCRIPTION = b"neardup calibration"
 
 
+class Scale(NamedTuple):
+    """How shared rare features make the rough score of a faint pair: one feature in ``every`` is
+    looked at, and one that is shared stands for ``weight``. Stored, because the documents at hand
+    are others in another run."""
+
+    every: int
+    weight: float
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """``threshold`` holds for pairs of which one document has no own cut; ``clear`` says whether
@@ -33,7 +42,8 @@ class Calibration:
     clear: bool
     digests: npt.NDArray[np.uint64]
     cuts: npt.NDArray[np.float32]
-    stability: float | None = None  # share of the duplicates that a cut 0.05 up or down leaves
+    stability: float | None  # share of the duplicates that a cut 0.05 up or down leaves
+    scale: Scale
 
     kind: ClassVar[str] = "calibration"
 
@@ -51,6 +61,7 @@ class Calibration:
             "clear": self.clear,
             "stability": self.stability,
             "own_cuts": len(self.digests),
+            "scale": list(self.scale),
         }
 
     def describe(self) -> dict[str, Any]:
@@ -91,12 +102,18 @@ def load_calibration(path: Path) -> Calibration:
             f"The calibration {path} cannot be read: {why_unreadable(error, 'it is none')}.",
             hint="a run with --threshold auto writes one into its folder artefacts.",
         ) from error
+    if (there := said.get("format")) != FORMAT:
+        raise InputError(
+            f"The calibration {path} has format {there}; this version reads {FORMAT}.",
+            hint="make the run again with this version.",
+        )
     made = Calibration(
         said["threshold"],
         said["clear"],
         table["digest"].to_numpy().astype(np.uint64),
         table["cut"].to_numpy().astype(np.float32),
         said["stability"],
+        Scale(*said["scale"]),
     )
     if made.digest != said["digest"]:
         raise SignatureError(

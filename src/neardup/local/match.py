@@ -79,9 +79,11 @@ def _calibrated(
     assert isinstance(method, CalibratedMethod)
     digests = intake.prepared.normal_digests[order]
     places = np.flatnonzero(~intake.prepared.too_short[order])
+    scale = None
     if isinstance(given, Calibration):  # who is not listed cannot stand out
         places = places[np.isin(digests[places], given.digests)]
-    faint = calibration.faint_pairs(places, order, codes, method, intake.store)
+        scale = given.scale
+    faint = calibration.faint_pairs(places, order, codes, method, intake.store, scale)
     cut = given
     if not isinstance(cut, Calibration):
         every = not len(found.hot)
@@ -91,7 +93,7 @@ def _calibrated(
         plan = calibration.with_calibration(plan, cut)
     level = cut.threshold
     cuts = cut.cuts_of(digests)
-    out = standing_out(faint, cuts)
+    out = standing_out(faint.pairs, cuts)
     verify = _in_order(verifier.scoring(method.faint_score), order, refs)
     out = standing_out(verify(out.a, out.b), cuts)
 

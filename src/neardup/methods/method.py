@@ -173,7 +173,14 @@ class CalibratedMethod(Method, Protocol):
     def calibrate(self) -> bool: ...
 
     @property
-    def faint_reason(self) -> str: ...
+    def faint_reason(self) -> str:
+        """Why a faint pair is one, for the decisions."""
+        ...
+
+    @property
+    def refusal(self) -> str:
+        """Why a pair above the threshold may be none."""
+        ...
 
     def faint_entries(self, evidence: Ragged, every: int) -> tuple[Ragged, Array]:
         """Features, with their weights, whose sharing makes a faint pair, one of ``every`` so many;

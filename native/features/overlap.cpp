@@ -84,7 +84,7 @@ void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int6
                 const int64_t both = -static_cast<int64_t>(x == y);
                 shared.weight += std::min(wx, wy) & both;  // noise here may be lone there
                 shared.features -= both;
-                const int64_t rare = both & -static_cast<int64_t>((wx & 3) == kRare);
+                const int64_t rare = both & -static_cast<int64_t>((wx & 3) != kCommon);
                 shared.rare_weight += wx & rare;
                 shared.rare -= rare;
                 left_p -= wx & -static_cast<int64_t>(x <= y);

@@ -22,8 +22,9 @@ enum RarityClass : uint64_t { kCommon = 0, kRare = 1, kLone = 2, kNoise = 3 };
 
 struct SharedByRarity {
     int64_t weight, features;   // of the entries that both have
-    int64_t rare_weight, rare;  // of the rare ones among them
+    int64_t rare_weight, rare;  // of those among them that are not common
 };
+// What both have is not lone, whatever a table of other documents says: it counts as rare.
 // weights[d] is the weight of set d. Pairs that cannot reach needed[i] of shared weight any more are left
 // early, with any smaller numbers.
 void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int64_t *weights, const int64_t *a,

@@ -16,7 +16,8 @@ from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, resolved
 from neardup.features.measures import Overlap, shingle_overlaps
 from neardup.methods import registry
-from neardup.methods.method import Method
+from neardup.methods.method import CalibratedMethod, Method
+from neardup.schema import Ragged
 from neardup.text.alignment import MOST_WORDS, Passage, align, can_align, edit_similarity
 from neardup.text.options import Text
 from neardup.text.words import normal_form, words
@@ -138,18 +139,34 @@ def _verdict(method: Method, a: str, b: str, artefacts: Artefacts) -> Verdict:
     for name in method.columns:  # of two bare texts nothing more is known
         batch = batch.append_column(name, pa.nulls(2, pa.large_string()))
     prepared = method.prepare(batch, artefacts or resolved(method.needs, batch))
-    scores = method.score(prepared.evidence, np.array([0], np.int64), np.array([1], np.int64))
-    score, passed = float(scores.score[0]), bool(scores.passed[0])
+    score, passed, below = _scored(method, prepared.evidence)
     equal = bool((prepared.digests[0] == prepared.digests[1]).all())
     counted = [need.name for need in method.needs if need.file is None and not artefacts]
-    note = f"{' and '.join(counted)} counted from these two texts alone" if counted else None
+    alone = f"{' and '.join(counted)} counted from these two texts alone" if counted else None
+    note = "; ".join(said for said in (below, alone) if said) or None
     if equal or not prepared.too_short.any():
-        score, passed = 1.0 if equal else score, equal or passed
+        if equal:
+            score, passed, note = 1.0, True, alone
         return Verdict(method.name, method.threshold, score, passed, note)
     short = "too short to be compared"
     return Verdict(
-        method.name, method.threshold, score, False, f"{short}; {note}" if note else short
+        method.name, method.threshold, score, False, f"{short}; {alone}" if alone else short
     )
+
+
+def _scored(method: Method, evidence: Ragged) -> tuple[float, bool, str | None]:
+    """Score, whether it passes, and what else is to be said of a pair that does not."""
+    first, second = np.array([0], np.int64), np.array([1], np.int64)
+    scores = method.score(evidence, first, second)
+    score, passed = float(scores.score[0]), bool(scores.passed[0])
+    if passed or not isinstance(method, CalibratedMethod):
+        return score, passed, None
+    faint = method.faint_score(evidence, first, second)  # `score` may have left the pair early
+    score = float(faint.score[0])
+    if score >= method.threshold:
+        return score, passed, method.refusal
+    stands_out = method.calibrate and bool(faint.passed[0])
+    return score, passed, "in a calibrated run it may stand out" if stands_out else None
 
 
 def _overlap_dict(overlap: Overlap) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
 from neardup.documents.encodings import canonical
@@ -24,6 +25,7 @@ from neardup.documents.stores import address_of, local_path
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
 from neardup.methods.method import BitsMethod, Method, OverlapMethod, PathMethod, signature_of
+from neardup.methods.thresholds import with_threshold
 
 CLUSTERS = ("rule", "components")
 MAX_PAIRS = 10_000_000
@@ -33,10 +35,11 @@ USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
 
 @dataclass(frozen=True)
 class Settings:
-    """As written. ``method`` may be a name or a method; ``set`` are its parameters by name."""
+    """As written. ``method`` may be a name or a method; ``set`` are its parameters by name.
+    ``threshold`` is a number, or "auto" for a method that calibrates itself."""
 
     method: str | Method = registry.DEFAULT
-    threshold: float | None = None
+    threshold: float | str | None = None
     set: dict[str, Any] = field(default_factory=dict)
     text: str = "text"
     id: str | None = None
@@ -133,12 +136,19 @@ class Plan:
         """How many pairs may be made and listed."""
         return self.max_pairs if self.every_pair else self.usual_pairs(documents)
 
+    def _cut(self) -> dict[str, object]:
+        found = self.artefacts.get(Calibration.kind)
+        if not isinstance(found, Calibration):
+            return {}
+        return {"threshold": found.threshold, "clear": found.clear}
+
     def describe(self) -> dict[str, Any]:
         """For ``run.json``: only data."""
         return {
             "method": self.method.name,
             "parameters": dataclasses.asdict(self.method),  # type: ignore[call-overload]
-            "resolved": self.method.resolved(),
+            "threshold": self.written.threshold,
+            "resolved": {**self.method.resolved(), **self._cut()},
             "signature": signature_of(self.method, self.digests),
             "text": self.columns.text,
             "id": self.columns.id,
@@ -209,14 +219,12 @@ def _all_problems(problems: list[NeardupError]) -> NeardupError:
 
 
 def _method(settings: Settings) -> Method:
-    parameters = dict(settings.set)
-    if settings.threshold is not None:
-        parameters["threshold"] = settings.threshold
     cls = (
         registry.method_class(settings.method)
         if isinstance(settings.method, str)
         else type(settings.method)
     )
+    parameters = with_threshold(cls, dict(settings.set), settings.threshold)
     if settings.date is not None and "date" in registry.parameter_names(cls):
         parameters.setdefault("date", settings.date)
     if isinstance(settings.method, str):

@@ -33,7 +33,7 @@ class Calibration:
     clear: bool
     digests: npt.NDArray[np.uint64]
     cuts: npt.NDArray[np.float32]
-    stability: float | None = None  # share of the duplicates that a cut 0.05 up or down leaves
+    stability: float | None  # share of the duplicates that a cut 0.05 up or down leaves
 
     kind: ClassVar[str] = "calibration"
 
@@ -91,6 +91,11 @@ def load_calibration(path: Path) -> Calibration:
             f"The calibration {path} cannot be read: {why_unreadable(error, 'it is none')}.",
             hint="a run with --threshold auto writes one into its folder artefacts.",
         ) from error
+    if (there := said.get("format")) != FORMAT:
+        raise InputError(
+            f"The calibration {path} has format {there}; this version reads {FORMAT}.",
+            hint="make the run again with this version.",
+        )
     made = Calibration(
         said["threshold"],
         said["clear"],

@@ -120,6 +120,11 @@ def load_frequencies(path: Path) -> Frequencies:
             f"The frequencies {path} cannot be read: {reason}.",
             hint="a run with weights='idf' writes them into the folder artefacts.",
         ) from error
+    if (there := said.get("format")) != FORMAT:
+        raise InputError(
+            f"The frequencies {path} have format {there}; this version reads {FORMAT}.",
+            hint="let the run count them from the input.",
+        )
     options = said["text"]
     made = Frequencies(
         table["documents"].to_numpy().astype(np.uint16),

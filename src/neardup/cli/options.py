@@ -32,6 +32,12 @@ def _verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         show_log(ctx)
 
 
+def _threshold(
+    ctx: click.Context, option: click.Parameter, value: str | None
+) -> float | str | None:
+    return value if value in (None, "auto") else float(click.FLOAT(value, option, ctx))
+
+
 debug_option = click.option(
     "--debug",
     is_flag=True,
@@ -68,9 +74,10 @@ _OPTIONS = (
     click.option("--method", metavar="NAME", help="How to compare.  [default: shingles]"),
     click.option(
         "--threshold",
-        metavar="T",
-        type=float,
-        help="The score from which two documents are duplicates.  [default: the method's]",
+        metavar="T|auto",
+        callback=_threshold,
+        help="The score from which two documents are duplicates; auto: the collection says "
+        "(rareshingles).  [default: the method's]",
     ),
     click.option(
         "--set",

@@ -40,11 +40,24 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     told += _encoding_lines(result) + _rejected_lines(result)
     told.append(
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
-        f"{result.info['settings']['method']} ≥ {result.threshold:.4g}."
+        f"{result.info['settings']['method']}{_cut(result)}."
     )
     if counts.documents >= ENOUGH_FOR_A_RATE:
         told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
     return told + _next_step(result, out)
+
+
+def _cut(result: Result) -> str:
+    """From which score on; where the collection was asked, what it said and how clearly."""
+    import pyarrow.compute as pc
+
+    made = result.info["artefacts"].get("calibration")
+    if made is None:
+        return f" ≥ {result.threshold:.4g}"
+    valley = "clear valley" if made["clear"] else "no clear valley"
+    faint = pc.sum(pc.less(result.pairs["score"], made["threshold"])).as_py() or 0
+    pairs = "1 pair stands" if faint == 1 else f"{faint:,} pairs stand"
+    return f": cut {made['threshold']:.4g} ({valley}), {pairs} out below it"
 
 
 def rejected(result: Result, most: int) -> list[dict[str, Any]]:
@@ -139,6 +152,8 @@ def _method_options(result: Result, out: Path | None) -> list[str]:
     name, *assignments = shlex.split(write_method(method))
     assignments = [one for one in assignments if not one.startswith("boilerplate=")]  # whole texts
     parameters = registry.parameter_names(type(method))
+    if getattr(method, "calibrate", False) and any(a.startswith("threshold=") for a in assignments):
+        assignments.append("calibrate=true")  # a threshold that is given would turn it off
     for need in method.needs:
         if out and need.file is None and need.name in parameters:
             assignments.append(f"{need.name}={out / ARTEFACTS / need.name}.arrow")

@@ -53,7 +53,7 @@ def stability(scores: Array, threshold: float) -> float | None:
     """The share of duplicates that moving the cut by 0.05 either way would not touch."""
     near = np.count_nonzero(np.abs(scores - threshold) < STEP)
     above = np.count_nonzero(scores >= threshold)
-    return round(max(0.0, 1 - near / above), 4) if above else None
+    return round(max(0.0, float(1 - near / above)), 4) if above else None
 
 
 def own_cuts(documents: int, pairs: Pairs, usual: float) -> npt.NDArray[np.float64]:

@@ -105,6 +105,10 @@ class Rareshingles:
     def faint_reason(self) -> str:
         return "weighted resemblance far above that of all others"
 
+    @property
+    def refusal(self) -> str:
+        return "they share only what many have, and each goes on with words of its own"
+
     def resolved(self) -> dict[str, object]:
         return {"scheme": "prefix", "miss_rate": self.miss_rate}
 

@@ -7,7 +7,7 @@ the run stand alone and a note says so.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.artefacts.calibration import Calibration
 from neardup.comparison import Comparison, compare
 from neardup.documents import Columns
 from neardup.errors import NeardupError, SettingsError, UsageError
@@ -83,6 +84,8 @@ def explain(result: Result, id: str) -> Explanation:
     members = _members(result, row["cluster"])
     pairs = _pairs(result, id)
     comparison, note = _comparison(result, row)
+    if _is_faint(result, row):
+        note = "; ".join(filter(None, [_faint_note(result), note]))
     return Explanation(
         **{name: row[name] for name in ("file", "row", "decision", "reason", "kept_id", "score")},
         id=id,
@@ -148,8 +151,24 @@ def _comparison(result: Result, row: dict[str, Any]) -> tuple[Comparison | None,
         reason = error.message if isinstance(error, NeardupError) else str(error)
         return None, f"the texts could not be read again: {reason}"
     compared = compare(texts[0], texts[1], _method(result), artefacts=result.artefacts)
-    changed = compared.verdict and abs(compared.verdict.score - row["score"]) > 1e-5
-    return compared, "the documents have changed since the run" if changed else None
+    if compared.verdict and abs(compared.verdict.score - row["score"]) > 1e-5:
+        return compared, "the documents have changed since the run"
+    if compared.verdict and _is_faint(result, row):
+        told = replace(compared.verdict, duplicate=True, note="it stands out")
+        compared = replace(compared, verdict=told)
+    return compared, None
+
+
+def _is_faint(result: Result, row: dict[str, Any]) -> bool:
+    calibrated = Calibration.kind in result.info["artefacts"]
+    return calibrated and row["score"] is not None and row["score"] < result.threshold
+
+
+def _faint_note(result: Result) -> str:
+    return (
+        f"the score is below the cut for all, {result.threshold:.4g}, and far above that of all "
+        "others near these documents: in this collection the pair stands out"
+    )
 
 
 def _text(result: Result, row: dict[str, Any]) -> str:

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.artefacts.artefact import Artefacts
+from neardup.artefacts.calibration import Calibration
 from neardup.decisions.clusters import components, rule_clusters
 from neardup.decisions.rule import decide
 from neardup.errors import SettingsError
@@ -57,7 +59,7 @@ def rethreshold(result: Result, threshold: float) -> Result:
         info,
         rank=result.rank,
         collection=result._collection,
-        artefacts=result.artefacts,
+        artefacts=_still_valid(result.artefacts),
     )
     info["counts"] = vars(made.counts)
     return made
@@ -65,16 +67,30 @@ def rethreshold(result: Result, threshold: float) -> Result:
 
 def _method(result: Result, threshold: float) -> Method:
     settings = result.info["settings"]
-    return registry.build(settings["method"], {**settings["parameters"], "threshold": threshold})
+    parameters = {**settings["parameters"], "threshold": threshold}
+    if "calibrate" in parameters:
+        parameters["calibrate"] = False  # this cut was given
+    return registry.build(settings["method"], parameters)
+
+
+def _still_valid(artefacts: Artefacts) -> Artefacts:
+    """All but the calibration, which was of the cut that no longer holds."""
+    if Calibration.kind not in artefacts:
+        return artefacts
+    return {name: one for name, one in artefacts.items() if name != Calibration.kind}
 
 
 def _info(result: Result, method: Method) -> dict[str, Any]:
     info = copy.deepcopy(result.info)
     info.pop("kept_files", None)
+    digests = info["settings"]["signature"]["artefacts"]
+    for of_the_old_cut in (info["artefacts"], digests):
+        of_the_old_cut.pop(Calibration.kind, None)
     info["settings"] |= {
         "parameters": dataclasses.asdict(method),  # type: ignore[call-overload]  # by contract
+        "threshold": method.threshold,
         "resolved": method.resolved(),
-        "signature": signature_of(method, info["settings"]["signature"]["artefacts"]),
+        "signature": signature_of(method, digests),
     }
     return info
 

@@ -1,0 +1,71 @@
+"""Frequencies of shingles: counts that end, and do not depend on how they were made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup import _native
+from neardup.artefacts import frequencies
+from neardup.artefacts.frequencies import FrequencyCounter, load_frequencies
+from neardup.errors import InputError
+from neardup.testing import batch
+from neardup.text.options import Text
+
+TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12).map(" ".join), max_size=12)
+
+
+def counted(texts: list[str], rows: int) -> frequencies.Frequencies:
+    counter = FrequencyCounter(2, Text())
+    for at in range(0, len(texts), rows):
+        counter.add(counter.count(batch(texts[at : at + rows])))
+    return counter.finish()
+
+
+@given(TEXTS, st.integers(1, 5), st.integers(0, 40))
+def test_chunks_and_how_many_are_held_change_nothing(
+    texts: list[str], rows: int, held: int
+) -> None:
+    whole = counted(texts, 100)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frequencies, "HELD", held)
+        patch.setattr(frequencies, "MOST_SLOTS", 1 << 16)  # the table of all slots, made smaller
+        assert counted(texts, rows).digest == whole.digest
+
+
+def test_counts_end_at_their_largest_value() -> None:
+    counts = np.array([65_533, 65_535, 0, 7], np.uint16)
+    _native.count_documents(np.array([0, 4, 8, 12, 1, 5, 3], np.uint32), counts)
+    assert counts.tolist() == [65_535, 65_535, 0, 8]
+
+
+def test_folded_counts_end_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frequencies, "HELD", 0)
+    monkeypatch.setattr(frequencies, "FEWEST_SLOTS", 4)
+    monkeypatch.setattr(frequencies, "SLOTS_A_FEATURE", 0)
+    monkeypatch.setattr(frequencies, "MOST_SLOTS", 16)
+    counter = FrequencyCounter(2, Text())
+    counter.add((40_000, np.full(40_000, 3, np.uint32)))
+    counter.add((40_000, np.full(40_000, 7, np.uint32)))
+    assert counter.finish().counts.tolist() == [0, 0, 0, 65_535]
+
+
+@given(st.integers(0, 10**6), st.integers(0, 2**16 - 1))
+def test_rarer_features_never_weigh_less(documents: int, n: int) -> None:
+    idf = frequencies.Frequencies(np.zeros(4, np.uint16), documents, 3, Text()).idf
+    assert len(idf) == 1 << 16
+    assert idf[n] <= idf[max(n - 1, 0)]
+
+
+def test_another_format_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(frequencies, "FORMAT", 1)
+        counted(["a b c"], 1).save(tmp_path / "old.arrow")
+    with pytest.raises(InputError, match="have format 1; this version reads 2"):
+        load_frequencies(tmp_path / "old.arrow")

@@ -161,11 +161,10 @@ def _scored(method: Method, evidence: Ragged) -> tuple[float, bool, str | None]:
     score, passed = float(scores.score[0]), bool(scores.passed[0])
     if passed or not isinstance(method, CalibratedMethod):
         return score, passed, None
-    faint = method.faint_score(evidence, first, second)  # `score` may have left the pair early
-    score = float(faint.score[0])
+    score = float(method.whole_score(evidence, first, second)[0])
     if score >= method.threshold:
         return score, passed, method.refusal
-    stands_out = method.calibrate and bool(faint.passed[0])
+    stands_out = method.calibrate and bool(method.faint_score(evidence, first, second).passed[0])
     return score, passed, "in a calibrated run it may stand out" if stands_out else None
 
 

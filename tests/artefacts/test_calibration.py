@@ -20,7 +20,6 @@ MADE = Calibration(
     np.array([3, 8, 2**63], np.uint64),
     np.array([0.1, 0.03, 0.25], np.float32),
     0.9,
-    Scale(1, 40_000.25),
 )
 
 
@@ -35,7 +34,7 @@ def test_cuts_are_found_by_digest() -> None:
         0.575,
     ]
     empty = np.empty(0, np.uint64)
-    none = Calibration(0.4, False, empty, empty.astype(np.float32), None, Scale(1, 0.0))
+    none = Calibration(0.4, False, empty, empty.astype(np.float32))
     assert none.cuts_of(asked).tolist() == [0.4] * 6
 
 
@@ -47,12 +46,7 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
         MADE.digests.tolist(),
         MADE.cuts.tolist(),
     )
-    assert (again.threshold, again.clear, again.stability, again.scale) == (
-        MADE.threshold,
-        MADE.clear,
-        MADE.stability,
-        MADE.scale,
-    )
+    assert (again.threshold, again.clear, again.stability) == (0.575, True, 0.9)
 
 
 @pytest.mark.parametrize("content", [b"", b"text"])

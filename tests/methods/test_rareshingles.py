@@ -154,11 +154,13 @@ def test_golden_evidence() -> None:
     counter = FrequencyCounter(2, Text())
     counter.add(counter.count(batch(["one two three", "one two four", "one two five six"])))
     method = Rareshingles(words=2, common=2, min_words=0)
-    prepared = method.prepare(batch(["one two three"]), {"frequencies": counter.finish()})
+    table = counter.finish()
+    artefacts = {"frequencies": table, "vocabulary": table}
+    prepared = method.prepare(batch(["one two three"]), artefacts)
     assert prepared.evidence.values.dtype == np.uint64
     entries = [(int(e) >> 32, int(e) & 0xFFFFFFFF) for e in prepared.evidence.values]
     assert entries == [
-        (2051018872, 4 * 4442 + twin.LONE),
+        (2051018872, 4 * 7403 + twin.LONE),
         (2972042635, 4 * 1822 + twin.COMMON),
     ]
 

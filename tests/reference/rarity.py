@@ -9,23 +9,26 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-COMMON, RARE, LONE = range(3)
+COMMON, RARE, LONE, NOISE = range(4)
 
 
 class Shared(NamedTuple):
     weight: int
     features: int
+    rare_weight: int
     rare: int
 
 
 def shared_by_rarity(a: Mapping[int, int], b: Mapping[int, int]) -> Shared:
     """Sets as feature → weight; the weight is that of ``a``, which is that of ``b``."""
     both = [a[feature] for feature in a if feature in b]
-    return Shared(sum(both), len(both), sum(weight % 4 != COMMON for weight in both))
+    rare = [weight for weight in both if weight % 4 != COMMON]
+    return Shared(sum(both), len(both), sum(rare), len(rare))
 
 
-def sizes_by_rarity(one: Mapping[int, int]) -> tuple[int, int]:
-    return sum(one.values()), sum(weight % 4 == LONE for weight in one.values())
+def sizes_by_rarity(one: Mapping[int, int]) -> tuple[int, int, int]:
+    classes = [weight % 4 for weight in one.values()]
+    return sum(one.values()), sum(c in (LONE, NOISE) for c in classes), classes.count(NOISE)
 
 
 def sharing_pairs(groups: Sequence[Sequence[int]], least: int) -> dict[tuple[int, int], int]:
@@ -91,18 +94,20 @@ def pairs(
     found = {}
     for (i, a), (j, b) in combinations(enumerate(weighted), 2):
         common = shared_by_rarity(a, b).weight
-        score = Fraction(common, sum(a.values()) + sum(b.values()) - common)
+        more = abs(sizes_by_rarity(a)[1] - sizes_by_rarity(b)[1])
+        more *= round(4 * (1 << 14) * (1 - settings.lone))
+        score = Fraction(common, sum(a.values()) + sum(b.values()) + more - common)
         if score >= settings.threshold and not (settings.refuse and is_template(a, b)):
             found[i, j] = score
     return found
 
 
 def own_cuts(documents: int, scores: Mapping[tuple[int, int], float], usual: float) -> list[float]:
-    """The third best score below the usual one, and two more in log-odds."""
+    """The third best score below the usual one, and one and a half more in log-odds."""
     cuts = []
     for document in range(documents):
         mine = sorted((s for pair, s in scores.items() if document in pair and s < usual))
         background = max(mine[-3], 0.005) if len(mine) > 2 else 0.005
-        logit = math.log(background / (1 - background)) + 2
-        cuts.append(min(max(1 / (1 + math.exp(-logit)), 0.03), usual))
+        logit = math.log(background / (1 - background)) + 1.5
+        cuts.append(min(max(1 / (1 + math.exp(-logit)), 0.02), usual))
     return cuts

@@ -16,7 +16,7 @@ def misread(words: list[str], rng: np.random.Generator, rate: float) -> list[str
     return [f"{w}{rng.integers(10**9)}" if rng.random() < rate else w for w in words]
 
 
-def strangers(count: int = 220) -> list[str]:
+def strangers(count: int = 1000) -> list[str]:
     rng = np.random.default_rng(8)
     return [" ".join(article(rng)) for _ in range(count)]
 
@@ -32,10 +32,10 @@ def scans(count: int = 8) -> list[str]:
 
 
 def two_modes() -> list[str]:
-    """45 pairs that share about a third, 45 that share nearly all."""
+    """45 pairs that share about half, 45 that share nearly all."""
     texts = []
     for d in range(90):
-        share = 69 if d % 2 else 194
+        share = 97 if d % 2 else 194
         both = [f"pair{d}both{i}" for i in range(share)]
         texts += [
             " ".join([*both, *(f"pair{d}{side}{i}" for i in range(200 - share))]) for side in "ab"

@@ -33,7 +33,7 @@ class Calibration:
     clear: bool
     digests: npt.NDArray[np.uint64]
     cuts: npt.NDArray[np.float32]
-    stability: float | None  # share of the duplicates that a cut 0.05 up or down leaves
+    stability: float | None = None  # share of the duplicates that a cut 0.05 up or down leaves
 
     kind: ClassVar[str] = "calibration"
 

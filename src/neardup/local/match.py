@@ -27,10 +27,16 @@ from neardup.matching.near_bits import near_pairs
 from neardup.matching.paths import path_pairs
 from neardup.matching.rare import rare_groups
 from neardup.matching.verify import Pairs, Verifier
-from neardup.methods.method import BitsMethod, CalibratedMethod, OverlapMethod, PathMethod
+from neardup.methods.method import (
+    BitsMethod,
+    CalibratedMethod,
+    OverlapMethod,
+    PathMethod,
+    Scores,
+)
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
-from neardup.schema import Array
+from neardup.schema import Array, Ragged
 
 Verify = Callable[[Array, Array], Pairs]
 
@@ -88,7 +94,7 @@ def _calibrated(
     faint, _ = calibration.faint_pairs(listed, order, codes, method, intake.store)
     verify = _in_order(verifier.scoring(method.faint_score), order, refs)
     out = standing_out(verify(faint.a, faint.b), cut.cuts_of(digests))
-    score = verifier.scores(order[out.a], order[out.b]).score
+    score = verifier.scoring(_whole(method)).scores(order[out.a], order[out.b]).score
     below = Pairs(out.a, out.b, score).where(score < level)
 
     def above(a: Array, b: Array) -> Pairs:
@@ -97,6 +103,13 @@ def _calibrated(
 
     both = Pairs.concat([found.pairs.where(found.pairs.score >= level), below])
     return Candidates(both, found.hot, above), plan
+
+
+def _whole(method: CalibratedMethod) -> Callable[[Ragged, Array, Array], Scores]:
+    def score(evidence: Ragged, a: Array, b: Array) -> Scores:
+        return Scores(np.ones(len(a), np.bool_), method.whole_score(evidence, a, b))
+
+    return score
 
 
 def _finder(plan: Plan) -> Callable[..., Candidates]:

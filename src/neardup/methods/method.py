@@ -219,6 +219,10 @@ class CalibratedMethod(Method, Protocol):
 
     def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries: ...
 
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        """The score of pairs that ``score`` may have given up early."""
+        ...
+
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """On what is rare alone, where unlike documents differ most; ``passed``: may be a pair."""
         ...

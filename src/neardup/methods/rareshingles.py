@@ -150,6 +150,9 @@ class Rareshingles:
         weights, _, noise = _native.sizes_by_rarity(values, evidence.offsets)
         return FaintEntries(Ragged(values[wanted], ends.astype(np.int64)), weights, noise > 0)
 
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        return self._compared(evidence, a, b, 0, 1).score
+
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         found = self._compared(evidence, a, b, 0, 1)
         union = found.common + found.union - found.rare_weight

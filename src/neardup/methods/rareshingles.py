@@ -163,9 +163,8 @@ class Rareshingles:
     def _compared(self, evidence: Ragged, a: Array, b: Array, num: int, den: int) -> _Compared:
         """Exact for pairs that reach num/den; others may be given up with too little."""
         weights, lone, noise = _native.sizes_by_rarity(evidence.values, evidence.offsets)
-        noisy = (noise[a] > 0) | (noise[b] > 0)
         # What one has more of its own than the other is new text, not noise: it counts in full.
-        more = np.where(noisy, 0, np.abs(lone[a] - lone[b])) * round(4 * UNIT * (1 - self.lone))
+        more = np.abs(lone[a] - lone[b]) * round(4 * UNIT * (1 - self.lone))
         total = weights[a] + weights[b] + more
         needed = -(-total * num // (num + den))
         common, shared, rare_weight, rare = _native.shared_by_rarity(
@@ -174,6 +173,7 @@ class Rareshingles:
         own, sizes = np.minimum(lone[a], lone[b]), evidence.lengths
         goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= np.minimum(sizes[a], sizes[b]))
         template = goes_on & (rare < own) & (4 * rare < shared) & (self.templates == "refuse")
+        noisy = (noise[a] > 0) | (noise[b] > 0)
         return _Compared(common, total - common, rare_weight, rare, template, noisy)
 
 

@@ -109,5 +109,6 @@ def own_cuts(documents: int, scores: Mapping[tuple[int, int], float], usual: flo
         mine = sorted((s for pair, s in scores.items() if document in pair and s < usual))
         background = max(mine[-3], 0.005) if len(mine) > 2 else 0.005
         logit = math.log(background / (1 - background)) + 1.5
-        cuts.append(min(max(1 / (1 + math.exp(-logit)), 0.02), usual))
+        cut = max(1 / (1 + math.exp(-logit)), 0.02)
+        cuts.append(cut if cut < usual else math.inf)
     return cuts

@@ -23,7 +23,7 @@ from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.method import PathMethod, Prepared
+from neardup.methods.method import Prepared, PreparesEvidence
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -120,7 +120,7 @@ def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
 
 
 def _prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
-    if isinstance(plan.method, PathMethod) and plan.by_paths:
+    if plan.keys_from_evidence and isinstance(plan.method, PreparesEvidence):
         return plan.method.prepare_evidence(records, plan.artefacts)
     return plan.method.prepare(records, plan.artefacts)
 

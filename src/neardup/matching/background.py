@@ -57,10 +57,12 @@ def stability(scores: Array, threshold: float) -> float | None:
 
 
 def own_cuts(documents: int, pairs: Pairs, usual: float) -> npt.NDArray[np.float64]:
-    """The score from which each document's neighbours stand out; ``usual`` where none can."""
+    """The score from which each document's neighbours stand out; infinite where that would be above
+    the ``usual`` threshold, which needs no contrast."""
     background = _background(documents, pairs.where(pairs.score < usual))
     odds = background / (1 - background) * np.exp(CONTRAST)
-    return np.asarray(np.clip(odds / (1 + odds), LEAST_CUT, usual))
+    cuts = np.maximum(odds / (1 + odds), LEAST_CUT)
+    return np.where(cuts < usual, cuts, np.inf)
 
 
 def _background(documents: int, pairs: Pairs) -> Array:

@@ -71,7 +71,7 @@ def _rare_keys(
         at.append(where)
     back = np.argsort(np.concatenate(at), kind="stable")
     looking, total = np.concatenate(probes), int(made.lengths.sum())
-    parts = 1 + total // PART_KEYS
+    parts = 1 << (total // PART_KEYS).bit_length()
     for part in range(parts):
         shares = [_share(keys, looking[some], part, parts) for keys, some in _key_blocks(made)]
         keys = Ragged.concat([keys for keys, _ in shares], np.uint64)
@@ -90,7 +90,7 @@ def _share(keys: Ragged, probes: Array, part: int, parts: int) -> tuple[Ragged, 
     """The keys of one part of the key space; those that look stay before the others."""
     if parts == 1:
         return keys, probes
-    wanted = keys.values % np.uint64(parts) == part
+    wanted = keys.values >> np.uint64(32) & np.uint64(parts - 1) == part
     ends = np.zeros(len(wanted) + 1, np.int64)
     np.cumsum(wanted, out=ends[1:])
     begins = keys.offsets[:-1]

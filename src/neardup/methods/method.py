@@ -172,8 +172,13 @@ class PathMethod(Method, Protocol):
         """What paths may miss at the threshold."""
         ...
 
+
+@runtime_checkable
+class PreparesEvidence(Method, Protocol):
+    """A method whose own keys cost much; an engine that makes better ones asks for none."""
+
     def prepare_evidence(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
-        """``prepare`` without keys, which cost much and serve other engines."""
+        """``prepare`` without keys."""
         ...
 
 

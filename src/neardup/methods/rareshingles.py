@@ -13,6 +13,7 @@ less weight is left than a partner must share, so no pair is missed (``methods/w
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
@@ -28,7 +29,7 @@ from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import FaintEntries, Prepared, Rarity, Scores
 from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import prepared, read_words
+from neardup.methods.preparing import no_keys, prepared, read_words
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
@@ -113,15 +114,28 @@ class Rareshingles:
         return {"scheme": "prefix", "miss_rate": self.miss_rate}
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        return self._prepared(batch, artefacts, self._own_keys)
+
+    def prepare_evidence(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
+        return self._prepared(batch, artefacts, no_keys)
+
+    def _prepared(
+        self,
+        batch: pa.RecordBatch,
+        artefacts: Artefacts,
+        keys_of: Callable[[Ragged], tuple[Ragged, Array]],
+    ) -> Prepared:
         table, vocabulary = artefacts["frequencies"], artefacts["vocabulary"]
         assert isinstance(table, Frequencies)
         assert isinstance(vocabulary, Frequencies)
         reading = read_words(batch, self.text)
         evidence = table.entries(_sets(reading.words, self.words), self._weights(table))
-        evidence = _marked(evidence, _noisy(_sets(reading.words, 1), vocabulary))
+        evidence = _marked(evidence, _noisy(reading.words, vocabulary))
         short = reading.shorter_than(self.min_words) | (evidence.lengths == 0)
-        keys, probes = self.rare_keys(evidence, Rarity(NO_COUNTS))  # heaviest first
-        return prepared(reading, evidence, keys, probes, short)
+        return prepared(reading, evidence, *keys_of(evidence), short)
+
+    def _own_keys(self, evidence: Ragged) -> tuple[Ragged, Array]:
+        return self.rare_keys(evidence, Rarity(NO_COUNTS))  # heaviest first
 
     def _weights(self, table: Frequencies) -> Array:
         """By how many documents have the feature."""
@@ -185,9 +199,10 @@ def _noisy(words: Ragged, vocabulary: Frequencies) -> Array:
     """Documents full of words that no other has. Of few documents, any has many such words."""
     if vocabulary.documents < NOISY_DOCUMENTS:
         return np.zeros(len(words), np.bool_)
-    lone = vocabulary.counts_of(words.values) < 2
-    ends = np.concatenate([[0], np.cumsum(lone)])[words.offsets]
-    sizes = words.lengths
+    different = _sets(words, 1)
+    lone = vocabulary.counts_of(different.values) < 2
+    ends = np.concatenate([[0], np.cumsum(lone)])[different.offsets]
+    sizes = different.lengths
     return np.asarray((sizes >= NOISY_WORDS) & (np.diff(ends) >= NOISY * sizes))
 
 

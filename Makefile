@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test lint bench sanitize clean
+.PHONY: help dev test lint quality bench sanitize clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ test: lint ## lint, types and all tests: what CI runs
 
 bench: dev ## the speed figures of docs/performance.md, peers beside us in one run
 	$(BIN)/python -m benchmarks
+
+quality: dev ## every method on every labelled set: the tables of docs/quality.md, and the floors
+	cd tests && ../$(BIN)/python -m quality
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh

@@ -1,0 +1,57 @@
+"""A method with its defaults on a labelled set, through the product: in this process, or in
+another one that is ended when it takes too long."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from neardup.methods import registry
+from quality.sets import Figures, Found, judge, rounded
+
+USUAL = "rareshingles"
+# Beside the defaults, what the literature takes for versions of a text.
+BESIDE = ("shingles threshold=0.5",)
+METHODS = (USUAL, *sorted({*registry.METHODS} - {USUAL}), *BESIDE)
+
+
+def find(method: str, folder: Path) -> Found:
+    from neardup import api as nd
+    from neardup.evaluation.scored import of_result
+    from neardup.methods.written import read_method
+
+    result = nd.find(folder / "docs.jsonl.zst", method=read_method(method))
+    assert result.pairs_complete, "pairs are partial; a floor needs all of them"
+    pairs = of_result(result)
+    return Found(result.decisions["id"].to_pylist(), pairs.a, pairs.b)
+
+
+def measured(method: str, folder: Path) -> Figures:
+    return rounded(judge(folder).figures(find(method, folder)))
+
+
+def measured_within(seconds: float, method: str, folder: Path) -> Figures | None:
+    """None if the method takes longer."""
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "found.npz"
+        started = multiprocessing.get_context("spawn")
+        process = started.Process(target=_find_into, args=(file, method, folder))
+        process.start()
+        process.join(seconds)
+        if process.is_alive():
+            process.kill()
+            process.join()
+            return None
+        if process.exitcode:
+            raise RuntimeError(f"{method} failed on {folder.name}; its error is above.")
+        with np.load(file) as saved:
+            found = Found(saved["ids"].tolist(), saved["a"], saved["b"])
+    return rounded(judge(folder).figures(found))
+
+
+def _find_into(file: Path, method: str, folder: Path) -> None:
+    found = find(method, folder)
+    np.savez(file, ids=np.array(found.ids), a=found.a, b=found.b)

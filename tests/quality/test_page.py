@@ -1,0 +1,56 @@
+"""docs/quality.md shows the pinned figures, and says of every method where it fails."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from neardup.methods import registry
+from quality import floors
+from quality.table import TABLES, Measured, tables
+
+PAGE = Path(__file__).parents[2] / "docs" / "quality.md"
+TABLE = re.compile(r"<!-- quality: ([\w ]+) -->\n\n?(?:\|.*\n)*")
+
+
+def pinned() -> Measured:
+    return {
+        (method, name): figures
+        for name, one in floors.read().items()
+        for method, figures in one.measured.items()
+    }
+
+
+def with_tables(page: str) -> str:
+    figures = pinned()
+    return TABLE.sub(
+        lambda found: f"<!-- quality: {found[1]} -->\n\n{TABLES[found[1]](figures)}\n", page
+    )
+
+
+def test_the_page_shows_what_is_pinned() -> None:
+    page = PAGE.read_text("utf-8")
+    assert TABLE.findall(page) == [*TABLES]
+    if os.environ.get("NEARDUP_UPDATE_DOCS"):
+        PAGE.write_text(with_tables(page), "utf-8")
+        return
+    assert page == with_tables(page), "run the tests once with NEARDUP_UPDATE_DOCS=1"
+
+
+def test_the_page_says_where_each_method_fails() -> None:
+    said = PAGE.read_text("utf-8").partition("## Where each fails")[2]
+    for name in registry.METHODS:
+        assert re.search(rf"\*\*\[?{name}\b", said), name
+
+
+def test_what_is_absent_is_not_shown_as_a_figure() -> None:
+    figures: Measured = {
+        ("exact", "bill_pairs"): {"recall": 0.0, "f1": 0.0},
+        ("simhash", "bill_pairs"): {"precision": 0.99961, "recall": 1.0, "f1": 0.99981},
+        ("simhash", "lee_news"): {floors.UNFINISHED: 300.0},
+    }
+    made = tables(figures).splitlines()
+    assert "| `exact` | – | – | – | – | .000 | – | – | – | – |" in made
+    assert f"| `simhash` |{' – / – |' * 4} 1.000 / 1 |{' – / – |' * 3}" in made
+    assert "| `simhash` | – | * | – | – |" in made

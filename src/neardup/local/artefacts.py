@@ -83,9 +83,12 @@ def _counted(
         for place in plan.against
         if not _is_run(place)
     ]
-    for sources in (*references, collection):
-        reading = Pass(plan.columns, plan.workers, plan.limit if sources is collection else None)
-        count(sources, list(counters.values()), reading, progress)
+    tallies = list(counters.values())
+    # What the order asks for, references need not have.
+    counted = tuple(dict.fromkeys(column for need in needs for column in need.columns))
+    for sources in references:
+        count(sources, tallies, Pass(replace(plan.columns, extra=counted), plan.workers), progress)
+    count(collection, tallies, Pass(plan.columns, plan.workers, plan.limit), progress)
     return {name: counter.finish() for name, counter in counters.items()}
 
 

@@ -63,6 +63,20 @@ def _rare_keys(
         _native.count_features(_features(evidence), counts)
     # Which features are keys is found once: looking counts up is what costs.
     made = EvidenceStore(np.uint64, limit=store.limit // 2, folder=store.folder)
+    try:
+        yield from _key_parts(made, places, order, method, store, counts)
+    finally:  # who has enough leaves before the end
+        made.close()
+
+
+def _key_parts(
+    made: EvidenceStore,
+    places: Array,
+    order: Array,
+    method: OverlapMethod,
+    store: EvidenceStore,
+    counts: Array,
+) -> Iterator[tuple[Ragged, Array]]:
     probes, at = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     for evidence, where in evidence_blocks(places, order, store):
         keys, looks = method.rare_keys(evidence, Rarity(counts))
@@ -76,7 +90,6 @@ def _rare_keys(
         shares = [_share(keys, looking[some], part, parts) for keys, some in _key_blocks(made)]
         keys = Ragged.concat([keys for keys, _ in shares], np.uint64)
         yield keys.take(back), np.concatenate([looks for _, looks in shares])[back]
-    made.close()
 
 
 def _key_blocks(made: EvidenceStore) -> Iterator[tuple[Ragged, Array]]:

@@ -24,7 +24,7 @@ from neardup.schema import Array, Ragged
 NAME = "calibration"
 FEWEST_SHARED = 5
 LARGEST_GROUP = 64  # what more have is not rare, whatever the table says
-MOST_FEATURES = 256 << 20  # of more, one in so many stands for all
+MOST_FEATURES = 32 << 20  # of more, one in so many stands for all
 
 
 def with_calibration(plan: Plan, found: Calibration) -> Plan:
@@ -63,9 +63,9 @@ def faint_pairs(
 ) -> tuple[Pairs, Array]:
     """Pairs, in places, that share rare features, with the score that these alone would give; and
     which of the pairs may be found so. Of none, where no document may."""
-    found, every = _faint_entries(places, order, method, store)
-    if not found.may.any():
+    if not _anyone_may(places, order, method, store):
         return Pairs.none(), np.empty(0, np.bool_)
+    found, every = _faint_entries(places, order, method, store)
     entries, weights = found.entries, found.weights
     codes = None if within is None else within[places]
     groups = share_keys(entries, entries.lengths.astype(np.int32), codes)
@@ -76,6 +76,14 @@ def faint_pairs(
     weight = shared * (usual * every)
     score = weight / np.maximum(weights[a] + weights[b] - weight, weight)
     return Pairs(places[a], places[b], score), found.may[a] | found.may[b]
+
+
+def _anyone_may(
+    places: Array, order: Array, method: CalibratedMethod, store: EvidenceStore
+) -> bool:
+    """In most collections no one: then nothing more is gathered."""
+    blocks = evidence_blocks(places, order, store)
+    return any(method.may_be_faint(evidence).any() for evidence, _ in blocks)
 
 
 def _faint_entries(

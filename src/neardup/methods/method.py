@@ -222,6 +222,10 @@ class CalibratedMethod(Method, Protocol):
         """Why a pair above the threshold may be none."""
         ...
 
+    def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
+        """Which documents may be found by contrast: one of a faint pair has to."""
+        ...
+
     def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries: ...
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
@@ -154,6 +155,10 @@ class Rareshingles:
         found = self._compared(evidence, a, b, num, den)
         passed = (found.common * den >= found.union * num) & ~found.template
         return Scores(passed, agreeing(found.score, passed, self.threshold))
+
+    def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
+        _, _, noise = _native.sizes_by_rarity(evidence.values, evidence.offsets)
+        return noise > 0
 
     def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries:
         values = evidence.values

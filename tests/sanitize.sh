@@ -23,4 +23,4 @@ export PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
 # All but what measures start-up, reads pages, or would take too long in a build as slow as this one.
 LD_PRELOAD="$runtime $cxx" "$venv/bin/python" -m pytest -q --capture=sys -p no:cacheprovider tests \
   --ignore=tests/benchmarks --ignore=tests/test_docs.py --ignore=tests/test_docs_pages.py \
-  --ignore=tests/test_imports.py --ignore=tests/test_real_data.py "$@"
+  --ignore=tests/test_imports.py --ignore=tests/test_real_data.py --ignore=tests/quality "$@"

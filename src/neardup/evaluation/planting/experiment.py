@@ -76,7 +76,7 @@ def _setting(method: Method, thresholds: Sequence[float] | None) -> Setting:
     wanted = parse_thresholds(SWEEP) if thresholds is None else thresholds
     (own,) = settings_of([method])[0].cuts
     swept = settings_of([method], thresholds=sorted({*wanted, method.threshold}))[0]
-    if own.threshold < swept.cuts[0].threshold:  # a greater distance than those of a sweep
+    if not own.auto and own.threshold < swept.cuts[0].threshold:  # a greater distance
         return replace(swept, wide=method, cuts=(own, *swept.cuts))
     return swept
 

@@ -19,7 +19,7 @@ ROWS = {
     "signatures": "text in memory → 128 MinHash values of word 5-shingles, one core",
     "dedup": "JSONL → decisions at Jaccard ≥ 0.8, one core",
     "workers": "the same, all cores",
-    "command": "`neardup dedup FILE -o OUT --workers 1`, start-up and kept documents included",
+    "command": "`neardup dedup --method shingles` on one core, start-up and kept files included",
     "lookup": "one text asked of an index of all, shingles and signature included, one core",
     "simhash": "text in memory → 64-bit SimHash of words and the keys of an index, one core",
     "methods": "JSONL → all pairs by every method with its defaults, one core",

@@ -30,7 +30,7 @@ COMMAND = Path(sys.executable).with_name("neardup")
 
 
 def signatures(texts: pa.LargeStringArray) -> np.ndarray:
-    """128 MinHash values of word 5-shingles a document, by the default method."""
+    """128 MinHash values of word 5-shingles a document, by `shingles`."""
     from neardup import Shingles
 
     return Shingles().signatures(texts)
@@ -68,9 +68,9 @@ def time_decide(jsonl: str, workers: str) -> None:
     """From the file to the table of decisions; nothing is written."""
     import neardup
 
-    neardup.dedup(["a warm-up that loads every module"], workers=1)
+    neardup.dedup(["a warm-up that loads every module"], method="shingles", workers=1)
     start = time.perf_counter()
-    result = neardup.dedup(Path(jsonl), workers=int(workers))
+    result = neardup.dedup(Path(jsonl), method="shingles", workers=int(workers))
     cost = side.cost_since(start)
     counts = result.counts
     report(

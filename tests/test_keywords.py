@@ -26,7 +26,7 @@ def test_parameters_are_keywords(name: str) -> None:
 
 
 def test_several_together() -> None:
-    made = parameters(num_perm=64, ngram=4, threshold=0.9, set={"min_words": 3})
+    made = parameters(method="shingles", num_perm=64, ngram=4, threshold=0.9, set={"min_words": 3})
     assert (made["permutations"], made["words"], made["min_words"]) == (64, 4, 3)
     assert made["threshold"] == 0.9
 
@@ -48,9 +48,11 @@ def test_given_twice(given: dict[str, Any]) -> None:
     ("given", "hint"),
     [
         ({"treshold": 0.5}, "did you mean 'threshold'?"),
-        ({"permutation": 64}, "did you mean 'permutations'?"),
+        ({"permutation": 64, "method": "shingles"}, "did you mean 'permutations'?"),
         ({"zzz": 1}, "there are against, clusters, date"),
-        ({"num_perm": 64, "method": "exact"}, "there are"),
+        ({"num_perm": 64}, "it is a parameter of qgrams, shingles and supershingles; name"),
+        ({"measure": "containment"}, "it is a parameter of join, keywords and shingles; name"),
+        ({"set": {"boilerplate": "x"}}, "it is a parameter of shingles; name the method too."),
     ],
 )
 def test_unknown_keywords_are_settings_errors(given: dict[str, Any], hint: str) -> None:

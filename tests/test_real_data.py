@@ -53,7 +53,8 @@ def test_the_rule_holds(data: Path, name: str, measure: str) -> None:
     path, limit = data / name / "docs.jsonl.zst", SETS[name]
     if measure == "containment":
         limit = min(limit or 500, 500)  # every feature is a key there
-    settings: dict[str, Any] = {"threshold": 0.8, "limit": limit, "set": {"measure": measure}}
+    settings: dict[str, Any] = {"method": "shingles", "threshold": 0.8, "limit": limit}
+    settings["set"] = {"measure": measure}
     result = nd.find(path, **settings)
     counts = result.counts
     assert counts.documents == counts.kept + counts.duplicates + counts.rejected
@@ -88,7 +89,9 @@ def test_the_rule_holds(data: Path, name: str, measure: str) -> None:
 def test_pairs_equal_the_exact_list(data: Path, name: str, threshold: float) -> None:
     """The list was made with ``\\w+`` of the lower-cased text, documents of 12 words or more."""
     options = {"words": 3, "min_words": 12, "keys": "prefix"}
-    result = nd.find(data / name / "docs.jsonl.zst", threshold=threshold, set=options)
+    result = nd.find(
+        data / name / "docs.jsonl.zst", method="shingles", threshold=threshold, set=options
+    )
     silver = rows(data / name / "silver_jaccard.jsonl.zst")
     expected = {frozenset((p["a"], p["b"])): p["jaccard3"] for p in silver}
     found = {frozenset((p["a"], p["b"])): p["score"] for p in result.pairs.to_pylist()}
@@ -101,8 +104,8 @@ def test_pairs_equal_the_exact_list(data: Path, name: str, threshold: float) -> 
 def test_bands_find_what_the_prefix_join_finds(data: Path, threshold: float) -> None:
     """Up to 100,000 pairs of real licences; a miss in a thousand at the threshold is promised."""
     path = data / "licences" / "docs.jsonl.zst"
-    exact = nd.find(path, threshold=threshold, set={"keys": "prefix"})
-    bands = nd.find(path, threshold=threshold, set={"keys": "bands"})
+    exact = nd.find(path, method="shingles", threshold=threshold, set={"keys": "prefix"})
+    bands = nd.find(path, method="shingles", threshold=threshold, set={"keys": "bands"})
     assert bands.info["pairs"] == "complete"
     if exact.info["pairs"] == "complete":
         assert names_of(bands) <= names_of(exact)
@@ -132,7 +135,7 @@ def test_press_equals_the_twin_on_our_own_words(data: Path) -> None:
                     smaller + larger - shared
                 )
     options = {"words": 3, "keys": "prefix"}
-    result = nd.find(path, threshold=0.6, limit=1200, set=options)
+    result = nd.find(path, method="shingles", threshold=0.6, limit=1200, set=options)
     found = {frozenset((p["a"], p["b"])): p["score"] for p in result.pairs.to_pylist()}
     assert found.keys() >= expected.keys()
     for pair, score in expected.items():
@@ -171,7 +174,7 @@ def test_keys_of_terms_bring_together_all_that_pass(data: Path, name: str) -> No
 
 def test_known_copies_are_found(data: Path) -> None:
     pairs = rows(data / "mccormick_articles" / "pairs.jsonl.zst")
-    result = nd.find(data / "mccormick_articles" / "docs.jsonl.zst")
+    result = nd.find(data / "mccormick_articles" / "docs.jsonl.zst", method="shingles")
     assert names_of(result) == {frozenset((p["a"], p["b"])) for p in pairs}
 
 
@@ -184,10 +187,10 @@ def test_a_new_dump_against_an_old_run_is_decided_as_both_together(
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
     old.write_text("\n".join(lines[:cut]) + "\n", "utf-8")
     new.write_text("\n".join(lines[cut:]) + "\n", "utf-8")
-    full = nd.dedup([old, new]).decisions.slice(cut).to_pylist()
-    run = nd.dedup(old, signatures=True).save(tmp_path / "run")
+    full = nd.dedup([old, new], method="shingles").decisions.slice(cut).to_pylist()
+    run = nd.dedup(old, method="shingles", signatures=True).save(tmp_path / "run")
     old.unlink()
-    part = nd.dedup(new, against=run).decisions.to_pylist()
+    part = nd.dedup(new, method="shingles", against=run).decisions.to_pylist()
     assert any(row["ref"] for row in part)
     for one, other in zip(part, full, strict=True):
         kept_id = one["kept_id"].removeprefix("ref:") if one["kept_id"] else None

@@ -82,7 +82,8 @@ def _unknown_setting(name: str, there: list[str], method: str) -> SettingsError:
     listed = ", ".join(dict.fromkeys(there))
     return SettingsError(
         f"{name!r} is neither a setting nor a parameter of {method}.",
-        hint=f"did you mean {near[0]!r}?" if near else f"there are {listed}.",
+        hint=registry.elsewhere(name)
+        or (f"did you mean {near[0]!r}?" if near else f"there are {listed}."),
     )
 
 

@@ -37,8 +37,9 @@ def test_without_signatures_the_kept_files_serve(run: Run, docs: Path, tmp_path:
 def test_other_settings_are_refused_before_the_input_is_read(
     run: Run, docs: Path, tmp_path: Path
 ) -> None:
-    run("dedup", docs, "-o", tmp_path / "old")
-    done = run("find", docs, "--against", tmp_path / "old", "--set", "words=3")
+    run("dedup", docs, "-o", tmp_path / "old", "--method", "shingles")
+    asked = ("--method", "shingles", "--set", "words=3")
+    done = run("find", docs, "--against", tmp_path / "old", *asked)
     assert done.exit_code == 1
     assert "they differ in words. Hint: " in done.stderr
 

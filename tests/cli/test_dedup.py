@@ -26,7 +26,7 @@ def test_writes_a_run_folder(run: Run, docs: Path, tmp_path: Path) -> None:
 
 
 def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -> None:
-    said = run("dedup", docs, "-o", tmp_path / "out").stderr
+    said = run("dedup", docs, "-o", tmp_path / "out", "--method", "shingles").stderr
     assert "5 documents = 3 kept + 2 duplicates + 0 rejected." in said
     assert "1 of the kept has too little" in said
     assert "1 clusters, 3 pairs (complete); shingles ≥ 0.8." in said
@@ -34,10 +34,19 @@ def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -
     assert f"neardup compare --in {docs} fox edited" in said
 
 
-def test_the_command_that_the_summary_names_works(run: Run, docs: Path, tmp_path: Path) -> None:
-    said = run("dedup", docs, "-o", tmp_path / "out").stderr
+@pytest.mark.parametrize(
+    ("options", "verdict"),
+    [
+        ((), "rareshingles ≥ 0.4: score 0.69"),
+        (("--method", "shingles"), "method      shingles ≥ 0.8: score 0.82"),
+    ],
+)
+def test_the_command_that_the_summary_names_works(
+    run: Run, docs: Path, tmp_path: Path, options: tuple[str, ...], verdict: str
+) -> None:
+    said = run("dedup", docs, "-o", tmp_path / "out", *options).stderr
     command = said.partition("Look at the weakest pair: neardup ")[2].split()
-    assert "shingles ≥ 0.8: score 0.82" in run(*command).stdout
+    assert verdict in run(*command).stdout
 
 
 def test_the_command_asks_the_method_of_the_run(run: Run, docs: Path, tmp_path: Path) -> None:

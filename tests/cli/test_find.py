@@ -10,7 +10,7 @@ from cli.sample import DOCUMENTS, Run, edited, jsonl
 
 
 def test_shows_clusters(run: Run, docs: Path) -> None:
-    done = run("find", docs)
+    done = run("find", docs, "--method", "shingles")
     assert done.exit_code == 0
     header, row = [line.split() for line in done.stdout.splitlines()]
     assert header == ["size", "weakest", "kept", "duplicates"]
@@ -53,7 +53,7 @@ def test_stdout_is_no_folder(run: Run, docs: Path) -> None:
 def test_chains_only_on_request(run: Run) -> None:
     chain = [edited(2), edited(2).replace("lazy", "sleepy"), edited(20)]
     documents = [{"id": str(i), "text": text} for i, text in enumerate(chain)]
-    options = ("--threshold", "0.68", "--json", "--quiet")
+    options = ("--method", "shingles", "--threshold", "0.68", "--json", "--quiet")
     for clusters in ("rule", "components"):
         done = run("find", "-", "--clusters", clusters, *options, input=jsonl(documents))
         assert json.loads(done.stdout)["counts"]["clusters"] == 1

@@ -17,7 +17,8 @@ def place(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     docs = tmp_path / "docs.jsonl"
     docs.write_text("".join(json.dumps(doc) + "\n" for doc in collection()))
-    for name, options in (("low", ["--threshold", "0.5"]), ("high", ["--threshold", "0.8"])):
+    for name, threshold in (("low", "0.5"), ("high", "0.8")):
+        options = ("--method", "shingles", "--threshold", threshold)
         assert run("find", docs, "-o", name, "--quiet", *options).exit_code == 0
     done = run("label", "sample", "low", "high", "-n", 10, "-o", "s.jsonl")
     assert done.exit_code == 0, done.output

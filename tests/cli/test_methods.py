@@ -13,8 +13,16 @@ from neardup.methods.parameters import parameters
 
 
 def test_lists_all(run: Run) -> None:
-    first = [line.split()[0] for line in run("methods").stdout.splitlines()]
-    assert first == ["method", *registry.names()]
+    table, _, default = run("methods").stdout.partition("\n\n")
+    assert [line.split()[0] for line in table.splitlines()] == ["method", *registry.names()]
+    assert default == f"Without --method, dedup and find take {registry.DEFAULT}.\n"
+
+
+def test_the_help_names_the_default(run: Run) -> None:
+    """It is written there, because help loads no methods."""
+    for command in ("dedup", "find", "evaluate"):
+        said = " ".join(run(command, "--help").stdout.split())
+        assert f"[default: {registry.DEFAULT}]" in said
 
 
 def test_one(run: Run) -> None:
@@ -53,6 +61,6 @@ def test_refusals(run: Run, options: list[str]) -> None:
 
 def test_demo(run: Run) -> None:
     said = run("demo").stdout
-    assert "10 documents = 6 kept + 4 duplicates + 0 rejected." in said
+    assert "10 documents = 5 kept + 5 duplicates + 0 rejected." in said
     assert "- goes down" in said
     assert "neardup dedup" in said

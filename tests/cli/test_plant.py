@@ -34,6 +34,7 @@ def test_a_folder_of_files_gets_a_setting(folder: Path, run: Run, tmp_path: Path
 
 def test_edits_thresholds_and_seed(folder: Path, run: Run) -> None:
     asked = ["--edit", "ocr=0.1", "--edit", "case", "--thresholds", ".5,.7", "--sample", 4]
+    asked += ["--method", "shingles"]
     done = run("evaluate", "--plant", folder, *asked, "--seed", 3, "--json")
     data = json.loads(done.stdout)
     assert [(e["edit"], e["rate"]) for e in data["edits"]] == [

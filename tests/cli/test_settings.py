@@ -135,7 +135,7 @@ def test_boilerplate_comes_from_files(run: Run, tmp_path: Path) -> None:
     texts = [f"{notice} {' '.join(f'{name}{i}' for i in range(20))}" for name in ("a", "b")]
     path = tmp_path / "docs.jsonl"
     path.write_text("".join(f'{{"text": "{text}"}}\n' for text in texts), "utf-8")
-    ask = ["find", path, "--threshold", "0.5", "--json", "--quiet"]
+    ask = ["find", path, "--method", "shingles", "--threshold", "0.5", "--json", "--quiet"]
     assert json.loads(run(*ask).stdout)["counts"]["pairs"] == 1
     told = json.loads(run(*ask, "--boilerplate", tmp_path / "notice.txt").stdout)
     assert told["counts"]["pairs"] == 0

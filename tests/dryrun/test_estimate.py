@@ -25,7 +25,7 @@ from neardup.errors import ColumnError, UsageError
 from neardup.plan import Settings, resolve
 from reference import run as twin
 
-PLAN = resolve(Settings(threshold=0.6, set={"words": 2}, workers=1))
+PLAN = resolve(Settings(method="shingles", threshold=0.6, set={"words": 2}, workers=1))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def of(path: Path, **options: object) -> Estimate:
 
 def test_a_small_input_is_read_whole(lines: Path) -> None:
     found = of(lines)
-    result = nd.dedup(lines, threshold=0.6, set={"words": 2})
+    result = nd.dedup(lines, method="shingles", threshold=0.6, set={"words": 2})
     assert found.whole
     assert found.documents == found.sample_documents == 120
     assert found.duplicates_low == found.duplicates_high == result.counts.duplicates
@@ -137,7 +137,7 @@ def test_every_form_is_read_whole_if_small(
 ) -> None:
     given = stored(form, documents, tmp_path)
     found = estimate(collect(given), PLAN)
-    counts = nd.dedup(given, threshold=0.6, set={"words": 2}).counts
+    counts = nd.dedup(given, method="shingles", threshold=0.6, set={"words": 2}).counts
     assert found.whole
     assert found.documents == found.sample_documents == counts.documents
     assert found.rejected == counts.rejected
@@ -206,15 +206,16 @@ def test_nothing_and_what_is_unknown(tmp_path: Path) -> None:
         estimate(Collection([Other()]), PLAN)  # type: ignore[list-item]
 
 
-def test_signatures_take_their_place_on_the_disk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["shingles", "rareshingles"])
+def test_signatures_take_their_place_on_the_disk(tmp_path: Path, method: str) -> None:
     words = [" ".join(f"w{i}x{j}" for j in range(300)) for i in range(200)]
     path = tmp_path / "in.jsonl"
     path.write_text("".join(f'{{"text": "{text}"}}\n' for text in words), "utf-8")
     with_, without = (
-        estimate(collect(path), resolve(Settings(signatures=wanted))).disk
+        estimate(collect(path), resolve(Settings(method=method, signatures=wanted))).disk
         for wanted in (True, False)
     )
-    nd.dedup(path, signatures=True).save(tmp_path / "out")
+    nd.dedup(path, method=method, signatures=True).save(tmp_path / "out")
     written = (tmp_path / "out" / "signatures.arrow").stat().st_size
     assert with_ - without == pytest.approx(written, rel=0.2)
 
@@ -235,7 +236,7 @@ def test_what_is_broken_is_passed_over(
     # A page of the first row group; offsets of the last record batch, and what describes it.
     place = 4 if form == "parquet" else data.rindex(b"d110d111") - 300
     path.write_bytes(data[:place] + b"\xff" * 300 + data[place + 300 :])
-    counts = nd.dedup(path, threshold=0.6, set={"words": 2}).counts
+    counts = nd.dedup(path, method="shingles", threshold=0.6, set={"words": 2}).counts
     found = of(path)
     assert counts.kept > 0 < counts.rejected
     assert found.sample_documents == counts.documents - counts.rejected

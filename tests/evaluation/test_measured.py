@@ -23,7 +23,7 @@ DOCUMENTS = grouped()
 
 
 def found_at(threshold: float) -> set[frozenset[str]]:
-    result = nd.find(DOCUMENTS, threshold=threshold, words=3, keys="prefix")
+    result = nd.find(DOCUMENTS, method="shingles", threshold=threshold, words=3, keys="prefix")
     return {frozenset((p["a"], p["b"])) for p in result.pairs.to_pylist()}
 
 

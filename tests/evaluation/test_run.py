@@ -107,7 +107,7 @@ def test_a_threshold_of_its_own_is_no_recommendation() -> None:
 def test_a_run_that_is_done_is_evaluated_from_its_scores(tmp_path: Path) -> None:
     path = tmp_path / "docs.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in DOCUMENTS))
-    nd.find(path, threshold=0.3, words=3).save(tmp_path / "run")
+    nd.find(path, method="shingles", threshold=0.3, words=3).save(tmp_path / "run")
     again = nd.evaluate(nd.Result.load(tmp_path / "run"), group="group", sweep=(0.2, 0.5, 0.7))
     fresh = nd.evaluate(path, group="group", method="shingles words=3", sweep=(0.5, 0.7))
     assert [at.data() for at in again.measured[0].at] == [at.data() for at in fresh.measured[0].at]
@@ -116,7 +116,7 @@ def test_a_run_that_is_done_is_evaluated_from_its_scores(tmp_path: Path) -> None
 
 
 def test_a_sweep_below_a_run_is_refused() -> None:
-    result = nd.find(DOCUMENTS, threshold=0.8)
+    result = nd.find(DOCUMENTS, method="shingles", threshold=0.8)
     with pytest.raises(SettingsError, match=r"from 0\.8 on"):
         nd.evaluate(result, group="group", threshold=0.5)
     with pytest.raises(SettingsError, match=r"from 0\.8 on"):
@@ -126,7 +126,7 @@ def test_a_sweep_below_a_run_is_refused() -> None:
 def test_a_run_against_references_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "docs.jsonl"
     path.write_text("".join(json.dumps(one) + "\n" for one in DOCUMENTS[:9]))
-    result = nd.find(DOCUMENTS[9:], against=path)
+    result = nd.find(DOCUMENTS[9:], method="shingles", against=path)
     with pytest.raises(SettingsError, match="against references"):
         nd.evaluate(result, group="group")
 

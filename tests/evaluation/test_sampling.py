@@ -36,8 +36,8 @@ def collection() -> list[dict[str, str]]:
 def runs() -> dict[str, nd.Result]:
     docs = collection()
     return {
-        "low": nd.find(docs, threshold=0.5),
-        "high": nd.find(docs, threshold=0.8),
+        "low": nd.find(docs, method="shingles", threshold=0.5),
+        "high": nd.find(docs, method="shingles", threshold=0.8),
         "bits": nd.find(docs, method="simhash", distance=8),
     }
 
@@ -134,7 +134,7 @@ def test_shares_are_equal_as_far_as_strata_reach(sizes: list[int], wanted: int) 
 
 
 def test_runs_that_cannot_be_sampled(runs: dict[str, nd.Result]) -> None:
-    none = nd.find(["one text"])
+    none = nd.find(["one text"], method="shingles")
     with pytest.raises(InputError, match="There is no pair to judge in none"):
         draw({"none": none})
     empty, _ = draw({"none": none, "low": runs["low"]}, 5).key.treatments

@@ -35,7 +35,9 @@ class Theirs:
 
     def __init__(self, score: ModuleType, folder: Path) -> None:
         self.score, self.gold = score, score.Gold(str(folder))
-        self.pairs = of_result(nd.find(folder / "docs.jsonl.zst", threshold=0.5, words=3))
+        self.pairs = of_result(
+            nd.find(folder / "docs.jsonl.zst", method="shingles", threshold=0.5, words=3)
+        )
         ids = [doc["id"] for doc in score.rows(str(folder / "docs.jsonl"))]
         self.place = np.array([self.gold.index.get(id, -1) for id in ids])
         self.similarity = self.gold.jaccard3(self.gold.positives())

@@ -110,7 +110,7 @@ def test_a_file_of_rejects_between_good_ones(tmp_path: Path) -> None:
     paths[0].write_bytes(b"".join(GOOD[:2]))
     paths[1].write_bytes(b"".join(BAD[:3]))
     paths[2].write_bytes(line(id="late", text=LONG) + line(id="g1", text="used before"))
-    result = nd.dedup(paths, threshold=0.6)
+    result = nd.dedup(paths, method="shingles", threshold=0.6)
     check(result, 7)
     assert result.decisions["decision"].to_pylist() == [
         *("kept", "duplicate"),
@@ -158,7 +158,7 @@ def test_limit_takes_the_first_documents(
 def test_a_limited_run_can_be_saved_and_read_again(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_bytes(b"".join(GOOD))
-    result = nd.dedup(path, limit=2)
+    result = nd.dedup(path, method="shingles", limit=2)
     again = Result.load(result.save(tmp_path / "out"))
     assert again.counts == result.counts
     assert again.kept.equals(result.kept)

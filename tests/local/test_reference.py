@@ -55,6 +55,7 @@ def test_incremental_equals_full(
     docs = twin.collection(np.random.default_rng(seed), 45)
     parts = [write(folder / f"{i}.jsonl", docs[15 * i : 15 * i + 15]) for i in range(3)]
     options: dict[str, Any] = {
+        "method": "shingles",
         "threshold": threshold,
         "within": within,
         "max_pairs": max_pairs,
@@ -78,7 +79,7 @@ def test_files_as_references_are_left_alone(tmp_path: Path) -> None:
     docs = twin.collection(np.random.default_rng(7), 60)
     old, new = write(tmp_path / "old.jsonl", docs[:30]), write(tmp_path / "new.jsonl", docs[30:])
     before = old.read_bytes()
-    result = nd.dedup(new, against=[old], threshold=0.6, set=SAME)
+    result = nd.dedup(new, method="shingles", against=[old], threshold=0.6, set=SAME)
     rows = result.decisions.to_pylist()
     assert {row["file"] for row in rows} == {str(new)}
     of_reference = [row for row in rows if row["ref"]]
@@ -102,11 +103,11 @@ def test_duplicates_inside_the_reference_stay(tmp_path: Path) -> None:
 
 
 def test_unlike_signatures_are_refused(tmp_path: Path) -> None:
-    run = nd.dedup(["a b c"], signatures=True).save(tmp_path / "run")
+    run = nd.dedup(["a b c"], method="shingles", signatures=True).save(tmp_path / "run")
     with pytest.raises(SignatureError, match=r"differ in words, threshold\. Hint: "):
-        nd.dedup(["a b c"], against=run, threshold=0.7, set={"words": 3})
+        nd.dedup(["a b c"], method="shingles", against=run, threshold=0.7, set={"words": 3})
     with pytest.raises(SignatureError, match="differ in within"):
-        nd.dedup([{"text": "a", "c": "1"}], against=run, within="c")
+        nd.dedup([{"text": "a", "c": "1"}], method="shingles", against=run, within="c")
 
 
 def test_a_table_is_known_by_what_is_in_it(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ SETTINGS = st.builds(
 
 def native(wanted: twin.Settings, *, keys: str = "prefix") -> dict[str, Any]:
     return {
+        "method": "shingles",
         "threshold": float(wanted.threshold),
         "set": {
             "words": wanted.words,
@@ -208,10 +209,11 @@ def test_a_pair_exactly_at_the_threshold_passes(keys: str, measure: str) -> None
     if measure == "containment":
         one = " ".join(shared + [f"z{i}" for i in range(20)])
     options = {"words": 1, "measure": measure, "keys": keys}
-    result = nd.dedup([one, other], threshold=0.8, set=options)
+    result = nd.dedup([one, other], method="shingles", threshold=0.8, set=options)
     assert result.counts.duplicates == 1
     assert result.duplicates["score"].to_pylist() == [0.8]
-    assert nd.dedup([one, other], threshold=0.800001, set=options).counts.duplicates == 0
+    above = nd.dedup([one, other], method="shingles", threshold=0.800001, set=options)
+    assert above.counts.duplicates == 0
 
 
 def test_the_known_family() -> None:
@@ -221,10 +223,12 @@ def test_the_known_family() -> None:
     c = b[10:] + [f"y{i}" for i in range(10)]
     texts = [" ".join(t) for t in (a, b, c)]
     for keys in ("bands", "prefix"):
-        result = nd.dedup(texts, threshold=0.8, set={"words": 1, "keys": keys})
+        how: dict[str, Any] = {"method": "shingles", "threshold": 0.8}
+        how["set"] = {"words": 1, "keys": keys}
+        result = nd.dedup(texts, **how)
         assert result.decisions["decision"].to_pylist() == ["kept", "duplicate", "kept"]
         assert result.decisions["kept_id"].to_pylist() == [None, "input:1", None]
-        both = nd.find(texts, threshold=0.8, set={"words": 1, "keys": keys}, clusters="components")
+        both = nd.find(texts, clusters="components", **how)
         assert both.clusters["size"].to_pylist() == [3]
         assert both.clusters["kept_id"].to_pylist() == ["input:1"]
 
@@ -255,7 +259,7 @@ def test_twenty_thousand_copies_and_as_many_variants_stay_linear() -> None:
             text[place] = f"v{i}x{place}"
         variants.append(" ".join(text))
     texts = copies + variants
-    result = nd.dedup(pa.table({"text": texts}), threshold=0.8)
+    result = nd.dedup(pa.table({"text": texts}), method="shingles", threshold=0.8)
     assert result.counts.kept == 1
     assert result.info["candidates"] <= 12 * len(texts)  # at most 16 a distinct text, and the walk
 
@@ -265,7 +269,7 @@ def test_a_template_does_not_cost_its_square() -> None:
     rng = np.random.default_rng(7)
     template = [f"t{i}" for i in range(140)]
     texts = [" ".join(template + [f"d{i}w{j}" for j in rng.permutation(60)]) for i in range(5000)]
-    result = nd.dedup(pa.table({"text": texts}), threshold=0.8, set={"words": 1})
+    result = nd.dedup(pa.table({"text": texts}), method="shingles", threshold=0.8, set={"words": 1})
     assert result.counts.duplicates == 0
     assert result.info["candidates"] <= 40 * len(texts)  # of 12.5 M pairs
 
@@ -277,7 +281,12 @@ def test_pairs_of_a_template_are_still_found() -> None:
     for i in range(0, 3000, 10):
         own[i + 5] = own[i][:50] + own[i + 5][:10]
     texts = [" ".join(template + words) for words in own]
-    result = nd.dedup(pa.table({"text": texts}), threshold=0.8, set={"words": 1, "keys": "prefix"})
+    result = nd.dedup(
+        pa.table({"text": texts}),
+        method="shingles",
+        threshold=0.8,
+        set={"words": 1, "keys": "prefix"},
+    )
     expected = {f"input:{i + 6}": f"input:{i + 1}" for i in range(0, 3000, 10)}
     aside = result.duplicates.select(["id", "kept_id"]).to_pylist()
     assert {row["id"]: row["kept_id"] for row in aside} == expected
@@ -293,7 +302,9 @@ def test_short_documents_never_meet_long_ones_by_accident() -> None:
     long = [" ".join(f"l{i}w{j}" for j in range(100)) for i in range(3000)]
     short = [f"s{i}" for i in range(50_000)]
     options = {"measure": "containment", "words": 1}
-    result = nd.dedup(pa.table({"text": long + short}), threshold=0.25, set=options)
+    result = nd.dedup(
+        pa.table({"text": long + short}), method="shingles", threshold=0.25, set=options
+    )
     assert result.counts.duplicates == 0
 
 

@@ -102,7 +102,7 @@ def test_prefixes_are_the_head_of_the_set(texts: list[str], t: float, contain: b
 
 def test_short_documents_meet_only_their_equals() -> None:
     texts = ["One two three.", "one, TWO three", "one two three four", "!!", "!!", "??"]
-    result = nd.dedup(texts)
+    result = nd.dedup(texts, method="shingles")
     assert result.decisions["kept_id"].to_pylist() == [None, "input:1", None, None, "input:4", None]
     reasons = ["too_short", "equal", "too_short", "too_short", "equal", "too_short"]
     assert result.decisions["reason"].to_pylist() == reasons
@@ -110,9 +110,8 @@ def test_short_documents_meet_only_their_equals() -> None:
 
 def test_the_last_of_twenty_one_words_changed() -> None:
     one, other = (f"{' '.join('abcdefghijklmnopqrst')} {w}" for w in ("x", "y"))
-    assert nd.find([one, other], threshold=0.8, set={"words": 2}).pairs["score"].to_pylist() == [
-        pytest.approx(19 / 21)
-    ]
+    found = nd.find([one, other], method="shingles", threshold=0.8, words=2)
+    assert found.pairs["score"].to_pylist() == [pytest.approx(19 / 21)]
 
 
 @pytest.mark.parametrize(
@@ -225,7 +224,8 @@ def test_boilerplate_does_not_count() -> None:
     one, other = (" ".join(f"{name}{i}" for i in range(20)) for name in ("one", "other"))
     texts = [f"{one} {notice}", f"{notice} {other}", notice, notice.upper(), f"{notice}! {one}"]
     plain, cleaned = (
-        nd.dedup(texts, threshold=0.5, set={"boilerplate": given}) for given in ([], [notice])
+        nd.dedup(texts, method="shingles", threshold=0.5, set={"boilerplate": given})
+        for given in ([], [notice])
     )
     assert plain.decisions["decision"].to_pylist().count("kept") == 1
     kept_ids = cleaned.decisions["kept_id"].to_pylist()

@@ -64,7 +64,7 @@ def test_a_notice_that_all_carry_counts_for_little() -> None:
     notice = " ".join(f"notice{i}" for i in range(60))
     texts = [" ".join(f"doc{d}word{i}" for i in range(30)) + " " + notice for d in range(40)]
     plain, by_rarity = (
-        nd.dedup(texts, words=3, threshold=0.4, weights=w).counts.duplicates
+        nd.dedup(texts, method="shingles", words=3, threshold=0.4, weights=w).counts.duplicates
         for w in ("none", "idf")
     )
     assert plain == 39
@@ -83,26 +83,26 @@ def test_chunks_and_threads_count_alike() -> None:
 def test_a_run_is_built_on_with_its_own_frequencies(tmp_path: Path) -> None:
     old = [f"{' '.join(f'w{d}x{i}' for i in range(30))}" for d in range(10)]
     new = [old[3], "something else entirely " * 5]
-    settings: dict[str, Any] = {"weights": "idf", "signatures": True}
+    settings: dict[str, Any] = {"method": "shingles", "weights": "idf", "signatures": True}
     nd.dedup(old, **settings).save(tmp_path / "old")
     again = nd.dedup(new, against=tmp_path / "old", **settings)
     assert again.decisions["decision"].to_pylist() == ["duplicate", "kept"]
     digest = again.info["artefacts"]["frequencies"]["digest"]
     path = tmp_path / "old" / "artefacts" / "frequencies.arrow"
     assert load_frequencies(path).digest == digest
-    given = nd.dedup(new, weights="idf", frequencies=str(path))
+    given = nd.dedup(new, method="shingles", weights="idf", frequencies=str(path))
     assert given.info["artefacts"]["frequencies"]["digest"] == digest
     with pytest.raises(SignatureError, match="5-word"):
-        nd.dedup(new, weights="idf", words=3, frequencies=str(path))
+        nd.dedup(new, method="shingles", weights="idf", words=3, frequencies=str(path))
 
 
 def test_what_is_no_table_is_a_sentence(tmp_path: Path) -> None:
     for content in (b"", b"text"):
         (tmp_path / "f.arrow").write_bytes(content)
         with pytest.raises(InputError, match="cannot be read"):
-            nd.dedup(["a"], weights="idf", frequencies=str(tmp_path / "f.arrow"))
+            nd.dedup(["a"], method="shingles", weights="idf", frequencies=str(tmp_path / "f.arrow"))
     with pytest.raises(InputError, match="No such file"):
-        nd.dedup(["a"], weights="idf", frequencies=str(tmp_path / "none.arrow"))
+        nd.dedup(["a"], method="shingles", weights="idf", frequencies=str(tmp_path / "none.arrow"))
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ DOCUMENTS = [
 
 @pytest.fixture
 def result() -> nd.Result:
-    return nd.dedup(DOCUMENTS)
+    return nd.dedup(DOCUMENTS, method="shingles")
 
 
 def test_a_duplicate(result: nd.Result) -> None:
@@ -70,7 +70,7 @@ def test_an_unknown_id(result: nd.Result) -> None:
 
 
 def test_long_lists_are_cut() -> None:
-    result = nd.dedup([TEXT] * 50)
+    result = nd.dedup([TEXT] * 50, method="shingles")
     why = result.explain("input:7")
     assert (len(why.members), why.cluster_size) == (20, 50)
     assert (len(why.pairs), why.pair_count) == (20, 49)
@@ -81,7 +81,7 @@ def test_long_lists_are_cut() -> None:
 def folder(tmp_path: Path) -> Path:
     docs = tmp_path / "docs.jsonl"
     docs.write_text("".join(json.dumps(document) + "\n" for document in DOCUMENTS))
-    nd.dedup(docs).save(tmp_path / "out")
+    nd.dedup(docs, method="shingles").save(tmp_path / "out")
     return tmp_path
 
 

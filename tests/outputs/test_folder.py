@@ -61,7 +61,7 @@ def test_kept_lines_are_the_lines_that_came(source: Path, tmp_path: Path) -> Non
 
 
 def test_tables_hold_what_they_say(source: Path, tmp_path: Path) -> None:
-    result = nd.dedup(source, threshold=0.6)
+    result = nd.dedup(source, method="shingles", threshold=0.6)
     folder = result.save(tmp_path / "out")
     duplicates = pq.read_table(folder / "duplicates.parquet")
     assert set(duplicates["decision"].to_pylist()) == {"duplicate"}

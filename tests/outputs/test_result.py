@@ -36,6 +36,7 @@ def test_a_higher_threshold_is_a_new_run(
 ) -> None:
     docs = documents(seed)
     same: dict[str, Any] = {"clusters": clusters, "keep": keep, "within": within, "set": OPTIONS}
+    same["method"] = "shingles"
     made = nd.find(docs, threshold=0.5, **same).rethreshold(threshold)
     expected = nd.find(docs, threshold=threshold, **same)
     assert made.decisions.to_pylist() == expected.decisions.to_pylist()
@@ -59,10 +60,10 @@ def test_rethreshold_with_rejected_documents_of_the_same_id() -> None:
 def test_rethreshold_refuses_what_it_cannot_know() -> None:
     docs = documents(1)
     with pytest.raises(SettingsError, match="cannot be answered"):
-        nd.find(docs, threshold=0.8).rethreshold(0.7)
+        nd.find(docs, method="shingles", threshold=0.8).rethreshold(0.7)
     with pytest.raises(SettingsError, match="threshold is 2"):
-        nd.find(docs, threshold=0.8).rethreshold(2)
-    partial = nd.find(docs, threshold=0.5, max_pairs=1, set=OPTIONS)
+        nd.find(docs, method="shingles", threshold=0.8).rethreshold(2)
+    partial = nd.find(docs, method="shingles", threshold=0.5, max_pairs=1, set=OPTIONS)
     assert partial.info["pairs"] == "partial"
     with pytest.raises(SettingsError, match="max_pairs"):
         partial.rethreshold(0.9)
@@ -72,8 +73,8 @@ def test_rethreshold_refuses_what_it_cannot_know() -> None:
 @settings(max_examples=30)
 def test_partial_pairs_still_name_what_each_was_set_aside_for(seed: int, limit: int) -> None:
     docs = documents(seed)
-    result = nd.find(docs, threshold=0.5, max_pairs=limit, set=OPTIONS)
-    everything = nd.find(docs, threshold=0.5, set=OPTIONS)
+    result = nd.find(docs, method="shingles", threshold=0.5, max_pairs=limit, set=OPTIONS)
+    everything = nd.find(docs, method="shingles", threshold=0.5, set=OPTIONS)
     pairs = {frozenset((p["a"], p["b"])): p["score"] for p in result.pairs.to_pylist()}
     assert len(pairs) == len(result.pairs)
     for row in result.duplicates.to_pylist():
@@ -83,7 +84,7 @@ def test_partial_pairs_still_name_what_each_was_set_aside_for(seed: int, limit: 
 
 
 def test_schemas_and_clusters() -> None:
-    result = nd.find(documents(3), threshold=0.5, set=OPTIONS)
+    result = nd.find(documents(3), method="shingles", threshold=0.5, set=OPTIONS)
     assert result.decisions.schema == DECISIONS
     assert result.pairs.schema == PAIRS
     assert result.clusters.schema == CLUSTERS
@@ -105,7 +106,7 @@ def test_schemas_and_clusters() -> None:
 
 
 def test_weakest_are_the_lowest_scores() -> None:
-    result = nd.dedup(documents(4), threshold=0.5, set=OPTIONS)
+    result = nd.dedup(documents(4), method="shingles", threshold=0.5, set=OPTIONS)
     scores = sorted(result.duplicates["score"].to_pylist())
     assert result.weakest(5)["score"].to_pylist() == scores[:5]
     assert len(result.weakest(10**6)) == len(scores)
@@ -136,8 +137,8 @@ def test_a_new_threshold_names_the_same_document_as_a_new_run() -> None:
     texts = [words[1:], [*words, "more"], words]
     options: dict[str, Any] = {"words": 1, "keys": "prefix"}
     docs = [" ".join(text) for text in texts]
-    fresh = nd.find(docs, threshold=0.999876, set=options)
-    again = nd.find(docs, threshold=0.5, set=options).rethreshold(0.999876)
+    fresh = nd.find(docs, method="shingles", threshold=0.999876, set=options)
+    again = nd.find(docs, method="shingles", threshold=0.5, set=options).rethreshold(0.999876)
     assert fresh.duplicates["kept_id"].to_pylist() == ["input:2"]
     assert again.decisions.equals(fresh.decisions)
     for part in ("counts", "settings"):
@@ -145,7 +146,7 @@ def test_a_new_threshold_names_the_same_document_as_a_new_run() -> None:
 
 
 def test_repr_says_what_happened() -> None:
-    text = repr(nd.dedup(["a b", "a b", "c"], threshold=0.75))
+    text = repr(nd.dedup(["a b", "a b", "c"], method="shingles", threshold=0.75))
     assert text == ("<Result of shingles ≥ 0.75: 3 documents = 2 kept + 1 duplicates + 0 rejected>")
 
 

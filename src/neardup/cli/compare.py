@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from neardup.documents import Columns
     from neardup.methods.method import Method
 
+METHOD = "shingles"  # not the default of a run: two texts alone do not say what is rare
 COLOURS = {"- ": "red", "+ ": "green"}
 COLLECTIONS = (
     ".jsonl",
@@ -43,9 +44,7 @@ COLLECTIONS = (
     help="A and B are ids of documents in FILE.",
 )
 @click.option("--strings", is_flag=True, help="A and B are the texts themselves.")
-@click.option(
-    "--method", metavar="NAME", default="shingles", help="Say also what this method says."
-)
+@click.option("--method", metavar="NAME", default=METHOD, help="Say also what this method says.")
 @click.option("--threshold", metavar="T", type=float, help="The threshold of the method.")
 @click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="As in `dedup`.")
 @click.option("--text", metavar="COL", default="text", help="The column of the text in FILE.")

@@ -89,9 +89,11 @@ def describe(method: Method) -> dict[str, Any]:
 
 def show_all(described: list[dict[str, Any]]) -> None:
     from neardup.cli.listing import show_table
+    from neardup.methods import registry
 
     rows = [(d["name"], f"{d['threshold']:.4g}", _misses(d), d["summary"]) for d in described]
     show_table(("method", "threshold", "misses", "what it compares"), rows)
+    click.echo(f"\nWithout --method, dedup and find take {registry.DEFAULT}.")
 
 
 def show(method: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ _OPTIONS = (
         help="An input with a name, for --keep source:… and --within source; after those without. "
         "May be repeated.",
     ),
-    click.option("--method", metavar="NAME", help="How to compare.  [default: shingles]"),
+    click.option("--method", metavar="NAME", help="How to compare.  [default: rareshingles]"),
     click.option(
         "--threshold",
         metavar="T|auto",
@@ -124,8 +124,8 @@ _OPTIONS = (
         metavar="FILE",
         multiple=True,
         type=click.Path(path_type=Path),
-        help="A file of text that does not count, such as a notice that all documents carry. "
-        "May be repeated.",
+        help="A file of text that does not count, such as a notice that all documents carry "
+        "(shingles). May be repeated.",
     ),
     click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
     click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 1GB]"),

@@ -143,6 +143,7 @@ def _method_options(result: Result, out: Path | None) -> list[str]:
     """What makes `compare` ask the method of the run, with the tables that the run counted."""
     import shlex
 
+    from neardup.cli.compare import METHOD
     from neardup.methods import registry
     from neardup.methods.written import write_method
     from neardup.outputs.folder import ARTEFACTS
@@ -158,7 +159,7 @@ def _method_options(result: Result, out: Path | None) -> list[str]:
         if out and need.file is None and need.name in parameters:
             assignments.append(f"{need.name}={out / ARTEFACTS / need.name}.arrow")
     options = [part for one in assignments for part in ("--set", one)]
-    return options if name == registry.DEFAULT else ["--method", name, *options]
+    return options if name == METHOD else ["--method", name, *options]
 
 
 def estimate_lines(found: Estimate) -> list[str]:

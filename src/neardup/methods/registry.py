@@ -33,7 +33,7 @@ METHODS = {
     "termvector": "neardup.methods.termvector:TermVector",
 }
 ENTRY_POINTS = "neardup.methods"
-DEFAULT = "shingles"
+DEFAULT = "rareshingles"
 # What other tools call a parameter; taken where the method has no parameter of that very name.
 ALIASES = {"num_perm": "permutations", "ngram": "words", "ngram_size": "words"}
 
@@ -98,7 +98,9 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
     values = {}
     for key, value in canonical(cls, parameters).items():
         if key not in fields:
-            raise SettingsError(f"{where} has no parameter {key!r}.", hint=_instead(key, fields))
+            raise SettingsError(
+                f"{where} has no parameter {key!r}.", hint=_instead(key, fields, where)
+            )
         nested = fields[key].default_factory
         if isinstance(value, dict) and dataclasses.is_dataclass(nested):
             inner = getattr(current, key, None)
@@ -113,7 +115,19 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
     return values
 
 
-def _instead(key: str, there: Iterable[str]) -> str:
+def elsewhere(parameter: str) -> str | None:
+    """For hints: what to do where the method has no such parameter and another one does."""
+    own = ALIASES.get(parameter, parameter)
+    there = [name for name in METHODS if own in parameter_names(method_class(name))]
+    if not there:
+        return None
+    listed = there[0] if len(there) == 1 else f"{', '.join(there[:-1])} and {there[-1]}"
+    return f"it is a parameter of {listed}; name the method too."
+
+
+def _instead(key: str, there: Iterable[str], where: str) -> str:
+    if key != "threshold" and where in METHODS and (other := elsewhere(key)):
+        return other
     if near := difflib.get_close_matches(key, there, 1):
         return f"did you mean {near[0]!r}?"
     follows = "its threshold follows from others; " * (key == "threshold")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from neardup.evaluation.report import html_page
 from neardup.methods import registry
 from neardup.plan import Settings
 
+SHINGLES = Settings(method="shingles")
+
 
 def collection_with_twins() -> list[dict[str, str]]:
     """Some documents resemble others; their copies resemble those too."""
@@ -39,7 +42,7 @@ def pass_() -> tuple[nd.Result, pa.Table, pa.Table]:
     made = plant(collection, columns, edits_named(["deletions", "paragraphs", "boilerplate"]), 9)
     framed = traps(made, 6)
     both = with_copies(collection, columns, pa.concat_tables([made.copies, framed]))
-    return nd.find(both, threshold=0.3), made.copies, framed
+    return nd.find(both, method="shingles", threshold=0.3), made.copies, framed
 
 
 def test_every_number_is_what_counting_gives(
@@ -97,7 +100,7 @@ def test_traps_share_the_frame_and_nothing_else() -> None:
 
 @pytest.fixture(scope="module")
 def found() -> Findings:
-    return evaluate(collection_with_twins(), Settings(), per_edit=6, seed=3)
+    return evaluate(collection_with_twins(), SHINGLES, per_edit=6, seed=3)
 
 
 def test_recall_falls_with_the_threshold_and_copies_of_case_are_always_found(
@@ -135,7 +138,7 @@ def test_kinds_sum_up_edits(found: Findings) -> None:
 
 
 def test_the_same_seed_gives_the_same_report(found: Findings) -> None:
-    again = evaluate(collection_with_twins(), Settings(workers=1), per_edit=6, seed=3)
+    again = evaluate(collection_with_twins(), replace(SHINGLES, workers=1), per_edit=6, seed=3)
     assert again.data() == found.data()
     page = html_page("planted", found.sections())
     assert page.count("<svg") == 2
@@ -200,7 +203,7 @@ def test_what_cannot_be_planted_is_said() -> None:
 def test_real_collections(data: Path, name: str) -> None:
     path = data / name / "docs.jsonl.zst"
     wanted = ["case", "substitutions=0.01", "excerpt-first=0.25"]
-    found = evaluate(path, Settings(limit=1200), edits=wanted, per_edit=20)
+    found = evaluate(path, replace(SHINGLES, limit=1200), edits=wanted, per_edit=20)
     recall = {cell.edit: cell.found(0.5) / len(cell) for cell in found.measures.cells}
     assert recall["case"] == 1
     assert recall["substitutions"] >= 0.9

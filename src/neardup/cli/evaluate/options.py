@@ -90,7 +90,7 @@ _METHOD = (
         metavar="METHOD",
         multiple=True,
         help="A method, with parameters if in quotes: 'shingles words=3'. May be repeated.  "
-        "[default: shingles]",
+        "[default: rareshingles]",
     ),
     click.option(
         "--set",

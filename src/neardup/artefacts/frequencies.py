@@ -30,6 +30,7 @@ from neardup.text.words import word_map
 
 FORMAT = 2
 FEWEST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 27
+MOST_WORD_SLOTS = 1 << 24  # single words are fewer than shingles
 SLOTS_A_FEATURE = 32
 HELD = 1 << 20  # features that are kept before a table of all slots is worth its memory
 MOST_COUNT = (1 << 16) - 1
@@ -147,6 +148,7 @@ def _stop_words(stored: str | list[str]) -> str | tuple[str, ...]:
 class FrequencyCounter:
     def __init__(self, words: int, text: Text) -> None:
         self._words, self._text = words, text
+        self._most = MOST_WORD_SLOTS if words == 1 else MOST_SLOTS
         self._held: list[npt.NDArray[np.uint32]] = []
         self._counts: npt.NDArray[np.uint16] | None = None
         self._documents = self._features = 0
@@ -161,7 +163,7 @@ class FrequencyCounter:
         self._features += len(features)
         self._held.append(features)
         if self._features > HELD:
-            self._into(MOST_SLOTS)
+            self._into(self._most)
 
     def _into(self, slots: int) -> npt.NDArray[np.uint16]:
         if self._counts is None:
@@ -174,7 +176,7 @@ class FrequencyCounter:
     def finish(self) -> Frequencies:
         """As many slots as the features ask for: low bits name a slot in tables of any size."""
         wanted = 1 << (SLOTS_A_FEATURE * self._features).bit_length()
-        slots = min(max(wanted, FEWEST_SLOTS), MOST_SLOTS)
+        slots = min(max(wanted, FEWEST_SLOTS), self._most)
         counts = self._into(slots)
         if len(counts) > slots:
             folded = counts.reshape(-1, slots).sum(axis=0, dtype=np.uint32)

@@ -96,7 +96,7 @@ def test_dotted_keys() -> None:
         (["--set", "words=99"], "expected from 1 to 32"),
         (["--set", "text.digits=hide"], "Text has no digits 'hide'"),
         (["--threshold", "1.5"], "threshold is 1.5"),
-        (["--threshold", "high"], "not a valid float"),
+        (["--threshold", "high"], "neither a number, such as 0.8, nor auto"),
         (["--keep", "newest"], "needs to know which column is the date"),
         (["--memory", "lots"], "memory is 'lots'"),
         (["--workers", "0"], "workers is 0"),

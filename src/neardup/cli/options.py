@@ -35,7 +35,14 @@ def _verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 def _threshold(
     ctx: click.Context, option: click.Parameter, value: str | None
 ) -> float | str | None:
-    return value if value in (None, "auto") else float(click.FLOAT(value, option, ctx))
+    if value is None or value == "auto":
+        return value
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is neither a number, such as 0.8, nor auto.", ctx, option
+        ) from None
 
 
 debug_option = click.option(

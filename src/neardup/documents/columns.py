@@ -188,7 +188,9 @@ def unknown_column(name: str, there: Sequence[str], file: str) -> ColumnError:
     listed = ", ".join(map(repr, there[:20])) + (", …" if len(there) > 20 else "")
     lower = {column.lower(): column for column in reversed(there)}
     near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
-    hint = f"did you mean {lower[near[0]]!r}?" if near else "name one of the columns above."
+    usual = "name one of the columns above"
+    usual += " with --text (in Python text=)." if name == "text" else "."
+    hint = f"did you mean {lower[near[0]]!r}?" if near else usual
     if not there:
         return ColumnError(f"Column {name!r} is not in {file}: it has no columns.")
     return ColumnError(f"Column {name!r} is not in {file}; it has {listed}.", hint=hint)

@@ -13,21 +13,19 @@ AUTO = "auto"
 def with_threshold(
     cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
 ) -> dict[str, Any]:
-    """The parameters with the threshold in place. A number is a cut that was given, so nothing is
-    calibrated, unless ``calibrate`` is given too; then it is where calibration begins."""
+    """The parameters with the threshold in place. A number is a cut that was given: the registry
+    then calibrates nothing, unless ``calibrate`` is given too, and it is where that begins."""
     written = parameters.get("threshold") if threshold is None else threshold
     if written is None:
         return parameters
-    calibrates = "calibrate" in registry.parameter_names(cls)
     if written == AUTO:
-        _check_auto(cls, parameters, calibrates)
+        _check_auto(cls, parameters)
         return {**{k: v for k, v in parameters.items() if k != "threshold"}, "calibrate": True}
-    given = {"calibrate": False} if calibrates else {}
-    return {**given, **parameters, "threshold": written}
+    return {**parameters, "threshold": written}
 
 
-def _check_auto(cls: type[Any], parameters: dict[str, Any], calibrates: bool) -> None:
-    if not calibrates:
+def _check_auto(cls: type[Any], parameters: dict[str, Any]) -> None:
+    if "calibrate" not in registry.parameter_names(cls):
         raise SettingsError(
             f"threshold is 'auto', and {cls.name} cannot calibrate itself to a collection.",
             hint=f"`neardup evaluate --plant INPUT --method {cls.name}` recommends one.",

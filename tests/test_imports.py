@@ -19,7 +19,7 @@ LAYERS = (
     ("errors", "_native", "progress"),
     ("schema",),
     ("documents", "text"),
-    ("features",),
+    ("features", "planting"),
     ("artefacts",),
     ("methods",),
     ("matching",),

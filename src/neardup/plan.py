@@ -25,7 +25,7 @@ from neardup.documents.stores import address_of, local_path
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
 from neardup.methods.method import BitsMethod, Method, OverlapMethod, PathMethod, signature_of
-from neardup.methods.thresholds import with_threshold
+from neardup.methods.thresholds import asks_known_answers, check_cuts, with_threshold
 
 CLUSTERS = ("rule", "components")
 MAX_PAIRS = 10_000_000
@@ -36,7 +36,7 @@ USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
 @dataclass(frozen=True)
 class Settings:
     """As written. ``method`` may be a name or a method; ``set`` are its parameters by name.
-    ``threshold`` is a number, or "auto" for a method that calibrates itself."""
+    ``threshold`` is a number, or "auto": the collection says."""
 
     method: str | Method = registry.DEFAULT
     threshold: float | str | None = None
@@ -105,6 +105,7 @@ class Plan:
     against: tuple[Path | str, ...]  # files, run folders, addresses (str) that come before all
     signatures: bool  # keep what a next run needs to build on this one
     every_pair: bool  # find lists all pairs; dedup needs only what decides
+    planted_cut: bool  # planted copies and traps say where to cut
     written: Settings
     artefacts: Artefacts = field(default_factory=lambda: NO_ARTEFACTS)  # there when work begins
 
@@ -207,6 +208,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         signatures=settings.signatures,
         # Components of some of the pairs would be neither these nor those clusters.
         every_pair=every_pair or settings.clusters == "components",
+        planted_cut=asks_known_answers(type(method), settings.set, settings.threshold),
         written=settings,
     )
 
@@ -229,8 +231,12 @@ def _method(settings: Settings) -> Method:
     if settings.date is not None and "date" in registry.parameter_names(cls):
         parameters.setdefault("date", settings.date)
     if isinstance(settings.method, str):
-        return registry.build(settings.method, parameters)
-    return registry.changed(settings.method, parameters)
+        made = registry.build(settings.method, parameters)
+    else:
+        made = registry.changed(settings.method, parameters)
+    if asks_known_answers(cls, settings.set, settings.threshold):
+        check_cuts(made)
+    return made
 
 
 def worker_count(workers: int | None) -> int:

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from neardup.artefacts import calibration
-from neardup.artefacts.calibration import Calibration, load_calibration
+from neardup.artefacts.calibration import USUAL, VALLEY, Calibration, load_calibration
 from neardup.errors import InputError, SignatureError
 
 MADE = Calibration(
     0.575,
-    True,
+    VALLEY,
     np.array([3, 8, 2**63], np.uint64),
     np.array([0.1, 0.03, 0.25], np.float32),
     0.9,
@@ -34,7 +34,7 @@ def test_cuts_are_found_by_digest() -> None:
         0.575,
     ]
     empty = np.empty(0, np.uint64)
-    none = Calibration(0.4, False, empty, empty.astype(np.float32))
+    none = Calibration(0.4, USUAL, empty, empty.astype(np.float32))
     assert none.cuts_of(asked).tolist() == [0.4] * 6
 
 
@@ -83,5 +83,5 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(calibration, "FORMAT", 0)
         dataclasses.replace(MADE).save(tmp_path / "c.arrow")  # another has no digest yet
-    with pytest.raises(InputError, match="has format 0; this version reads 1"):
+    with pytest.raises(InputError, match="has format 0; this version reads 2"):
         load_calibration(tmp_path / "c.arrow")

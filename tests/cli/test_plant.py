@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.sample import Run
-from evaluation.planting.test_plant import documents
+from planting.test_plant import documents
 
 
 @pytest.fixture

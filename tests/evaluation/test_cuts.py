@@ -80,7 +80,7 @@ def test_a_cut_is_what_a_run_of_its_own_finds(name: str) -> None:
     (setting,) = settings_of([registry.build(name)], thresholds=(0.3, 0.6, 0.8))
     wide = of_result(nd.find(documents, method=setting.wide))
     for cut in setting.cuts:
-        method = setting.at(cut)
+        method = cut.of(setting.method)
         narrow, ours = of_result(nd.find(documents, method=method)), wide.at(cut.threshold)
         assert narrow.lowest == pytest.approx(cut.threshold)
         if method.miss_rate == 0:

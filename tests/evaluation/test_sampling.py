@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from evaluation.planting.test_plant import documents
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.labels import Pair
 from neardup.evaluation.samples import read_judged, read_key
 from neardup.evaluation.sampling import Sample, draw, key_path
 from neardup.evaluation.strata import allocate, cut_strata
+from planting.test_plant import documents
 
 
 def collection() -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,22 +20,34 @@ import pyarrow as pa
 from neardup.artefacts.artefact import why_unreadable
 from neardup.errors import InputError, SignatureError
 
-FORMAT = 1
+FORMAT = 2
+VALLEY, USUAL, PLANTED = "valley", "usual", "planted"  # what says where the cut is
 _DESCRIPTION = b"neardup calibration"
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """``threshold`` holds for pairs of which one document has no own cut; ``clear`` says whether
-    the scores showed it, or it is the method's usual one. ``digests`` are sorted."""
+    """``threshold`` holds for pairs of which one document has no own cut; ``by`` says what put it
+    there: a valley of the scores, planted copies and traps, or nothing, so that it is the method's
+    usual one. ``digests`` are sorted. How sure: ``stability`` is the share of the duplicates that a
+    cut 0.05 up or down leaves, ``found`` that of the planted copies that are found, ``trapped`` of
+    the traps that pass; None where it was not asked. ``refused`` is a valley that was not taken."""
 
     threshold: float
-    clear: bool
-    digests: npt.NDArray[np.uint64]
-    cuts: npt.NDArray[np.float32]
-    stability: float | None = None  # share of the duplicates that a cut 0.05 up or down leaves
+    by: str
+    digests: npt.NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
+    cuts: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    stability: float | None = None
+    found: float | None = None
+    trapped: float | None = None
+    refused: float | None = None
 
     kind: ClassVar[str] = "calibration"
+
+    @property
+    def clear(self) -> bool:
+        """Whether the collection showed it."""
+        return self.by != USUAL
 
     @functools.cached_property
     def digest(self) -> str:
@@ -48,13 +60,21 @@ class Calibration:
         return {
             "format": FORMAT,
             "threshold": self.threshold,
-            "clear": self.clear,
+            "by": self.by,
             "stability": self.stability,
+            "found": self.found,
+            "trapped": self.trapped,
+            "refused": self.refused,
             "own_cuts": len(self.digests),
         }
 
     def describe(self) -> dict[str, Any]:
-        return {"kind": self.kind, **self._options(), "digest": self.digest}
+        return {
+            "kind": self.kind,
+            **self._options(),
+            "clear": self.clear,
+            "digest": self.digest,
+        }
 
     def cuts_of(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
         """The cut of each document, by the digest of its normal form."""
@@ -98,10 +118,10 @@ def load_calibration(path: Path) -> Calibration:
         )
     made = Calibration(
         said["threshold"],
-        said["clear"],
+        said["by"],
         table["digest"].to_numpy().astype(np.uint64),
         table["cut"].to_numpy().astype(np.float32),
-        said["stability"],
+        *(said[name] for name in ("stability", "found", "trapped", "refused")),
     )
     if made.digest != said["digest"]:
         raise SignatureError(

@@ -83,8 +83,8 @@ _OPTIONS = (
         "--threshold",
         metavar="T|auto",
         callback=_threshold,
-        help="The score from which two documents are duplicates; auto: the collection says "
-        "(rareshingles).  [default: the method's]",
+        help="The score from which two documents are duplicates; auto: the collection says. "
+        " [default: the method's]",
     ),
     click.option(
         "--set",

@@ -54,10 +54,22 @@ def _cut(result: Result) -> str:
     made = result.info["artefacts"].get("calibration")
     if made is None:
         return f" ≥ {result.threshold:.4g}"
-    valley = "clear valley" if made["clear"] else "no clear valley"
+    at = f": cut {made['threshold']:.4g} ({_said(made)})"
+    if made["by"] == "planted":
+        return at
     faint = pc.sum(pc.less(result.pairs["score"], made["threshold"])).as_py() or 0
     pairs = "1 pair stands" if faint == 1 else f"{faint:,} pairs stand"
-    return f": cut {made['threshold']:.4g} ({valley}), {pairs} out below it"
+    return f"{at}, {pairs} out below it"
+
+
+def _said(made: dict[str, Any]) -> str:
+    """What put the cut there, and how sure that is."""
+    if made["by"] == "usual":
+        if made["refused"] is None:
+            return "no clear valley"
+        return f"the valley at {made['refused']:.4g} is not steady, or loses planted copies"
+    known = f"finds {made['found']:.0%} of planted copies, {made['trapped']:.0%} of traps pass"
+    return f"clear valley, {known}" if made["by"] == "valley" else known
 
 
 def rejected(result: Result, most: int) -> list[dict[str, Any]]:

@@ -1,7 +1,6 @@
-"""What of a method is swept: its threshold, the distance of SimHash, or nothing.
+"""Settings that are evaluated: a method at the lowest threshold of a sweep and the cuts above it.
 
-A setting is a method at the lowest threshold of the sweep and the cuts above it: one matching pass
-serves them all.
+One matching pass serves them all.
 """
 
 from __future__ import annotations
@@ -11,39 +10,19 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from neardup.errors import SettingsError
 from neardup.methods import registry
+from neardup.methods.cuts import Cut, has_threshold, own_cut, swept
 from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import BitsMethod, CalibratedMethod, Method
+from neardup.methods.method import CalibratedMethod, Method
 from neardup.methods.written import write_method
 
 SWEEP = "0.3:0.95:0.05"
 # Where all documents are somewhat alike, a sweep that nobody asked to go lower begins here: below,
 # whole languages are one cluster, and most of the collection would be scored.
 SWEPT_FROM = {"qgrams": 0.5}
-MOST_DISTANCE = 10  # as in Manku's and Henzinger's figures
 MOST_CUTS = 1000
-
-
-@dataclass(frozen=True)
-class Cut:
-    """``parameter`` of the method at ``value`` passes pairs from ``threshold`` on."""
-
-    threshold: float
-    parameter: str | None = None
-    value: float | int | None = None
-    auto: bool = False  # as the collection calibrates it: everything that was found
-
-    def __str__(self) -> str:
-        if self.auto:
-            return "auto"
-        if self.parameter is None:
-            return "–"
-        return (
-            f"{self.value:g}" if self.parameter == "threshold" else f"{self.parameter} {self.value}"
-        )
 
 
 @dataclass(frozen=True)
@@ -63,11 +42,6 @@ class Setting:
             calibrate = {"calibrate": True} if isinstance(usual, CalibratedMethod) else {}
             method = registry.changed(method, {swept: getattr(usual, swept), **calibrate})
         return shlex.join(map(_bare, shlex.split(write_method(method))))
-
-    def at(self, cut: Cut) -> Method:
-        if cut.parameter is None:
-            return self.method
-        return registry.changed(self.method, {cut.parameter: cut.value})
 
     def command(self, cut: Cut, inputs: str = "INPUT") -> str:
         """The run with this setting; ``inputs`` as a shell reads them."""
@@ -123,7 +97,7 @@ def settings_of(
 ) -> list[Setting]:
     """Each method with its cuts: one threshold, many, or (neither) its own. ``usual``: the
     thresholds are the usual ones, of which a method takes those that make sense for it."""
-    if threshold is not None and not any(_has(method, "threshold") for method in methods):
+    if threshold is not None and not any(map(has_threshold, methods)):
         registry.changed(methods[0], {"threshold": threshold})  # raises, and says why
     return [
         _setting(method, threshold, _sensible(method, thresholds) if usual else thresholds)
@@ -139,49 +113,8 @@ def _sensible(method: Method, thresholds: Sequence[float] | None) -> Sequence[fl
 def _setting(
     method: Method, threshold: float | None, thresholds: Sequence[float] | None
 ) -> Setting:
-    if thresholds and isinstance(method, BitsMethod):
-        return _distances(method)
-    if threshold is not None and _has(method, "threshold"):
+    if threshold is not None and has_threshold(method):
+        registry.changed(method, {"threshold": threshold})  # raises where it cannot be
         thresholds = [threshold]
-        registry.changed(method, {"threshold": threshold})
-    made = [(t, found) for t in thresholds or () if (found := _possible(method, t))]
-    if made:
-        cuts = tuple(Cut(t, "threshold", t) for t, _ in made)
-        return Setting(method, made[0][1], cuts)
-    return Setting(method, method, (_own_cut(method),))
-
-
-def _own_cut(method: Method) -> Cut:
-    """Of ``exact`` there is one threshold only, so nothing that could be swept."""
-    if isinstance(method, CalibratedMethod) and method.calibrate:
-        return Cut(0.0, auto=True)
-    if isinstance(method, BitsMethod):
-        return Cut(method.threshold, "distance", method.distance)
-    if _has(method, "threshold") and method.threshold < 1:
-        return Cut(method.threshold, "threshold", method.threshold)
-    return Cut(method.threshold)
-
-
-def _has(method: Method, parameter: str) -> bool:
-    return parameter in registry.parameter_names(type(method))
-
-
-def _possible(method: Method, threshold: float) -> Method | None:
-    """Some methods serve only some thresholds: ``exact`` one, MinHash bands the higher ones."""
-    if not _has(method, "threshold"):
-        return None
-    try:
-        return registry.changed(method, {"threshold": threshold})
-    except SettingsError:
-        return None
-
-
-def _distances(method: Any) -> Setting:
-    made: list[Method] = []
-    for distance in range(MOST_DISTANCE + 1):
-        try:
-            made.append(registry.changed(method, {"distance": distance}))
-        except SettingsError:  # fewer bits allow less
-            break
-    cuts = tuple(Cut(m.threshold, "distance", d) for d, m in enumerate(made))
-    return Setting(method, made[-1], cuts[::-1])
+    found = swept(method, thresholds) if thresholds else None
+    return Setting(method, *(found or (method, (own_cut(method),))))

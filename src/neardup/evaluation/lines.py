@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from neardup.evaluation.cuts import Cut, Setting
+from neardup.evaluation.cuts import Setting
 from neardup.evaluation.intervals import Interval, Resamples, wilson
 from neardup.evaluation.metrics import Band, BCubedBoth, PairCounts
+from neardup.methods.cuts import Cut
 
 
 @dataclass(frozen=True)

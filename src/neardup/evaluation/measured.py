@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.evaluation.cuts import Cut, Setting
+from neardup.evaluation.cuts import Setting
 from neardup.evaluation.gold import NEGATIVE, POSITIVE, UNKNOWN, Gold
 from neardup.evaluation.intervals import Resamples, bootstrap, interval_of
 from neardup.evaluation.lines import AtCut, KindCount, Line, Measured
@@ -25,6 +25,7 @@ from neardup.evaluation.metrics import (
     recall_by_band,
 )
 from neardup.evaluation.scored import ScoredPairs
+from neardup.methods.cuts import Cut
 from neardup.schema import Array
 
 MOST_POSITIVES = 1_000_000  # of which the similarity is looked at

@@ -106,7 +106,7 @@ def of_result(result: Result) -> ScoredPairs:
         b[order],
         result.pairs["score"].to_numpy()[order],
         np.asarray(easy, bool)[order],
-        0.0 if "calibration" in result.info["artefacts"] else result.threshold,
+        0.0 if result.info["settings"]["parameters"].get("calibrate") else result.threshold,
         len(ids),
         result.pairs_complete,
     )

@@ -37,18 +37,23 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
         there |= _counted(missing, collection, plan, progress)
     if isinstance(plan.method, ChecksArtefacts):
         plan.method.check_artefacts(there)
-    return _as_calibrated(replace(plan, artefacts=there))
+    return _as_calibrated(collection, replace(plan, artefacts=there), progress)
 
 
-def _as_calibrated(plan: Plan) -> Plan:
-    """As the run was that this one is built on; without one it calibrates itself."""
-    if not isinstance(plan.method, CalibratedMethod) or not plan.method.calibrate:
+def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Plan:
+    """As the run was that this one is built on; without one, as known answers say now, or as the
+    scores will say when they are there."""
+    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
+    if not itself and not plan.planted_cut:
         return plan
     for run in plan.against:
         stored = Path(run) / ARTEFACTS / f"{calibration.NAME}.arrow"
         if isinstance(run, Path) and stored.exists():
             return calibration.with_calibration(plan, load_calibration(stored))
-    return plan
+    if not plan.planted_cut:
+        return plan
+    found = calibration.planted_cut(collection, plan, progress)
+    return calibration.with_calibration(plan, found)
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:

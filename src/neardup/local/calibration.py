@@ -1,27 +1,37 @@
 """The collection says where duplicates begin: candidates of a calibrated method, cut anew.
 
+A valley of the scores is believed where the answer is steady around it and known answers do not
+speak against it (``local/planted.py``). For methods that do not calibrate themselves, known answers
+alone say where to cut, before anything is matched.
+
 What comes out is an artefact. Where a run is given one it is taken as it is, so that engines, and
 runs built on this one, decide alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from neardup import _native
-from neardup.artefacts.calibration import Calibration
-from neardup.matching.background import own_cuts, stability, standing_out, valley
+from neardup.artefacts.calibration import PLANTED, USUAL, VALLEY, Calibration
+from neardup.documents import Collection
+from neardup.local.planted import KnownScores, best_cut, choose, known_scores
+from neardup.matching.background import Valley, own_cuts, stability, standing_out, valley
 from neardup.matching.candidates import share_keys
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import evidence_blocks
 from neardup.matching.verify import Pairs
 from neardup.methods.method import CalibratedMethod, FaintEntries
 from neardup.plan import Plan
+from neardup.progress import Progress
 from neardup.schema import Array, Ragged
 
 NAME = "calibration"
+STEADY = 0.75  # stability that a valley has at least
+LOSS = 0.05  # of what a cut is worth on known answers, that a valley may cost
 FEWEST_SHARED = 5
 LARGEST_GROUP = 64  # what more have is not rare, whatever the table says
 MOST_FEATURES = 32 << 20  # of more, one in so many stands for all
@@ -29,8 +39,23 @@ MOST_FEATURES = 32 << 20  # of more, one in so many stands for all
 
 def with_calibration(plan: Plan, found: Calibration) -> Plan:
     """The plan with its threshold where the calibration puts it."""
-    method = replace(plan.method, threshold=found.threshold)  # type: ignore[type-var]  # by contract
-    return replace(plan, method=method, artefacts={**plan.artefacts, NAME: found})
+    made = {**plan.artefacts, NAME: found}
+    if not plan.planted_cut:
+        method = replace(plan.method, threshold=found.threshold)  # type: ignore[type-var]  # by contract
+        return replace(plan, method=method, artefacts=made)
+    cuts = choose(plan.method).cuts
+    cut = next((one for one in cuts if one.threshold == found.threshold), None)
+    return replace(plan, method=cut.of(plan.method) if cut else plan.method, artefacts=made)
+
+
+def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
+    """Where known answers say; the method's usual threshold where none can be made."""
+    wide, cuts = choose(plan.method)
+    known = known_scores(collection, plan, wide, progress)
+    if known is None:
+        return Calibration(plan.method.threshold, USUAL)
+    at = best_cut(cuts, known).threshold
+    return Calibration(at, PLANTED, found=known.found(at), trapped=known.trapped(at))
 
 
 def calibrated(
@@ -39,19 +64,38 @@ def calibrated(
     may: Array,
     digests: Array,
     usual: float,
+    known: Callable[[], KnownScores | None],
     *,
     every_pair: bool,
 ) -> Calibration:
     """``pairs`` passed the ``usual`` threshold; ``faint`` ones ``may`` stand out. ``digests`` are
     those of the documents' normal forms. Of some of the pairs no distribution is told."""
-    cut = valley(pairs.score if every_pair else pairs.score[:0], usual)
+    seen = valley(pairs.score if every_pair else pairs.score[:0], usual)
+    cut = _believed(seen, usual, pairs.score, known)
     cuts = own_cuts(len(digests), faint, usual)
     out = standing_out(faint.where(may & (faint.score < cut.threshold)), cuts)
     listed = np.unique(np.concatenate([out.a, out.b]))
     named, first = np.unique(digests[listed], return_index=True)
     stored = np.nextafter(cuts[listed[first]].astype(np.float32), np.float32(1))
-    steady = stability(pairs.score, cut.threshold)
-    return Calibration(cut.threshold, cut.clear, named, stored, steady)
+    return replace(cut, digests=named, cuts=stored)
+
+
+def _believed(
+    seen: Valley, usual: float, scores: Array, known: Callable[[], KnownScores | None]
+) -> Calibration:
+    """Copies are planted only where there is a valley to confirm: otherwise nothing would move."""
+    fixed = Calibration(usual, USUAL, stability=stability(scores, usual))
+    if not seen.clear:
+        return fixed
+    at, steady, answers = seen.threshold, stability(scores, seen.threshold), known()
+    if answers is None or steady is None:
+        return replace(fixed, refused=at)
+    if steady < STEADY or answers.worth(at) < answers.worth(usual) - LOSS:
+        return replace(
+            fixed, found=answers.found(usual), trapped=answers.trapped(usual), refused=at
+        )
+    found, trapped = answers.found(at), answers.trapped(at)
+    return Calibration(at, VALLEY, stability=steady, found=found, trapped=trapped)
 
 
 def faint_pairs(

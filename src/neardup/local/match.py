@@ -14,6 +14,7 @@ import numpy as np
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.rule import Verdict, decide
 from neardup.local import calibration
+from neardup.local.planted import KnownScores
 from neardup.matching.background import standing_out
 from neardup.matching.candidates import (
     Groups,
@@ -58,14 +59,16 @@ def match(
     followed: Array,
     verifier: Verifier,
     refs: int,
+    known: Callable[[], KnownScores | None],
 ) -> tuple[Verdict, bool, Plan]:
     """The verdict on leaders, whether all their pairs were seen, and the plan as calibrated. The
-    first ``refs`` places are references: they never meet each other."""
+    first ``refs`` places are references: they never meet each other. ``known`` plants copies and
+    traps, where a calibration asks for them."""
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order, refs)
     found = _finder(plan)(intake, plan, order, codes, verify)
     if isinstance(plan.method, CalibratedMethod) and plan.method.calibrate:
-        found, plan = _calibrated(found, intake, plan, order, codes, verifier, refs)
+        found, plan = _calibrated(found, intake, plan, order, codes, verifier, refs, known)
     verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
     return verdict, not len(found.hot), plan
 
@@ -78,6 +81,7 @@ def _calibrated(
     codes: Array | None,
     verifier: Verifier,
     refs: int,
+    known: Callable[[], KnownScores | None],
 ) -> tuple[Candidates, Plan]:
     method, cut = plan.method, plan.artefacts.get(calibration.NAME)
     assert isinstance(method, CalibratedMethod)
@@ -86,7 +90,9 @@ def _calibrated(
     if not isinstance(cut, Calibration):
         faint, may = calibration.faint_pairs(places, order, codes, method, intake.store)
         every, usual = not len(found.hot), method.threshold
-        cut = calibration.calibrated(found.pairs, faint, may, digests, usual, every_pair=every)
+        cut = calibration.calibrated(
+            found.pairs, faint, may, digests, usual, known, every_pair=every
+        )
         plan = calibration.with_calibration(plan, cut)
     level = cut.threshold
     # From here on as with a calibration that was given: who is not listed cannot stand out.

@@ -5,6 +5,7 @@ intake → order → equal evidence collapsed → keys shared → pairs verified
 
 from __future__ import annotations
 
+import functools
 import time
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from neardup.documents.inputs import SOURCE
 from neardup.errors import SettingsError
 from neardup.local.intake import take_in
 from neardup.local.match import match
+from neardup.local.planted import known_scores
 from neardup.local.reference import joined, take_references
 from neardup.matching.collapse import leaders
 from neardup.matching.evidence import EvidenceStore
@@ -59,7 +61,10 @@ def run(
     order = np.flatnonzero(~follower)
     order = order[np.argsort(rank[order], kind="stable")]
     leading_refs = int((order < refs).sum())  # they come first in the order
-    verdict, complete, plan = match(intake, plan, order, within, followed, verifier, leading_refs)
+    known = functools.partial(known_scores, collection, plan, plan.method, progress)
+    verdict, complete, plan = match(
+        intake, plan, order, within, followed, verifier, leading_refs, known
+    )
     clock.lap("matching")
     progress.stage("deciding")
     kept_of = np.full(len(leader), -1, np.int64)

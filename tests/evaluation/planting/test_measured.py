@@ -12,19 +12,19 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
-from evaluation.planting.test_plant import documents
 from neardup.documents import Columns, collect
 from neardup.errors import SettingsError
 from neardup.evaluation.planting import evaluate
-from neardup.evaluation.planting.edits import edits_named
 from neardup.evaluation.planting.findings import Findings
 from neardup.evaluation.planting.measured import measure
-from neardup.evaluation.planting.plant import plant, with_copies
-from neardup.evaluation.planting.traps import traps
-from neardup.evaluation.planting.units import unit_count
 from neardup.evaluation.report import html_page
 from neardup.methods import registry
 from neardup.plan import Settings
+from neardup.planting.edits import edits_named
+from neardup.planting.plant import plant, with_copies
+from neardup.planting.traps import traps
+from neardup.planting.units import unit_count
+from planting.test_plant import documents
 
 SHINGLES = Settings(method="shingles")
 

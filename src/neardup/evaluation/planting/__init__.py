@@ -7,6 +7,6 @@ matches once and measures.
 from __future__ import annotations
 
 from neardup.evaluation.planting.experiment import evaluate
-from neardup.evaluation.planting.plant import planted
+from neardup.planting.plant import planted
 
 __all__ = ["evaluate", "planted"]

@@ -29,7 +29,7 @@ def bearable(setting: Setting, settings: Settings, drawn: pa.Table, documents: i
     growth = (max(documents, len(few)) / max(len(few), 1)) ** 2
     most = max(CANDIDATES, PER_DOCUMENT * documents)
     for number, cut in enumerate(setting.cuts):
-        wide = setting.wide if number == 0 else setting.at(cut)
+        wide = setting.wide if number == 0 else cut.of(setting.method)
         if (
             cut.threshold >= own
             or _candidates(few, replace(settings, method=wide)) * growth <= most

@@ -13,17 +13,17 @@ from neardup.documents import Collection, collect
 from neardup.errors import SettingsError
 from neardup.evaluation.cuts import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.evaluation.planting.bearable import bearable
-from neardup.evaluation.planting.edits import Edit, edits_named
 from neardup.evaluation.planting.findings import About, Findings
 from neardup.evaluation.planting.measured import measure
-from neardup.evaluation.planting.plant import PER_EDIT, plant, with_copies
-from neardup.evaluation.planting.traps import traps
 from neardup.evaluation.run import pasted_inputs
 from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
 from neardup.methods.method import Method
 from neardup.outputs.result import Result
 from neardup.plan import Plan, Settings, check_positive, resolve
+from neardup.planting.edits import Edit, edits_named
+from neardup.planting.plant import PER_EDIT, plant, with_copies
+from neardup.planting.traps import traps
 from neardup.progress import Logged, Progress, Silent
 
 

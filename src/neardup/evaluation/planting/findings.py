@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from neardup.evaluation.cuts import Cut, Setting
-from neardup.evaluation.planting.edits import Edit
+from neardup.evaluation.cuts import Setting
 from neardup.evaluation.planting.measured import Cell, Measures
 from neardup.evaluation.planting.showing import cut_table, edit_table, kind_table, share
 from neardup.evaluation.report import Section
+from neardup.methods.cuts import Cut
+from neardup.planting.edits import Edit
+from neardup.planting.worth import worth
 
 NEAR = 0.01  # thresholds whose F1 is that near to the best are as good
 COLUMNS = 7  # thresholds that a terminal has room for
@@ -60,7 +62,7 @@ class Point:
 
     @property
     def f1(self) -> float:
-        return 2 * self.recall / (1 + self.recall + self.wrong)
+        return worth(self.recall, self.wrong)
 
     def data(self) -> dict[str, Any]:
         return {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from neardup.evaluation.cuts import Cut
 from neardup.evaluation.intervals import wilson
 from neardup.evaluation.planting.measured import Measures
 from neardup.evaluation.report import Cell, Table
+from neardup.methods.cuts import Cut
 
 if TYPE_CHECKING:
     from neardup.evaluation.planting.findings import Findings

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import islice
 from random import Random
 
-from neardup.evaluation.planting.units import Part, sentence_parts, units
+from neardup.planting.units import Part, sentence_parts, units
 
 MOST_WORDS = 50_000  # running words to draw from
 PHRASE = (2, 6)  # words of an entry of a menu or a footer

@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.evaluation.planting.plant import Planted, table_of
-from neardup.evaluation.planting.surface_edits import framed
-from neardup.evaluation.planting.units import joined, sentence_parts, unit_count
+from neardup.planting.plant import Planted, table_of
+from neardup.planting.surface_edits import framed
+from neardup.planting.units import joined, sentence_parts, unit_count
 
 PREFIX = "trap:"
 TRAP = "trap"

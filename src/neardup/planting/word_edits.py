@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from random import Random
 
-from neardup.evaluation.planting.material import Material
-from neardup.evaluation.planting.units import Unit, units
+from neardup.planting.material import Material
+from neardup.planting.units import Unit, units
 
 _SPACE = re.compile(r"\s+")
 _DIGITS = re.compile(r"\d+")

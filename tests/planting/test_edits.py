@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import SettingsError
-from neardup.evaluation.planting.edits import EDITS, Edit, edits_named
-from neardup.evaluation.planting.material import Material
-from neardup.evaluation.planting.units import (
+from neardup.planting.edits import EDITS, Edit, edits_named
+from neardup.planting.material import Material
+from neardup.planting.units import (
     joined,
     paragraph_parts,
     sentence_parts,

@@ -14,8 +14,8 @@ from random import Random
 from typing import NamedTuple
 
 from neardup.errors import SettingsError
-from neardup.evaluation.planting import part_edits, surface_edits, word_edits
-from neardup.evaluation.planting.material import Material
+from neardup.planting import part_edits, surface_edits, word_edits
+from neardup.planting.material import Material
 
 Made = str | tuple[str, list[str]]
 REWRITE_FROM = 0.1  # of the words; fewer are a revision

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from neardup.evaluation.planting.material import Material
-from neardup.evaluation.planting.units import (
+from neardup.planting.material import Material
+from neardup.planting.units import (
     Part,
     joined,
     paragraph_parts,
@@ -13,7 +13,7 @@ from neardup.evaluation.planting.units import (
     shuffled_bodies,
     units,
 )
-from neardup.evaluation.planting.word_edits import chosen, how_many
+from neardup.planting.word_edits import chosen, how_many
 
 
 def excerpt_first(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.documents import Collection, Columns, collect
 from neardup.documents.inputs import Inputs
 from neardup.documents.tables import arrow_source
 from neardup.errors import InputError
-from neardup.evaluation.planting.choose import FEWEST_UNITS, draw
-from neardup.evaluation.planting.edits import Edit, edits_named
-from neardup.evaluation.planting.material import Material
+from neardup.planting.choose import FEWEST_UNITS, draw
+from neardup.planting.edits import Edit, edits_named
+from neardup.planting.material import Material
 from neardup.progress import Progress, Silent
 
 PER_EDIT = 50
@@ -80,8 +81,10 @@ def plant(
     seed: int = 0,
     *,
     avoid: Container[str] = (),
+    longest: int | None = None,
     progress: Progress | None = None,
 ) -> Planted:
+    """``longest``: of a longer text only so many characters are there to be copied."""
     told = progress or Silent()
     drawn, documents = draw(
         collection, columns, SPARE * per_edit * len(edits), seed, avoid=avoid, progress=told
@@ -91,6 +94,9 @@ def plant(
             f"No document has the {FEWEST_UNITS} words that an edited copy needs.",
             hint="plant in a collection of longer documents.",
         )
+    if longest is not None:
+        at = drawn.schema.get_field_index("text")
+        drawn = drawn.set_column(at, "text", pc.utf8_slice_codeunits(drawn["text"], 0, longest))
     ids, texts = drawn["id"].to_pylist(), drawn["text"].to_pylist()
     material = Material(list(zip(ids, texts, strict=True)))
     told.stage("planting", len(edits) * per_edit, unit="originals")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from neardup.evaluation.planting.material import Material
-from neardup.evaluation.planting.units import units
-from neardup.evaluation.planting.word_edits import chosen, how_many, replaced
+from neardup.planting.material import Material
+from neardup.planting.units import units
+from neardup.planting.word_edits import chosen, how_many, replaced
 
 # What engines confuse in Latin, Greek and Cyrillic print; elsewhere a letter becomes another of
 # the same text.

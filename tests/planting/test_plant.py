@@ -12,8 +12,8 @@ import pytest
 
 from neardup.documents import Columns, collect
 from neardup.errors import InputError
-from neardup.evaluation.planting.edits import EDITS, edits_named
-from neardup.evaluation.planting.plant import plant, planted, with_copies
+from neardup.planting.edits import EDITS, edits_named
+from neardup.planting.plant import plant, planted, with_copies
 from neardup.schema import KINDS
 
 

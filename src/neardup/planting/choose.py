@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup import _native, schema
 from neardup.documents import Collection, Columns
 from neardup.documents.inputs import SOURCE
-from neardup.evaluation.planting.units import unit_count
+from neardup.planting.units import unit_count
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
 

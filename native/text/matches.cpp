@@ -13,6 +13,12 @@ constexpr uint32_t window = 4096;  // its square is most_cells
 constexpr size_t gram_sizes[] = {32, 8, 3}, levels = std::size(gram_sizes);
 constexpr uint32_t least_moved = 8, words_worth = 4, most_looks = 16, none = ~0u;
 
+// An insertion is one event: it costs little, least next to what both texts begin or end with.
+int64_t gap_cost(int64_t x, int64_t y, bool at_end) {
+    const int64_t both = std::min(x, y), one = std::max(x, y) - both;
+    return 2 * both + std::min<int64_t>(one, both == 0 && at_end ? 1 : 3);
+}
+
 uint64_t gram_hash(const uint64_t *words) {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < least_moved; ++i) hash = hash * kSecret[0] + words[i];
@@ -106,7 +112,9 @@ void Matcher::give_up_chance() {
     for (size_t i = 0; i < matched_.size(); ++i) {
         const Block &block = matched_[i];
         const int64_t x = block.a - a, y = block.b - b;
-        sum -= 2 * std::min(x, y) + (x != y);
+        const bool ends = i == 1 && matched_[0].a == 0 && matched_[0].b == 0;
+        const bool begins = block.a_end() == a_.size && block.b_end() == b_.size;
+        sum -= gap_cost(x, y, begins || ends);
         Segment segment{sum, sum + 2 * int64_t{block.size}, i, i, nothing};
         sum = segment.right;
         a = block.a_end();

@@ -7,8 +7,10 @@
 // 2,048 cells of one bit a word, twice 4,096² bits of scratch and about 40 bytes a word.
 //
 // By chance, unlike texts have a quarter of their words in the same order. Matches count where they are dense:
-// every matched word is +2, a gap −2 for each word of its shorter side and −1 if the sides are unlike; runs
-// outside of a maximal scoring stretch (Ruzzo & Tompa 1999) of at least the worth of four words are given up.
+// every matched word is +2; a gap is −2 for each word of its shorter side and −1 for each word that the other
+// has more, but not more than −3 for these, and −1 for an insertion after what both begin with or before what
+// both end with. Runs outside of a maximal scoring stretch (Ruzzo & Tompa 1999) that is worth four words are
+// given up; in texts of less than 32 words an eighth of the words will do.
 //
 // Moved: at least eight words in a row that both texts have left.
 #pragma once

@@ -9,8 +9,8 @@ import pytest
 import neardup as nd
 from neardup.comparison import compare
 from neardup.features.measures import containment, resemblance
-from neardup.text import alignment
-from neardup.text.alignment import align, edit_similarity
+from neardup.text import edits
+from neardup.text.edits import align, edit_similarity
 
 ROSE = ("a rose is red a rose is white", "a rose is white a rose is red")
 A = (
@@ -83,7 +83,7 @@ def test_edit_similarity_of_nothing() -> None:
 
 
 def test_long_texts_are_not_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "MOST_WORDS", 21)
+    monkeypatch.setattr(edits, "MOST_WORDS", 21)
     compared = compare(A, B)
     assert (compared.edit_similarity, compared.passages, compared.shared) == (None, None, None)
     assert compared.note is not None

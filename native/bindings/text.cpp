@@ -52,6 +52,27 @@ auto word_hashes(Bytes values, Offsets offsets, const TextOptions &options, cons
     return std::pair(give(std::move(all)), give(std::move(ends)));
 }
 
+auto word_spans(Bytes values, Offsets offsets, const TextOptions &options, const WordMap *map) {
+    check_offsets(values, offsets);
+    std::vector<uint64_t> all, one;
+    std::vector<int64_t> begins, word_ends, ends{0};
+    std::vector<neardup::Place> places;
+    {
+        nb::gil_scoped_release release;
+        Tokenizer tokenizer(options, map);
+        each_text(values, offsets, [&](const uint8_t *text, size_t size) {
+            tokenizer.spans(text, size, one, places);
+            all.insert(all.end(), one.begin(), one.end());
+            for (const neardup::Place &place : places) {
+                begins.push_back(static_cast<int64_t>(place.begin));
+                word_ends.push_back(static_cast<int64_t>(place.end));
+            }
+            ends.push_back(static_cast<int64_t>(all.size()));
+        });
+    }
+    return std::tuple(give(std::move(all)), give(std::move(begins)), give(std::move(word_ends)), give(std::move(ends)));
+}
+
 auto words(Bytes values, Offsets offsets, const TextOptions &options) {
     check_offsets(values, offsets);
     std::vector<uint8_t> bytes;
@@ -184,6 +205,8 @@ void bind_text(nb::module_ &m) {
 
     m.def("word_hashes", &word_hashes, "values"_a, "offsets"_a, "options"_a, "map"_a = nb::none(),
           "One uint64 a word: (values, offsets).");
+    m.def("word_spans", &word_spans, "values"_a, "offsets"_a, "options"_a, "map"_a = nb::none(),
+          "Of each word its hash and its place in its text, in bytes: (hashes, begins, ends, doc_offsets).");
     m.def("words", &words, "values"_a, "offsets"_a, "options"_a,
           "The normalised words: (bytes, word_offsets, doc_offsets).");
     m.def("unique_words", &unique_words, "values"_a, "offsets"_a, "options"_a,

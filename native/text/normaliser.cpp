@@ -65,19 +65,63 @@ void Normaliser::reserve(size_t more) {
     if (buffer_.size() - size_ < more) buffer_.resize(std::max(buffer_.size() * 2, size_ + more));
 }
 
-void Normaliser::run(const uint8_t *text, size_t size) {
+void Normaliser::run(const uint8_t *text, size_t size, std::vector<Piece> *pieces) {
     size_ = 0;
+    pieces_ = pieces;
     last_ccc_ = 0;
     on_alphabet_ = mixed_ = false;
     reserve(size + size / 8 + padding + 2 * block);
+    if (pieces) return follow(text, size);
     const uint8_t *p = text, *end = text + size;
     while (p < end) {
         const size_t left = static_cast<size_t>(end - p);
         const size_t done = options_.deletes() ? ascii_deleting(p, left) : ascii(p, left);
         p = others(p + done, end);
     }
+    pad();
+}
+
+void Normaliser::pad() {
     reserve(padding);
     std::memset(buffer_.data() + size_, 0, padding);
+}
+
+// The same, character by character where it is not ASCII.
+void Normaliser::follow(const uint8_t *text, size_t size) {
+    pieces_->clear();
+    for (size_t at = 0; at < size;) {
+        if (text[at] < 0x80 && !options_.deletes()) {
+            flush();
+            followed(size_, at, 0);
+            at += ascii(text + at, size - at);
+            continue;
+        }
+        const Decoded c = decode(text + at, text + size);
+        in_ = at;
+        taken_ = c.size;
+        character(c.cp);
+        at += c.size;
+    }
+    flush();
+    pad();
+}
+
+// Bytes that go on as those before them need no piece of their own.
+void Normaliser::followed(size_t out, size_t in, size_t taken) {
+    if (!pieces_->empty()) {
+        const Piece &last = pieces_->back();
+        if (!taken && !last.taken && last.in - last.out == in - out) return;
+    }
+    pieces_->push_back({out, in, taken});
+}
+
+// Where the character at `out` comes from; what lies behind it in the result is forgotten.
+size_t Normaliser::take_back(size_t out) {
+    while (!pieces_->empty() && pieces_->back().out > out) pieces_->pop_back();
+    const Piece &last = pieces_->back();
+    const size_t in = last.in + (last.taken ? 0 : out - last.out);
+    if (last.out == out) pieces_->pop_back();
+    return in;
 }
 
 // Returns how many bytes were ASCII.
@@ -213,13 +257,18 @@ void Normaliser::place(uint32_t cp, const Record &r) {
     if (!(r.flags & unicode::unsafe)) {
         flush();
     } else if (!run_.empty()) {
-        return run_.push_back(cp);
+        return hold(cp);
     } else if (r.ccc == 0 || r.ccc < last_ccc_ || (r.flags & unicode::composes)) {
         gather();
-        return run_.push_back(cp);
+        return hold(cp);
     }
     last_ccc_ = r.ccc;
     write(becomes_blank(cp, r) ? ' ' : cp);
+}
+
+void Normaliser::hold(uint32_t cp) {
+    run_.push_back(cp);
+    run_end_ = in_ + taken_;
 }
 
 // One that composes (← with U+0338) must stay until it is known what follows.
@@ -230,7 +279,9 @@ bool Normaliser::becomes_blank(uint32_t cp, const Record &r) const {
 void Normaliser::write(uint32_t cp) {
     reserve(block);
     mixed_ |= cp >= 0x80 && !unicode::is_wordlike(record(cp));
+    const size_t before = size_;
     size_ = static_cast<size_t>(encode(cp, buffer_.data() + size_) - buffer_.data());
+    if (pieces_ && run_.empty()) followed(before, in_, size_ - before == taken_ ? 0 : taken_);
 }
 
 // Takes the output back to the last character that nothing before it can reach.
@@ -244,10 +295,12 @@ void Normaliser::gather() {
         if (!(record(cp).flags & unicode::unsafe)) break;
     }
     std::reverse(run_.begin(), run_.end());
+    if (pieces_) run_in_ = run_.empty() ? in_ : take_back(size_);
 }
 
 void Normaliser::flush() {
     if (run_.empty()) return;
+    if (pieces_) pieces_->push_back({size_, run_in_, run_end_ - run_in_});
     unicode::compose(run_, scratch_);
     for (uint32_t cp : run_) write(cp);
     last_ccc_ = record(run_.back()).ccc;

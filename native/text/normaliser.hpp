@@ -15,6 +15,12 @@
 
 namespace neardup {
 
+// Where a part of the normalised text comes from; it reaches to the next piece. Byte by byte if `taken` is 0;
+// else all of it is from the same `taken` bytes: a character that changed its size, or several that became one.
+struct Piece {
+    size_t out, in, taken;
+};
+
 class Normaliser {
   public:
     // So many bytes after the result are zero and may be read.
@@ -23,8 +29,9 @@ class Normaliser {
     // With `blank`, a separator that is not ASCII becomes a space: all that words need.
     Normaliser(const TextOptions &options, bool blank);
 
-    // The result stays valid until the next call.
-    void run(const uint8_t *text, size_t size);
+    // The result stays valid until the next call. With `pieces`, which are cleared, it is also written where
+    // each part of the result comes from; that is slower for texts that are not ASCII.
+    void run(const uint8_t *text, size_t size, std::vector<Piece> *pieces = nullptr);
     const uint8_t *data() const { return buffer_.data(); }
     size_t size() const { return size_; }
 
@@ -45,6 +52,11 @@ class Normaliser {
     void write(uint32_t cp);
     void gather();
     void flush();
+    void follow(const uint8_t *text, size_t size);
+    void followed(size_t out, size_t in, size_t taken);
+    size_t take_back(size_t out);
+    void hold(uint32_t cp);
+    void pad();
     void reserve(size_t more);
 
     TextOptions options_;
@@ -60,6 +72,10 @@ class Normaliser {
     bool on_alphabet_ = false;  // the last character that is no mark is a Latin, Greek or Cyrillic letter
     std::vector<uint32_t> run_;            // characters taken back from the output to be composed
     std::vector<uint32_t> scratch_, parts_;
+
+    std::vector<Piece> *pieces_ = nullptr;
+    size_t in_ = 0, taken_ = 0;          // the character that is being read
+    size_t run_in_ = 0, run_end_ = 0;    // where `run_` comes from
 };
 
 }  // namespace neardup

@@ -68,6 +68,39 @@ struct HashSink {
     }
 };
 
+struct PlaceSink {
+    const uint8_t *text;  // normalised
+    std::vector<uint64_t> &hashes;
+    std::vector<Place> &places;
+
+    void reserve(size_t) {}
+    void operator()(const uint8_t *p, size_t size) {
+        hashes.push_back(padded_word_hash(p, size));
+        const auto begin = static_cast<size_t>(p - text);
+        places.push_back({begin, begin + size});
+    }
+    void runs(const uint8_t *base, const uint16_t *edges, size_t runs) {
+        const size_t before = hashes.size(), from = static_cast<size_t>(base - text);
+        hashes.resize(before + runs);
+        hash_runs(base, edges, runs, hashes.data() + before);
+        for (size_t i = 0; i < runs; ++i) places.push_back({from + edges[2 * i], from + edges[2 * i + 1]});
+    }
+};
+
+// Places in the normalised text become places in the text it was made of. Begins never fall, nor do ends.
+void trace(const std::vector<Piece> &pieces, std::vector<Place> &places) {
+    size_t first = 0, last = 0;
+    const auto piece_of = [&](size_t at, size_t &i) -> const Piece & {
+        while (i + 1 < pieces.size() && pieces[i + 1].out <= at) ++i;
+        return pieces[i];
+    };
+    for (Place &place : places) {
+        const Piece &from = piece_of(place.begin, first), &to = piece_of(place.end - 1, last);
+        place.begin = from.in + (from.taken ? 0 : place.begin - from.out);
+        place.end = to.in + (to.taken ? to.taken : place.end - to.out);
+    }
+}
+
 struct WordSink {
     std::vector<uint8_t> &bytes;
     std::vector<int64_t> &ends;
@@ -231,6 +264,26 @@ void Tokenizer::apply_map(std::vector<uint64_t> &hashes) const {
         kept += hashes[kept] != WordMap::drop;
     }
     hashes.resize(kept);
+}
+
+void Tokenizer::spans(const uint8_t *text, size_t size, std::vector<uint64_t> &hashes, std::vector<Place> &places) {
+    normaliser_.run(text, size, &pieces_);
+    hashes.clear();
+    places.clear();
+    each_word(PlaceSink{normaliser_.data(), hashes, places});
+    trace(pieces_, places);
+    if (map_) apply_map(hashes, places);
+}
+
+void Tokenizer::apply_map(std::vector<uint64_t> &hashes, std::vector<Place> &places) const {
+    size_t kept = 0;
+    for (size_t i = 0; i < hashes.size(); ++i) {
+        hashes[kept] = (*map_)(hashes[i]);
+        places[kept] = places[i];
+        kept += hashes[kept] != WordMap::drop;
+    }
+    hashes.resize(kept);
+    places.resize(kept);
 }
 
 void Tokenizer::words(const uint8_t *text, size_t size, std::vector<uint8_t> &bytes, std::vector<int64_t> &ends) {

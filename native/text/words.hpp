@@ -16,6 +16,10 @@
 
 namespace neardup {
 
+struct Place {
+    size_t begin, end;
+};
+
 // Holds scratch memory: one for each thread. The map must outlive it.
 class Tokenizer {
   public:
@@ -24,6 +28,10 @@ class Tokenizer {
     // Clears `out`; one hash a word, the map applied, dropped words left out. The digest, which must be
     // fresh, takes them too: cheaper here than afterwards.
     void hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out, SequenceDigest *digest = nullptr);
+
+    // The same, and where each word begins and ends in the text, in bytes. Words may come from the same
+    // characters: bigrams overlap, and one character may become several words (ﷺ).
+    void spans(const uint8_t *text, size_t size, std::vector<uint64_t> &hashes, std::vector<Place> &places);
 
     // Appends the words and where each ends in `bytes`. The map, which knows only hashes, is not applied.
     void words(const uint8_t *text, size_t size, std::vector<uint8_t> &bytes, std::vector<int64_t> &ends);
@@ -42,9 +50,11 @@ class Tokenizer {
     template <typename Sink>
     void mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink);
     void apply_map(std::vector<uint64_t> &hashes) const;
+    void apply_map(std::vector<uint64_t> &hashes, std::vector<Place> &places) const;
 
     Normaliser normaliser_, plain_;  // plain_ drops nothing, not even symbols
     const WordMap *map_;
+    std::vector<Piece> pieces_;
 };
 
 }  // namespace neardup

@@ -1,7 +1,7 @@
 """Two texts compared in every way that needs no collection: measures, kind, passages, verdict.
 
 All numbers are exact; nothing is sketched. Alignment and edit similarity are left out (None, with a
-note) for texts beyond ``text.alignment.MOST_WORDS`` words.
+note) for texts beyond ``text.edits.MOST_WORDS`` words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from neardup.features.measures import Overlap, shingle_overlaps
 from neardup.methods import registry
 from neardup.methods.method import CalibratedMethod, Method
 from neardup.schema import Ragged
-from neardup.text.alignment import MOST_WORDS, Passage, align, can_align, edit_similarity
+from neardup.text.edits import MOST_WORDS, Passage, align, can_align, edit_similarity
 from neardup.text.options import Text
 from neardup.text.words import normal_form, words
 

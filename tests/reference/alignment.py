@@ -57,10 +57,9 @@ def _score(run: list[tuple[Block, int]]) -> int:
     return sum(2 * block[2] for block, _ in run) - sum(gap for _, gap in run[1:])
 
 
-def free_runs(size: int, taken: list[tuple[int, int]]) -> list[range]:
-    """What (begin, words) leave of 0 … size − 1, in runs."""
-    used = {at for begin, words in taken for at in range(begin, begin + words)}
-    edges = [-1, *sorted(used), size]
+def free_runs(size: int, taken: list[int]) -> list[range]:
+    """What is left of 0 … size − 1, in runs."""
+    edges = [-1, *sorted(taken), size]
     return [range(x + 1, y) for x, y in pairwise(edges) if y - x > 1]
 
 

@@ -8,6 +8,8 @@ so they may repeat.
 from __future__ import annotations
 
 import functools
+import numbers
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +25,7 @@ from neardup.documents import Collection, Columns, collect
 from neardup.documents.columns import DEFAULT_ID, unknown_column
 from neardup.documents.lists import ListSource
 from neardup.documents.tables import TableSource, arrow_source
-from neardup.documents.values import Column, id_column, json_like, text_column
+from neardup.documents.values import Column, is_missing, json_like, text_column
 from neardup.errors import ColumnError, InputError
 
 TEXT = "text"
@@ -92,8 +94,7 @@ class RankedList:
             return places
         values = self.values(wanted)
         named = values.to_pylist() if isinstance(values, pa.Array) else values
-        ids = id_column(list(named), wanted, self.file).array.to_pylist()
-        return [id if id is not None else place for id, place in zip(ids, places, strict=True)]
+        return [_label(id) or place for id, place in zip(named, places, strict=True)]
 
     def labels(self, name: str) -> list[str | None]:
         """A column for people to read, such as the title; None for all where it is not there."""
@@ -127,6 +128,13 @@ class RankedList:
             hint="name the column of the rank or of the score, or leave it out if the list is in "
             "order.",
         )
+
+
+def _label(id: Any) -> str | None:
+    if isinstance(id, str):
+        return id
+    usable = isinstance(id, numbers.Number | uuid.UUID) and not isinstance(id, bool)
+    return str(id) if usable and not is_missing(id) else None
 
 
 def _first_that_is_none(column: pa.Array) -> tuple[int, Any]:

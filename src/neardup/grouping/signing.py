@@ -96,16 +96,18 @@ def read_signed(signatures: Sequence[bytes], plan: Plan, rows: Array) -> Signed:
     bodies = Ragged.of_strings(pa.array([one[start:] for one in signatures], pa.large_binary()))
     said = np.frombuffer(b"".join(one[len(header) : start] for one in signatures), CHECK)
     _check_whole(_native.bytes_digests(bodies.values, bodies.offsets, 0) == said, rows)
-    return _unpacked(bodies, plan.method.evidence_dtype)
+    return _unpacked(bodies, plan.method.evidence_dtype, rows)
 
 
-def _unpacked(bodies: Ragged, dtype: np.dtype[np.generic]) -> Signed:
+def _unpacked(bodies: Ragged, dtype: np.dtype[np.generic], rows: Array) -> Signed:
     begins = bodies.offsets[:-1]
     fixed = _cut(bodies, begins, np.full(len(bodies), FIXED.itemsize), FIXED).values
     key_bytes = fixed["keys"].astype(np.int64) * 8
-    keys = _cut(bodies, begins + FIXED.itemsize, key_bytes, np.dtype("<u8"))
     after = begins + FIXED.itemsize + key_bytes
-    evidence = _cut(bodies, after, bodies.offsets[1:] - after, dtype)
+    rest = bodies.offsets[1:] - after
+    _check_whole((rest >= 0) & (rest % dtype.itemsize == 0), rows)  # whoever wrote the digest
+    keys = _cut(bodies, begins + FIXED.itemsize, key_bytes, np.dtype("<u8"))
+    evidence = _cut(bodies, after, rest, dtype)
     flags = np.ascontiguousarray(fixed["flags"])
     prepared = Prepared(
         keys=keys,

@@ -264,6 +264,13 @@ def test_refused(asked: dict[str, Any], error: type[Exception], said: str) -> No
         nd.group(RESULTS, **asked)
 
 
+def test_all_that_is_wrong_is_said_at_once() -> None:
+    with pytest.raises(SettingsError, match="2 settings are wrong") as caught:
+        nd.group(RESULTS, representative="last", method="shingels")
+    assert "which column is the date" in caught.value.problems[0]
+    assert "did you mean 'shingles'" in caught.value.problems[1]
+
+
 def test_one_list_at_a_time() -> None:
     with pytest.raises(InputError, match="one list; got 2 inputs"):
         nd.group({"one": RESULTS, "two": RESULTS})

@@ -20,15 +20,16 @@ from neardup.artefacts.artefact import Artefact, Artefacts, Need
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.kinds import kinds_of
 from neardup.decisions.order import Keep, rank_documents
-from neardup.errors import SettingsError, SignatureError
+from neardup.errors import NeardupError, SettingsError, SignatureError
 from neardup.grouping.ranked import TEXT, RankedList, ranked_list
 from neardup.grouping.signing import header_of, signed
 from neardup.grouping.taking import Taken, from_signatures, from_texts
 from neardup.local.run import decide_intake
 from neardup.methods import registry
 from neardup.methods.method import Method
-from neardup.outputs.grouped import Grouped, Places
-from neardup.plan import Plan, Settings, resolve, settings_of
+from neardup.outputs.grouped import Grouped
+from neardup.outputs.places import Places
+from neardup.plan import Plan, Settings, all_problems, resolve, settings_of
 from neardup.progress import Silent
 from neardup.schema import Array
 
@@ -82,7 +83,23 @@ def group(results: Any, **settings: Any) -> Grouped:
     listing = {field.name for field in fields(Listing)}
     wanted = {name: value for name, value in settings.items() if name in listing}
     others = {name: value for name, value in settings.items() if name not in listing}
+    _check_all(wanted, others)
     return Grouper(**others).group(results, **wanted)
+
+
+def _check_all(listing: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raises whatever is wrong with either, at once."""
+    problems: list[NeardupError] = []
+    for check in (
+        lambda: _keep(Listing(**listing).representative, settings.get("date")),
+        lambda: _plan({k: v for k, v in settings.items() if k != "artefacts"}),
+    ):
+        try:
+            check()
+        except NeardupError as error:
+            problems.append(error)
+    if problems:
+        raise all_problems(problems)
 
 
 class Grouper:
@@ -94,8 +111,7 @@ class Grouper:
     """
 
     def __init__(self, *, artefacts: Mapping[str, Artefact] | None = None, **settings: Any) -> None:
-        _check_names(settings)
-        plan = resolve(settings_of({"workers": 1, **_with_method(settings)}))
+        plan = _plan(settings)
         self._plan = replace(plan, artefacts=_frozen(plan.method, artefacts or {}))
 
     @property
@@ -159,9 +175,12 @@ def _check_names(settings: Mapping[str, Any]) -> None:
         )
 
 
-def _with_method(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _plan(settings: Mapping[str, Any]) -> Plan:
+    _check_names(settings)
     name, parameters = USUAL
-    return {"method": registry.build(name, parameters), **settings}
+    return resolve(
+        settings_of({"workers": 1, "method": registry.build(name, parameters), **settings})
+    )
 
 
 def _listing(given: Mapping[str, Any]) -> Listing:

@@ -9,6 +9,7 @@ usual method here needs no counts (docs/result-lists.md has the figures).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -118,6 +119,10 @@ class Grouper:
     def method(self) -> Method:
         return self._plan.method
 
+    @functools.cached_property
+    def _header(self) -> bytes:
+        return header_of(self._plan)
+
     def sign(self, documents: Any, *, text: str = TEXT) -> list[bytes | None]:
         """What to store beside each document; None for one whose text cannot be used."""
         missing = [n.name for n in self.method.needs if n.name not in self._plan.artefacts]
@@ -128,8 +133,8 @@ class Grouper:
                 hint="give artefacts=result.artefacts of a run, or the file of each.",
             )
         listed = ranked_list(documents, text)
-        taken, plan = from_texts(listed, text, np.arange(len(listed)), self._plan)
-        made = [one for part in taken.parts for one in signed(part, header_of(plan))]
+        taken, _ = from_texts(listed, text, np.arange(len(listed)), self._plan)
+        made = [one for part in taken.parts for one in signed(part, self._header)]
         by_row = dict(zip(taken.rows.tolist(), made, strict=True))
         return [by_row.get(row) for row in range(len(listed))]
 
@@ -142,7 +147,8 @@ class Grouper:
         if wanted.signatures is None:
             taken, plan = from_texts(listed, wanted.text, order, plan)
         else:
-            taken = from_signatures(listed, wanted.signatures, order, plan)
+            dtype = self.method.evidence_dtype
+            taken = from_signatures(listed, wanted.signatures, order, self._header, dtype)
         places = _decided(listed, taken, order, plan)
         return Grouped(listed, places, id=wanted.id, collapse=wanted.collapse)
 

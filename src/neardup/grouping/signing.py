@@ -86,9 +86,10 @@ def _checks(bodies: pa.Array) -> Array:
     return _native.bytes_digests(ragged.values, ragged.offsets, 0).astype(CHECK)
 
 
-def read_signed(signatures: Sequence[bytes], plan: Plan, rows: Array) -> Signed:
-    """``rows`` are where they stand in the list, for messages."""
-    header = header_of(plan)
+def read_signed(
+    signatures: Sequence[bytes], header: bytes, dtype: np.dtype[np.generic], rows: Array
+) -> Signed:
+    """Evidence is of that ``dtype``; ``rows`` are where they stand in the list, for messages."""
     _check_alike(signatures, header, rows)
     start = len(header) + CHECK.itemsize
     whole = np.array([len(one) >= start + FIXED.itemsize for one in signatures], np.bool_)
@@ -96,7 +97,7 @@ def read_signed(signatures: Sequence[bytes], plan: Plan, rows: Array) -> Signed:
     bodies = Ragged.of_strings(pa.array([one[start:] for one in signatures], pa.large_binary()))
     said = np.frombuffer(b"".join(one[len(header) : start] for one in signatures), CHECK)
     _check_whole(_native.bytes_digests(bodies.values, bodies.offsets, 0) == said, rows)
-    return _unpacked(bodies, plan.method.evidence_dtype, rows)
+    return _unpacked(bodies, dtype, rows)
 
 
 def _unpacked(bodies: Ragged, dtype: np.dtype[np.generic], rows: Array) -> Signed:

@@ -90,9 +90,13 @@ def _prepared(batch: pa.RecordBatch, plan: Plan) -> Signed:
 
 
 def from_signatures(
-    listed: RankedList, signatures: str | Sequence[bytes | None], order: Array, plan: Plan
+    listed: RankedList,
+    signatures: str | Sequence[bytes | None],
+    order: Array,
+    header: bytes,
+    dtype: np.dtype[np.generic],
 ) -> Taken:
-    """``signatures``: a column, or one a row."""
+    """``signatures``: a column, or one a row; with that ``header``, and evidence of ``dtype``."""
     stored, name = _stored(listed, signatures)
     rows = order[np.array([one is not None for one in stored], np.bool_)[order]]
     odd = next((row for row in rows.tolist() if not isinstance(stored[row], bytes)), None)
@@ -104,7 +108,7 @@ def from_signatures(
         )
     missing = np.setdiff1d(order, rows).tolist()
     chosen = [stored[row] for row in rows.tolist()]
-    parts = [read_signed(chosen, plan, rows)] if chosen else []
+    parts = [read_signed(chosen, header, dtype, rows)] if chosen else []
     return Taken(rows, parts, dict.fromkeys(missing, "signature is missing"))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, overload
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 import pyarrow as pa
@@ -41,11 +41,12 @@ class Listed(Protocol):
 
 def _printable(text: str) -> str:
     """On one line, and without the control characters that a terminal would obey."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+    if not text.isprintable():
+        text = "".join(sign if sign.isprintable() else " " for sign in text)
+    return " ".join(text.split())
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(NamedTuple):
     """A result: its row in the input (from 0), its place in the ranking (from 1). ``score`` and
     ``kind`` say how it compares with the representative it stands under."""
 

@@ -22,6 +22,7 @@ ROWS = {
     "command": "`neardup dedup --method shingles` on one core, start-up and kept files included",
     "lookup": "one text asked of an index of all, shingles and signature included, one core",
     "simhash": "text in memory → 64-bit SimHash of words and the keys of an index, one core",
+    "group": "a ranked list of 500 results → its groups, one core",
     "methods": "JSONL → all pairs by every method with its defaults, one core",
     "quality": "pairs against the exact Jaccard",
     "help": "`neardup --help`",
@@ -75,6 +76,10 @@ class Bench:
         turns = [side for _ in range(self.repeat) for side in self.sides if side in SIMHASHES]
         runs = [self._run(side, "simhash", self.corpus.parquet) for side in turns]
         return self._speed("simhash", runs)
+
+    def group(self) -> str:
+        self.results["group"] = self._run("neardup", "group", self.corpus.parquet)
+        return table.group(ROWS["group"], self.results["group"])
 
     def methods(self) -> str:
         """Recall is that of pairs at Jaccard ≥ 0.8, whatever the method itself asks for."""

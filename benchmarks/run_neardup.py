@@ -4,6 +4,7 @@ runs by its command line, start-up and the writing of the kept documents include
 usage: run_neardup signatures FILE.parquet
        run_neardup decide FILE.jsonl WORKERS
        run_neardup simhash FILE.parquet
+       run_neardup group FILE.parquet
        run_neardup dedup|find FILE.jsonl OUT WORKERS [METHOD]
        run_neardup help
 """
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+    from neardup.grouping import Grouper
+
+LIST, LISTS = 500, 200  # results in a list, and how many lists are timed
 COMMAND = Path(sys.executable).with_name("neardup")
 
 
@@ -100,6 +104,45 @@ def time_simhash(parquet: str) -> None:
     report("simhash", docs=len(texts), mb=mb, **side.cost_since(start))
 
 
+def time_group(parquet: str) -> None:
+    """Lists of documents in the order of the file, from their texts and from ready signatures; as
+    far as the text that a search engine would print."""
+    from neardup.grouping import Grouper
+
+    texts = side.load_arrow(parquet).to_pylist()
+    starts = [LIST * i % max(len(texts) - LIST + 1, 1) for i in range(LISTS)]
+    lists = [[{"id": str(i), "text": texts[i]} for i in range(at, at + LIST)] for at in starts]
+    grouper = Grouper()
+    signed = [grouper.sign(results) for results in lists]
+    from_text = [_milliseconds(grouper, results) for results in lists]
+    both = zip(lists, signed, strict=True)
+    ready = [_milliseconds(grouper, results, signatures=made) for results, made in both]
+    size = sum(len(one or b"") for made in signed for one in made) / (LIST * LISTS)
+    report(
+        "group",
+        wall=sum(clock for clock, _ in from_text) / 1000,
+        docs=LIST * LISTS,
+        mb=sum(len(one["text"].encode()) for results in lists for one in results) / 1e6,
+        text_ms=_percentiles(from_text),
+        signatures_ms=_percentiles(ready),
+        signature_bytes=size,
+    )
+
+
+def _milliseconds(grouper: Grouper, results: Any, **listing: Any) -> tuple[float, float]:
+    """On the clock, and of the processor alone: other processes may be at work."""
+    start, busy = time.perf_counter(), time.process_time()
+    str(grouper.group(results, **listing))
+    return (time.perf_counter() - start) * 1000, (time.process_time() - busy) * 1000
+
+
+def _percentiles(times: list[tuple[float, float]]) -> list[float]:
+    """The median and the 99th on the clock, the median of the processor."""
+    clock, processor = (sorted(side) for side in zip(*times, strict=True))
+    middle, last = len(clock) // 2, len(clock) * 99 // 100
+    return [clock[middle], clock[last], processor[middle]]
+
+
 def time_run(name: str, jsonl: str, out: str, workers: str, method: str = "shingles") -> None:
     shutil.rmtree(out, ignore_errors=True)
     wall, peak = command(name, jsonl, "-o", out, "--workers", workers, "--method", method)
@@ -144,4 +187,4 @@ if __name__ == "__main__":
         time_run(row, *arguments)
     else:
         rows = {"signatures": time_signatures, "simhash": time_simhash, "decide": time_decide}
-        {**rows, "help": time_help}[row](*arguments)
+        {**rows, "help": time_help, "group": time_group}[row](*arguments)

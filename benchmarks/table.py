@@ -42,6 +42,19 @@ def lookup(title: str, runs: list[Line]) -> str:
     return f"### {title}\n\n{markdown(head, rows)}\n"
 
 
+def group(title: str, line: Line) -> str:
+    head = ["from", "median ms", "99th percentile ms", "median CPU ms", "bytes a document"]
+    if "error" in line:
+        rows = [["neardup", line["error"], *["–"] * 3]]
+    else:
+        sizes = {"text": line["mb"] * 1e6 / line["docs"], "signatures": line["signature_bytes"]}
+        rows = [
+            [name, *(f"{ms:.1f}" for ms in line[f"{name}_ms"]), f"{size:,.0f}"]
+            for name, size in sizes.items()
+        ]
+    return f"### {title}\n\n{markdown(head, rows)}\n"
+
+
 def coming_from(title: str, runs: list[Line]) -> str:
     rows = [[line["tool"], line["written"], line["said"]] for line in runs]
     return f"### {title}\n\n{markdown(['tool', 'the page says', 'it says'], rows)}\n"

@@ -27,7 +27,7 @@ LAYERS = (
     ("plan", "comparison"),
     ("outputs", "recipes"),
     ("local", "online", "spark"),  # drivers
-    ("api",),
+    ("api", "grouping"),
     ("dryrun", "testing"),
     ("evaluation",),
     ("web",),

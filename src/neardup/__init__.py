@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from neardup.comparison import compare
     from neardup.errors import NeardupError
     from neardup.evaluation.run import evaluate
+    from neardup.grouping import group
     from neardup.methods.exact import Exact
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
@@ -35,6 +36,7 @@ _HOMES = {
     "dedup": "api",
     "evaluate": "evaluation.run",
     "find": "api",
+    "group": "grouping",
 }
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "dedup",
     "evaluate",
     "find",
+    "group",
 ]
 
 

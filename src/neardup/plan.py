@@ -188,7 +188,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     attempt(lambda: check_positive("max_pairs", settings.max_pairs))
     attempt(lambda: _not_the_text(settings, keep))
     if problems:
-        raise _all_problems(problems)
+        raise all_problems(problems)
     counted = (column for need in method.needs for column in need.columns)
     needed = (keep.column, settings.within, *method.columns, *counted)
     extra = tuple(dict.fromkeys(name for name in needed if name))
@@ -213,7 +213,8 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     )
 
 
-def _all_problems(problems: list[NeardupError]) -> NeardupError:
+def all_problems(problems: list[NeardupError]) -> NeardupError:
+    """One error that says them all."""
     if len(problems) == 1:
         return problems[0]
     sentences = tuple(str(p) for p in problems)

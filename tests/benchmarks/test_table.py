@@ -25,6 +25,15 @@ def test_look_ups_and_their_failures():
     assert lines[5] == f"| gone | {WHY} | – | – |"
 
 
+def test_lists_and_their_failure():
+    good = {"docs": 10, "mb": 0.03, "signature_bytes": 2336.7}
+    good |= {"text_ms": [12.62, 19.8, 12.5], "signatures_ms": [5.21, 10.8, 5.2]}
+    lines = table.group("title", good).splitlines()
+    assert lines[4] == "| text | 12.6 | 19.8 | 12.5 | 3,000 |"
+    assert lines[5] == "| signatures | 5.2 | 10.8 | 5.2 | 2,337 |"
+    assert f"| neardup | {WHY} |" in table.group("title", {"error": WHY})
+
+
 def test_an_install_that_fails_says_why(tmp_path):
     python = tmp_path / "python"
     python.write_text("#!/bin/sh\necho 'ERROR: No matching distribution' >&2\nexit 1\n")

@@ -24,6 +24,7 @@ from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.method import Prepared, PreparesEvidence
+from neardup.methods.preparing import no_keys
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -106,23 +107,25 @@ def _submitted(
 
 def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
     batch = chunk.read()
-    prepared = _prepare(batch.records, plan)
+    prepared = prepare(batch.records, plan)
     if plan.keep.criterion == "length":
         lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
     else:
         lengths = np.zeros(batch.records.num_rows, np.int64)
-    if plan.keys_from_evidence:
-        count = len(prepared.probes)
-        none = Ragged(np.empty(0, np.uint64), np.zeros(count + 1, np.int64))
-        prepared = replace(prepared, keys=none, probes=np.zeros(count, np.int32))
     slim = batch.records.drop_columns(["text"])
     return replace(batch, records=slim), prepared, lengths
 
 
-def _prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
-    if plan.keys_from_evidence and isinstance(plan.method, PreparesEvidence):
-        return plan.method.prepare_evidence(records, plan.artefacts)
-    return plan.method.prepare(records, plan.artefacts)
+def prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
+    """Without keys, where the engine makes them when it has seen all."""
+    if not plan.keys_from_evidence:
+        return plan.method.prepare(records, plan.artefacts)
+    if isinstance(plan.method, PreparesEvidence):
+        prepared = plan.method.prepare_evidence(records, plan.artefacts)
+    else:
+        prepared = plan.method.prepare(records, plan.artefacts)
+    keys, probes = no_keys(prepared.evidence)
+    return replace(prepared, keys=keys, probes=probes)
 
 
 @dataclass

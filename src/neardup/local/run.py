@@ -35,7 +35,7 @@ def run(
     collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None
 ) -> tuple[Outcome, Plan]:
     """The plan comes back as it was in the end: calibrated, where its method asks for it."""
-    clock = _Clock()
+    clock = Clock()
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
     references = take_references(plan, store, progress, offered=collection.inputs.offered)
     intake = take_in(collection, plan, progress, store)
@@ -46,6 +46,20 @@ def run(
     if refs:
         intake = joined([references, intake], plan)
         rank = np.concatenate([np.arange(refs), refs + rank])
+    return decide_intake(intake, plan, rank, progress, refs=refs, clock=clock)
+
+
+def decide_intake(
+    intake: Intake,
+    plan: Plan,
+    rank: Array,
+    progress: Progress,
+    *,
+    refs: int = 0,
+    clock: Clock | None = None,
+) -> tuple[Outcome, Plan]:
+    """Everything after documents were taken in and their order is known."""
+    clock = clock or Clock()
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
@@ -118,7 +132,7 @@ def _clusters(plan: Plan, leader: Array, decided: Decided, pairs: Pairs) -> Arra
     return components(len(leader), a, b)
 
 
-class _Clock:
+class Clock:
     def __init__(self) -> None:
         self._last = time.perf_counter()
         self.laps: dict[str, float] = {}

@@ -5,7 +5,36 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+
+from neardup.schema import Array
+
+
+def reordered(given: Any, rows: Array) -> Any:
+    """The rows named, in that order, in an object of the same type."""
+    library = type(given).__module__.partition(".")[0]
+    if library == "pandas":
+        return given.iloc[rows]
+    if library == "polars":
+        return given[rows]
+    if library == "datasets":
+        return given.select(rows)
+    try:
+        return given.take(pa.array(rows))
+    except pa.ArrowNotImplementedError:  # string views
+        runs = np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1)
+        parts = [given.slice(int(run[0]), len(run)) for run in runs if len(run)]
+        return pa.concat_tables(parts) if parts else given.slice(0, 0)
+
+
+def as_dicts(given: Any) -> list[dict[str, Any]]:
+    library = type(given).__module__.partition(".")[0]
+    if library == "pandas":  # its own to_dict has NaN where nothing is
+        return list(pa.Table.from_pandas(given, preserve_index=False).to_pylist())
+    if library == "polars":
+        return list(given.to_dicts())
+    return list(given.to_list() if library == "datasets" else given.to_pylist())
 
 
 def with_columns(given: Any, columns: pa.Table) -> Any:

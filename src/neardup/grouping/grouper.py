@@ -1,0 +1,231 @@
+"""Ranked lists → groups of near-duplicates, nothing dropped (Conrad et al. 2003, §8).
+
+The documents of a list are decided by the one rule in the order that the representative asks for:
+best rank, first or last published, or longest. So each group is a kept document with those that
+match it, and no document is drawn in by a chain. Keys, scores and the rule are those of a run; only
+what large collections need is left out. A list alone is too small to tell what is rare, so the
+usual method here needs no counts (docs/result-lists.md has the figures).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neardup.artefacts.artefact import Artefact, Artefacts, Need
+from neardup.artefacts.calibration import Calibration
+from neardup.decisions.kinds import kinds_of
+from neardup.decisions.order import Keep, rank_documents
+from neardup.errors import NeardupError, SettingsError, SignatureError
+from neardup.grouping.ranked import TEXT, RankedList, ranked_list
+from neardup.grouping.signing import header_of, signed
+from neardup.grouping.taking import Taken, from_signatures, from_texts
+from neardup.local.run import decide_intake
+from neardup.methods import registry
+from neardup.methods.method import Method
+from neardup.outputs.grouped import Grouped
+from neardup.outputs.places import Places
+from neardup.plan import Plan, Settings, all_problems, resolve, settings_of
+from neardup.progress import Silent
+from neardup.schema import Array
+
+USUAL = ("shingles", {"words": 3, "threshold": 0.5})
+REPRESENTATIVES = {"rank": "first", "first": "oldest", "last": "newest", "longest": "longest"}
+SETTINGS = ("method", "threshold", "set", "date", "workers", "memory")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How a list is read. ``rank`` (smallest first) or ``score`` (greatest first) name the column
+    to order it by; without one it is in order. ``signatures``: what :meth:`Grouper.sign` made, as
+    a column or one a row."""
+
+    representative: str = "rank"
+    collapse: bool = False
+    text: str = TEXT
+    id: str | None = None
+    rank: str | None = None
+    score: str | None = None
+    signatures: str | Sequence[bytes | None] | None = None
+
+    @property
+    def compared(self) -> str:
+        """The column that a list must have."""
+        return self.signatures if isinstance(self.signatures, str) else self.text
+
+    def __post_init__(self) -> None:
+        if self.representative not in REPRESENTATIVES:
+            raise SettingsError(
+                f"representative is {self.representative!r}.",
+                hint=f"expected {', '.join(REPRESENTATIVES)}.",
+            )
+        if self.rank is not None and self.score is not None:
+            raise SettingsError(
+                "Both rank and score are given; a list has one order.",
+                hint="rank is smallest first, score is greatest first; give one of them.",
+            )
+
+
+def group(results: Any, **settings: Any) -> Grouped:
+    """Group the near-duplicates of a ranked list under their representatives; nothing is dropped.
+
+    ``results``: texts or dicts, a pandas, polars or pyarrow table, or the path of a file, best
+    first, or with the column that ``rank=`` or ``score=`` names. ``representative``: who stands for
+    a group: "rank" (the best ranked), "first" or "last" (published; ``date=`` names the column) or
+    "longest". ``collapse``: show one of each, with a count. ``text=`` and ``id=`` name columns,
+    ``signatures=`` gives ready ones (:class:`Grouper`). All else is the method's:
+    ``method="termvector"``, ``threshold=0.6``.
+    """
+    listing = {field.name for field in fields(Listing)}
+    wanted = {name: value for name, value in settings.items() if name in listing}
+    others = {name: value for name, value in settings.items() if name not in listing}
+    _check_all(wanted, others)
+    return Grouper(**others).group(results, **wanted)
+
+
+def _check_all(listing: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raises whatever is wrong with either, at once."""
+    problems: list[NeardupError] = []
+    for check in (
+        lambda: _keep(Listing(**listing).representative, settings.get("date")),
+        lambda: _plan({k: v for k, v in settings.items() if k != "artefacts"}),
+    ):
+        try:
+            check()
+        except NeardupError as error:
+            problems.append(error)
+    if problems:
+        raise all_problems(problems)
+
+
+class Grouper:
+    """One method with its artefacts, for many lists.
+
+    ``artefacts`` are those of a run (``result.artefacts``), by name; a method that needs some and
+    has neither these nor files counts each list anew, and cannot sign. Other settings are those of
+    :func:`neardup.dedup`: ``method``, ``threshold``, ``date``, and parameters of the method.
+    """
+
+    def __init__(self, *, artefacts: Mapping[str, Artefact] | None = None, **settings: Any) -> None:
+        plan = _plan(settings)
+        self._plan = replace(plan, artefacts=_frozen(plan.method, artefacts or {}))
+
+    @property
+    def method(self) -> Method:
+        return self._plan.method
+
+    @functools.cached_property
+    def _header(self) -> bytes:
+        return header_of(self._plan)
+
+    def sign(self, documents: Any, *, text: str = TEXT) -> list[bytes | None]:
+        """What to store beside each document; None for one whose text cannot be used."""
+        missing = [n.name for n in self.method.needs if n.name not in self._plan.artefacts]
+        if missing:
+            raise SettingsError(
+                f"To sign documents {self.method.name} needs {' and '.join(missing)} of a "
+                "collection; what one list says of rarity, the next one does not.",
+                hint="give artefacts=result.artefacts of a run, or the file of each.",
+            )
+        listed = ranked_list(documents, text)
+        taken, _ = from_texts(listed, text, np.arange(len(listed)), self._plan)
+        made = [one for part in taken.parts for one in signed(part, self._header)]
+        by_row = dict(zip(taken.rows.tolist(), made, strict=True))
+        return [by_row.get(row) for row in range(len(listed))]
+
+    def group(self, results: Any, **listing: Any) -> Grouped:
+        """``results`` and ``listing`` as in :func:`neardup.group`."""
+        wanted = _listing(listing)
+        plan = replace(self._plan, keep=_keep(wanted.representative, self._plan.written.date))
+        listed = ranked_list(results, wanted.compared)
+        order = listed.best_first(wanted.rank, wanted.score)
+        if wanted.signatures is None:
+            taken, plan = from_texts(listed, wanted.text, order, plan)
+        else:
+            dtype = self.method.evidence_dtype
+            taken = from_signatures(listed, wanted.signatures, order, self._header, dtype)
+        places = _decided(listed, taken, order, plan)
+        return Grouped(listed, places, id=wanted.id, collapse=wanted.collapse)
+
+
+def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Places:
+    """By the rule of a run, on those that can be compared, then for all."""
+    column = plan.keep.column
+    dates = listed.column(column).take(taken.rows) if column else None
+    rank = rank_documents(plan.keep, taken.lengths, dates)
+    intake = taken.intake(plan)
+    outcome, _ = decide_intake(intake, plan, rank, Silent())
+    intake.store.close()
+    prepared, kept_of = intake.prepared, outcome.decided.kept_of
+    kind = kinds_of(
+        np.arange(len(kept_of)), kept_of, prepared.text_digests, prepared.normal_digests
+    )
+    return Places.of(
+        order, taken.rows, taken.reasons, kept_of, outcome.decided.score, kind, prepared.flags
+    )
+
+
+def _check_names(settings: Mapping[str, Any]) -> None:
+    of_runs = {field.name for field in fields(Settings)} - set(SETTINGS)
+    if wrong := sorted(of_runs & settings.keys()):
+        raise SettingsError(
+            f"{wrong[0]!r} is a setting of whole runs, not of result lists.",
+            hint="who stands for a group is said by representative=."
+            if wrong[0] == "keep"
+            else f"settings are {', '.join(SETTINGS)}, and parameters of the method.",
+        )
+
+
+def _plan(settings: Mapping[str, Any]) -> Plan:
+    _check_names(settings)
+    name, parameters = USUAL
+    return resolve(
+        settings_of({"workers": 1, "method": registry.build(name, parameters), **settings})
+    )
+
+
+def _listing(given: Mapping[str, Any]) -> Listing:
+    known = [field.name for field in fields(Listing)]
+    if wrong := [name for name in given if name not in known]:
+        raise SettingsError(
+            f"{wrong[0]!r} says nothing about a list.",
+            hint=f"there are {', '.join(known)}; the method is said when the Grouper is made.",
+        )
+    return Listing(**given)
+
+
+def _keep(representative: str, date: str | None) -> Keep:
+    if date is None and representative in ("first", "last"):
+        raise SettingsError(
+            f"representative {representative!r} is the {representative} published; which column is "
+            "the date?",
+            hint="name it with --date COLUMN (in Python: date='COLUMN').",
+        )
+    return Keep.parse(REPRESENTATIVES[representative], date)
+
+
+def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
+    """What the method needs, from files or as given; and where its run was cut."""
+    found = {n.name: n.load(Path(n.file)) for n in method.needs if n.file is not None}
+    for need in method.needs:
+        if need.name in given and need.name not in found:
+            found[need.name] = _fitting(need, given[need.name])
+    cut = given.get(Calibration.kind)
+    return found if cut is None else {**found, Calibration.kind: cut}
+
+
+def _fitting(need: Need, artefact: Artefact) -> Artefact:
+    for name in ("filter", "words", "text"):
+        wanted = getattr(need, name, None)
+        if wanted is not None and getattr(artefact, name, None) != wanted:
+            raise SignatureError(
+                f"The artefact {need.name} has {name} {getattr(artefact, name, None)!r}; the "
+                f"method asks for {wanted!r}.",
+                hint="make the run with the same method and parameters.",
+            )
+    return artefact

@@ -1,0 +1,86 @@
+"""group: a list on the terminal, as JSON, as a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from cli.sample import DOCUMENTS, Run, jsonl
+
+SHOWN = """\
+1  fox
+   2  copy  1.0000  identical
+   3  edited  0.8378
+4  other
+5  short  too_short
+"""
+
+
+def test_the_list(run: Run, docs: Path) -> None:
+    done = run("group", docs)
+    assert done.exit_code == 0
+    assert done.stdout == SHOWN
+    assert done.stderr == "5 results = 3 groups + 2 under them\n"
+
+
+def test_collapsed_and_by_date(run: Run, docs: Path) -> None:
+    done = run("group", docs, "--collapse", "--representative", "last", "--date", "day")
+    assert done.stdout.splitlines()[0] == "3  edited  +2"
+    titled = run("group", docs, "--collapse", "--title", "site")
+    assert titled.stdout.splitlines()[0] == "1  fox  a  +2"
+
+
+def test_stdin(run: Run) -> None:
+    assert run("group", "-", input=jsonl(DOCUMENTS)).stdout == SHOWN
+
+
+def test_json(run: Run, docs: Path) -> None:
+    said = json.loads(run("group", docs, "--json").stdout)
+    assert (said["results"], said["groups"]) == (5, 3)
+    assert [row["indent"] for row in said["list"]] == [0, 1, 1, 0, 0]
+    assert [{k: row[k] for k in DOCUMENTS[0]} for row in said["list"]] == DOCUMENTS
+
+
+def test_to_stdout_and_files(run: Run, docs: Path, tmp_path: Path) -> None:
+    done = run("group", docs, "-o", "-")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["id"] for line in lines] == ["fox", "copy", "edited", "other", "short"]
+    for name, read in (("x.parquet", pq.read_table), ("x.csv", pyarrow.csv.read_csv)):
+        assert run("group", docs, "-o", tmp_path / name).exit_code == 0
+        assert read(tmp_path / name)["position"].to_pylist() == [1, 2, 3, 4, 5]
+    assert run("group", docs, "-o", tmp_path / "x.jsonl", "--collapse").exit_code == 0
+    written = (tmp_path / "x.jsonl").read_text().splitlines()
+    assert [json.loads(line)["copies"] for line in written] == [2, 0, 0]
+
+
+def test_the_method(run: Run, docs: Path) -> None:
+    strict = run("group", docs, "--method", "exact")
+    assert "3  edited\n" in strict.stdout
+    loose = run("group", docs, "--threshold", "0.9", "--set", "words=1")
+    assert "   3  edited" in loose.stdout
+
+
+def test_refused(run: Run, docs: Path, tmp_path: Path) -> None:
+    (tmp_path / "there.csv").write_text("")
+    for options, said in [
+        (["-o", tmp_path / "x.txt"], "expected .jsonl, .csv, .parquet"),
+        (["-o", docs], "is the list itself"),
+        (["-o", tmp_path / "there.csv"], "is already there"),
+        (["-o", tmp_path / "no" / "x.csv"], "is no folder"),
+        (["--json", "-o", "-"], "give one of them"),
+        (["--rank", "site"], "has to be numbers"),
+        (["--representative", "first"], "--date COLUMN"),
+    ]:
+        done = run("group", docs, *options)
+        assert done.exit_code == 2, options
+        assert said in done.stderr
+
+
+@pytest.mark.parametrize("form", ["x.csv", "x.parquet"])
+def test_other_formats_in(run: Run, docs: Path, tmp_path: Path, form: str) -> None:
+    assert run("group", docs, "-o", tmp_path / form).exit_code == 0
+    assert run("group", tmp_path / form, "--rank", "position").stdout == SHOWN

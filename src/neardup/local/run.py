@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from neardup.documents.inputs import SOURCE
 from neardup.errors import SettingsError
 from neardup.local.intake import take_in
 from neardup.local.match import match
-from neardup.local.planted import known_scores
+from neardup.local.planted import KnownScores, known_scores
 from neardup.local.reference import joined, take_references
 from neardup.matching.collapse import leaders
 from neardup.matching.evidence import EvidenceStore
@@ -46,7 +47,8 @@ def run(
     if refs:
         intake = joined([references, intake], plan)
         rank = np.concatenate([np.arange(refs), refs + rank])
-    return decide_intake(intake, plan, rank, progress, refs=refs, clock=clock)
+    known = functools.partial(known_scores, collection, plan, plan.method, progress)
+    return decide_intake(intake, plan, rank, progress, refs=refs, clock=clock, known=known)
 
 
 def decide_intake(
@@ -57,8 +59,10 @@ def decide_intake(
     *,
     refs: int = 0,
     clock: Clock | None = None,
+    known: Callable[[], KnownScores | None] = lambda: None,
 ) -> tuple[Outcome, Plan]:
-    """Everything after documents were taken in and their order is known."""
+    """Everything after documents were taken in and their order is known. Without ``known`` answers
+    a calibration moves no cut."""
     clock = clock or Clock()
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
@@ -75,7 +79,6 @@ def decide_intake(
     order = np.flatnonzero(~follower)
     order = order[np.argsort(rank[order], kind="stable")]
     leading_refs = int((order < refs).sum())  # they come first in the order
-    known = functools.partial(known_scores, collection, plan, plan.method, progress)
     verdict, complete, plan = match(
         intake, plan, order, within, followed, verifier, leading_refs, known
     )

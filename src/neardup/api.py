@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.documents import Collection, collect
+from neardup.documents.columns import OURS
 from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
 from neardup.errors import ConservationError
@@ -58,6 +59,7 @@ def execute(
     folder: Path | None = None,
 ) -> Result:
     collection = collection.limited(plan.limit)
+    _check_columns(collection, plan)
     told = Logged(progress or Silent())
     plan = with_artefacts(collection, plan, told)
     outcome, plan = run(collection, plan, told, folder)
@@ -68,6 +70,13 @@ def execute(
         outcome.intake.store.close()
     _log(result, plan)
     return result
+
+
+def _check_columns(collection: Collection, plan: Plan) -> None:
+    """What a policy names is looked for in every file before work starts."""
+    fields = plan.policy.fields or () if plan.policy else ()
+    if plan.keep.columns or fields:
+        collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
 
 
 def _log(result: Result, plan: Plan) -> None:

@@ -107,7 +107,7 @@ def _submitted(
 def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
     batch = chunk.read()
     prepared = _prepare(batch.records, plan)
-    if plan.keep.criterion == "length":
+    if plan.keep.by_length:
         lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
     else:
         lengths = np.zeros(batch.records.num_rows, np.int64)

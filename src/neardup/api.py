@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
+from neardup.decisions.order import rank_of_all
 from neardup.documents import Collection, collect
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place
@@ -27,6 +28,7 @@ from neardup.outputs.tables import all_pairs, decisions_table, flag_counts, pair
 from neardup.plan import Plan, resolve, settings_of
 from neardup.progress import LOG, Logged, Progress, Silent
 from neardup.recipes import with_recipe
+from neardup.schema import Array
 
 
 def dedup(documents: Any, **settings: Any) -> Result:
@@ -102,6 +104,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         rank=_rank_of_all(outcome),
         collection=lambda: collection,
         artefacts=plan.artefacts,
+        text_digests=_text_digests(outcome),
     )
     result.info.update(
         neardup=_version(),
@@ -140,16 +143,17 @@ def _from_anywhere(path: Place | str) -> str:
     return address.again if address else str(path)
 
 
-def _rank_of_all(outcome: Outcome) -> Any:
+def _rank_of_all(outcome: Outcome) -> Array:
     """The order over all input documents; rejected ones come last, they never meet anyone."""
-    intake, ranks = outcome.intake, outcome.rank[outcome.refs :]
-    if np.array_equal(ranks, outcome.refs + np.arange(len(ranks))):
-        return np.arange(intake.total)  # the order of the input, whoever was rejected
-    key = np.full(intake.total, np.iinfo(np.int64).max)
-    key[intake.position[outcome.refs :]] = ranks
-    rank = np.empty(intake.total, np.int64)
-    rank[np.argsort(key, kind="stable")] = np.arange(intake.total)
-    return rank
+    intake, refs = outcome.intake, outcome.refs
+    return rank_of_all(outcome.rank[refs:] - refs, intake.position[refs:], intake.total)
+
+
+def _text_digests(outcome: Outcome) -> Array:
+    intake, refs = outcome.intake, outcome.refs
+    digests = np.zeros(intake.total, np.uint64)
+    digests[intake.position[refs:]] = intake.prepared.text_digests[refs:]
+    return digests
 
 
 def _check_conservation(result: Result, total: int) -> None:

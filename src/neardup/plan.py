@@ -19,7 +19,7 @@ from typing import Any
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import Order
-from neardup.decisions.policy import Policy, read_policy
+from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns
 from neardup.documents.encodings import canonical
 from neardup.documents.stores import address_of, local_path
@@ -190,8 +190,9 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
     attempt(lambda: check_positive("limit", settings.limit))
     attempt(lambda: check_positive("max_pairs", settings.max_pairs))
-    attempt(lambda: _not_the_text(settings, keep))
-    attempt(lambda: _fields_that_may_change(settings, policy))
+    attempt(lambda: _not_the_text(settings, None if policy else keep))
+    if policy:
+        attempt(lambda: check_names(policy, settings.text, settings.id or DEFAULT_ID))
     if problems:
         raise all_problems(problems)
     counted = (column for need in method.needs for column in need.columns)
@@ -253,16 +254,6 @@ def _policy(settings: Settings) -> Policy | None:
     if settings.policy is None:
         return None
     return read_policy(settings.policy, keep=settings.keep, date=settings.date)
-
-
-def _fields_that_may_change(settings: Settings, policy: Policy | None) -> None:
-    same = {settings.text, settings.id or DEFAULT_ID}
-    for name in policy.fields or () if policy else ():
-        if name in same:
-            raise SettingsError(
-                f"A merge would fill {name!r}, but texts and ids are never changed.",
-                hint="name other columns in fields.",
-            )
 
 
 def _keep(settings: Settings) -> Order | None:

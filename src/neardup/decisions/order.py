@@ -196,6 +196,18 @@ def _contradictions(criteria: Sequence[Criterion], where: str) -> list[NeardupEr
     return found
 
 
+def rank_of_all(rank: Array, position: Array, total: int) -> npt.NDArray[np.int64]:
+    """The order of accepted documents over all; rejected ones come last, they never meet anyone.
+    The order of the input stays what it is, whoever was rejected."""
+    if np.array_equal(rank, np.arange(len(rank))):
+        return np.arange(total)
+    key = np.full(total, np.iinfo(np.int64).max)
+    key[position] = rank
+    over_all = np.empty(total, np.int64)
+    over_all[np.argsort(key, kind="stable")] = np.arange(total)
+    return over_all
+
+
 def check_preferred(order: Order, column: pa.ChunkedArray | None, names: Sequence[str]) -> None:
     """A preference for names that no input has would order nothing. Where documents bring their
     own sources, those of today need not be among the preferred ones."""

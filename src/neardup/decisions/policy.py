@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,11 +56,16 @@ class Policy:
 
 
 def read_policy(
-    given: str | Path | Mapping[str, Any], *, keep: str = "first", date: str | None = None
+    given: str | Path | Mapping[str, Any],
+    *,
+    keep: str | Sequence[str] = "first",
+    usual: str | Sequence[str] = "first",
+    date: str | None = None,
 ) -> Policy:
-    """A file or a dict. ``keep`` is the order and ``date`` the date column where it has none."""
+    """A file or a dict. ``keep`` is an order that was given beside it, ``usual`` the one that
+    counts where neither says one, ``date`` the date column where it names none."""
     if isinstance(given, Mapping):
-        return parse_policy(given, "the policy", keep=keep, date=date)
+        return parse_policy(given, "the policy", keep=keep, usual=usual, date=date)
     path = Path(given)
     try:
         written = tomllib.loads(path.read_text("utf-8-sig"))
@@ -70,11 +75,16 @@ def read_policy(
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"The policy {path} is not valid TOML: {error}.") from error
-    return parse_policy(written, str(path), keep=keep, date=date)
+    return parse_policy(written, str(path), keep=keep, usual=usual, date=date)
 
 
 def parse_policy(
-    written: Mapping[str, Any], where: str, *, keep: str = "first", date: str | None = None
+    written: Mapping[str, Any],
+    where: str,
+    *,
+    keep: str | Sequence[str] = "first",
+    usual: str | Sequence[str] = "first",
+    date: str | None = None,
 ) -> Policy:
     problems: list[NeardupError] = []
 
@@ -87,7 +97,7 @@ def parse_policy(
 
     attempt(lambda: _keys(written, where))
     own_date = attempt(lambda: _date(written.get("date", date), where))
-    order = attempt(lambda: _order(written, keep, own_date, where))
+    order = attempt(lambda: _order(written, keep, usual, own_date, where))
     actions = attempt(lambda: _actions(written.get("actions", {}), where))
     default = written.get("default", LINK)
     attempt(lambda: _known(default, ACTIONS, f"{where}: default is {default!r}", "actions are"))
@@ -96,6 +106,25 @@ def parse_policy(
     if problems:
         raise all_problems(problems)
     return Policy(order, actions, default, needs, fields, own_date)
+
+
+def check_names(policy: Policy, text: str, id: str) -> None:
+    """Refuses an order by the text, which is let go once it is compared, and a merge that would
+    fill it or the id."""
+    problems: list[NeardupError] = []
+    if text in policy.order.columns:
+        hint = "order by longest or shortest, or by another column."
+        problems.append(SettingsError(f"The order names the text column {text!r}.", hint=hint))
+    problems += [
+        SettingsError(
+            f"A merge would fill {name!r}, but texts and ids are never changed.",
+            hint="name other columns in fields.",
+        )
+        for name in policy.fields or ()
+        if name in (text, id)
+    ]
+    if problems:
+        raise all_problems(problems)
 
 
 def _known(given: Any, there: Collection[str], what: str, listing: str) -> None:
@@ -125,9 +154,15 @@ def _date(given: Any, where: str) -> str | None:
     raise SettingsError(f"{where}: date is {given!r}.", hint="name the column of the date.")
 
 
-def _order(written: Mapping[str, Any], keep: str, date: str | None, where: str) -> Order:
+def _order(
+    written: Mapping[str, Any],
+    keep: str | Sequence[str],
+    usual: str | Sequence[str],
+    date: str | None,
+    where: str,
+) -> Order:
     if "order" not in written:
-        return Order.parse(keep, date)
+        return Order.parse(usual if keep == "first" else keep, date)
     if keep != "first":
         raise SettingsError(
             f"{where} has an order, and keep is {keep!r}.", hint="give one of the two."

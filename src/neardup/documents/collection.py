@@ -169,16 +169,18 @@ class Collection:
         kept = {name: some[0] if len(some) == 1 else joined(some) for name, some in parts.items()}
         return kept if self.inputs.mapped else kept[""]
 
-    def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
+    def write_kept(self, keep: Mask, folder: Path, name: str = "kept") -> list[Path]:
         """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in, of
         folders a folder ``kept`` and a list. They appear only when all of them are whole."""
         keep = as_mask(keep)
         folder.mkdir(parents=True, exist_ok=True)
-        groups = groups_of(self.sources)
+        groups = groups_of(self.sources, name)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
-            write_all(self.sources, keep, self.limit, lambda source: writers[kept_name(source)])
-        return [folder / name for name in names_of(groups)]
+            write_all(
+                self.sources, keep, self.limit, lambda source: writers[kept_name(source, name)]
+            )
+        return [folder / file for file in names_of(groups)]
 
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native, schema
-from neardup.documents import Columns, DocumentBatch
+from neardup.documents import Collection, Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ChangedError, InputError
 from neardup.outputs.result import Result
@@ -33,8 +33,8 @@ class Again:
     columns: dict[str, pa.ChunkedArray]
 
 
-def read_again(result: Result, names: Sequence[str] = ()) -> Again:
-    collection = result.collection()
+def read_again(result: Result, collection: Collection, names: Sequence[str] = ()) -> Again:
+    """``collection`` watches its files from now on: they must stay until all is written."""
     settings = result.info["settings"]
     columns = Columns(text=settings["text"], id=settings["id"], extra=tuple(names))
     gathered = _Gathered(result)

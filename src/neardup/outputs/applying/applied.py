@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.policy import ACTIONS, DROP, KEEP, LINK, MERGE, REVIEW, Policy, read_policy
+from neardup.documents.kept import groups_of, names_of
 from neardup.documents.streams import whole_file
 from neardup.errors import ConservationError, SettingsError
 from neardup.outputs.applying.actions import act, actions_table, links_table
@@ -72,7 +73,10 @@ class Applied:
 
     def names(self) -> list[str]:
         """What ``write`` writes."""
-        return ["documents.*", *(f"{name}.*" for name, _ in self._apart()), *TABLES, APPLIED]
+        stems = ["documents", *(name for name, _ in self._apart())]
+        sources = self._collection.sources
+        files = [file for stem in stems for file in names_of(groups_of(sources, stem))]
+        return [*files, *TABLES, APPLIED]
 
     def write(self, folder: Path, run: Path | None = None) -> None:
         """Into a new folder; ``applied.json`` comes last. ``run`` is the folder of the run."""

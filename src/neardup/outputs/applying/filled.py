@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -181,25 +182,20 @@ class FilledItems(ListSource):
             yield {**item, **fills[i]} if i in fills and isinstance(item, dict) else item
 
 
-class _Typed:
-    """What files with a schema share."""
-
-    fills: Fills
-
-    def schema(self) -> pa.Schema:
-        raise NotImplementedError
-
-    def fit(self, name: str, value: Any) -> Any:
-        names = self.schema().names
-        return table_value(value, self.schema().field(name).type) if name in names else None
+def _fitting(schema: pa.Schema, name: str, value: Any) -> Any:
+    return table_value(value, schema.field(name).type) if name in schema.names else None
 
 
 @dataclass(frozen=True)
-class FilledParquet(_Typed, ParquetSource):
+class FilledParquet(ParquetSource):
     fills: Fills = field(kw_only=True)
 
-    def schema(self) -> pa.Schema:
-        return ParquetSource.schema(self)
+    @cached_property
+    def own_schema(self) -> pa.Schema:
+        return self.schema()
+
+    def fit(self, name: str, value: Any) -> Any:
+        return _fitting(self.own_schema, name, value)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
         for batch, _ in super().filtered(keep):
@@ -215,11 +211,15 @@ class FilledParquet(_Typed, ParquetSource):
 
 
 @dataclass
-class FilledArrow(_Typed, ArrowSource):
+class FilledArrow(ArrowSource):
     fills: Fills = field(kw_only=True)
 
-    def schema(self) -> pa.Schema:
-        return ArrowSource.schema(self)
+    @cached_property
+    def own_schema(self) -> pa.Schema:
+        return self.schema()
+
+    def fit(self, name: str, value: Any) -> Any:
+        return _fitting(self.own_schema, name, value)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
         for table, _ in super().filtered(keep):
@@ -241,11 +241,13 @@ class FilledTable(TableSource):
         table = self.table(self.pick(mask_for(keep, self.rows)))
         yield from table.select(self.fills.names(table.schema.names)).to_pylist()
 
+    @cached_property
+    def own_schema(self) -> pa.Schema:
+        everyone = np.ones(self.rows, np.bool_)  # pandas tells types only by values
+        return self.table(self.pick(everyone)).schema
+
     def fit(self, name: str, value: Any) -> Any:
-        if name not in self.names:
-            return None
-        empty = self.table(self.pick(np.zeros(self.rows, np.bool_)))
-        return table_value(value, empty.schema.field(name).type)
+        return _fitting(self.own_schema, name, value)
 
     def kept(self, keep: Mask) -> tuple[Any, int]:
         given, rows = super().kept(keep)

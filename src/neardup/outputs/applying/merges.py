@@ -6,6 +6,8 @@ is there is never changed. Only the metadata of documents that take part is held
 
 from __future__ import annotations
 
+import itertools
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,8 +37,7 @@ class FilledCollection(Collection):
 
     def metadata(self, wanted: Mask) -> Iterator[tuple[int, dict[str, Any]]]:
         """Document and its fields, a file at a time."""
-        for source in self.sources:
-            begin, end = self._starts.get(source.file, (0, 0))
+        for source, begin, end in zip(self.sources, self._starts, self._starts[1:], strict=False):
             rows = np.flatnonzero(wanted[begin:end]) + begin
             if len(rows) and hasattr(source, "metadata"):
                 mask = np.zeros(len(wanted) - begin, np.bool_)
@@ -45,22 +46,14 @@ class FilledCollection(Collection):
 
     def fit(self, row: int, name: str, value: Any) -> Any:
         """The value as the file of a document can hold it; None if it cannot."""
-        for source in self.sources:
-            begin, end = self._starts.get(source.file, (0, 0))
-            if begin <= row < end and hasattr(source, "fit"):
-                return source.fit(name, value)
-        return None
+        source = self.sources[bisect_right(self._starts, row) - 1]
+        return source.fit(name, value) if hasattr(source, "fit") else None
 
 
-def _starts(files: pa.ChunkedArray, names: list[str]) -> dict[str, tuple[int, int]]:
-    """The documents of each file are together, in the order of the files."""
+def _starts(files: pa.ChunkedArray, names: list[str]) -> list[int]:
+    """Where the documents of each file begin: they are together, in the order of the files."""
     counts = {one["values"]: one["counts"] for one in pc.value_counts(files).to_pylist()}
-    begin, found = 0, {}
-    for name in names:
-        count = counts.get(name, 0)
-        found[name] = begin, begin + count
-        begin += count
-    return found
+    return [0, *itertools.accumulate(counts.get(name, 0) for name in names)]
 
 
 def fill(acted: Acted) -> tuple[FilledCollection, From]:
@@ -68,7 +61,7 @@ def fill(acted: Acted) -> tuple[FilledCollection, From]:
     result = acted.ordered.result
     settings, total = result.info["settings"], len(result.decisions)
     fills = Fills(total, {}, (settings["text"], settings["id"] or DEFAULT_ID))
-    made = FilledCollection(result.collection(), fills, result.decisions["file"])
+    made = FilledCollection(acted.ordered.collection, fills, result.decisions["file"])
     copies, kept = merging(acted)
     if not len(copies):
         return made, {}

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from neardup.decisions.order import Order, check_preferred, rank_of_all
 from neardup.decisions.policy import Policy, check_names
-from neardup.documents import Columns
+from neardup.documents import Collection, Columns
 from neardup.documents.columns import DEFAULT_ID, OURS
 from neardup.documents.inputs import SOURCE
 from neardup.errors import SettingsError
@@ -29,10 +29,11 @@ from neardup.schema import Array
 
 @dataclass(frozen=True)
 class Ordered:
-    """``result`` is decided in the order; ``values`` are those of its criteria, by place among the
+    """``result`` is decided in the order; ``collection`` are its documents, as read; ``values`` are those of its criteria, by place among the
     accepted documents; ``place`` is that of each row of the decisions, −1 for rejected ones."""
 
     result: Result
+    collection: Collection
     order: Order
     values: Sequence[pa.Array]
     place: Array
@@ -49,7 +50,7 @@ def in_order(result: Result, policy: Policy) -> Ordered:
     collection = result.collection()
     columns = Columns(text=settings["text"], id=settings["id"], extra=order.columns)
     collection.check_columns(columns, [n for n in policy.fields or () if n not in OURS])
-    again = read_again(result, order.columns)
+    again = read_again(result, collection, order.columns)
     if collection.inputs.offered:
         check_preferred(order, again.columns.get(SOURCE), collection.inputs.names)
     values = order.values(again.lengths, again.columns)
@@ -57,7 +58,8 @@ def in_order(result: Result, policy: Policy) -> Ordered:
     rank = rank_of_all(order.rank_of(values, len(again.rows)), again.rows, total)
     place = np.full(total, -1, np.int64)
     place[again.rows] = np.arange(len(again.rows))
-    return Ordered(_decided(result, policy, rank, again.rows), order, values, place)
+    decided = _decided(result, policy, rank, again.rows)
+    return Ordered(decided, collection, order, values, place)
 
 
 def _decided(result: Result, policy: Policy, rank: Array, rows: Array) -> Result:

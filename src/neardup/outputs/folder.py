@@ -161,7 +161,7 @@ def load(folder: Path) -> Result:
         text_digests=texts,
     )
     if (folder / ACTIONS).exists():
-        made.known_actions = lambda: pq.read_table(folder / ACTIONS)
+        made.known_actions = lambda: pq.read_table(folder / ACTIONS).cast(schema.ACTIONS)
     return made
 
 

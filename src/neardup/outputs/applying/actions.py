@@ -15,17 +15,7 @@ from neardup.decisions.policy import ACTIONS, KEEP, MERGE, Policy
 from neardup.outputs.applying.ordered import Ordered
 from neardup.schema import Array
 
-FILLS = pa.list_(pa.struct([("field", pa.string()), ("from", pa.string())]))
-TABLE = pa.schema(
-    [
-        *(schema.DECISIONS.field(name) for name in ("id", "file", "row", "source", "decision")),
-        pa.field("action", pa.dictionary(pa.int8(), pa.string())),
-        pa.field("reason", pa.large_string()),
-        *(schema.DECISIONS.field(name) for name in ("kept_id", "kind", "score")),
-        pa.field("fills", FILLS),
-    ]
-)
-LINKS = pa.schema([*(TABLE.field(n) for n in ("id", "kept_id", "kind", "score", "action"))])
+LINKS = ("id", "kept_id", "kind", "score", "action")
 _DONE = {"keep": "kept", "link": "linked", "merge": "merged", "drop": "dropped"}
 
 
@@ -81,21 +71,22 @@ def actions_table(acted: Acted, fills: Mapping[int, Mapping[str, int]]) -> pa.Ta
         pa.array(acted.chosen.action.astype(np.int8), mask=acted.rejected),
         pa.array(ACTIONS, pa.string()),
     )
-    same = {name: old[name] for name in TABLE.names if name in old.column_names}
+    same = {name: old[name] for name in schema.ACTIONS.names if name in old.column_names}
     ids = old["id"]
     made: list[list[dict[str, str]] | None] = [None] * len(old)
     for row, fields in fills.items():
         made[row] = [
             {"field": field, "from": ids[source].as_py()} for field, source in fields.items()
         ]
+    filled = schema.ACTIONS.field("fills").type
     columns = {**same, "action": action, "reason": _reasons(acted, made)}
-    return pa.table({**columns, "fills": pa.array(made, FILLS)}, schema=TABLE)
+    return pa.table({**columns, "fills": pa.array(made, filled)}, schema=schema.ACTIONS)
 
 
 def links_table(actions: pa.Table) -> pa.Table:
     """Every copy with its representative, whatever is done with it."""
     aside = pc.equal(actions["decision"], schema.DUPLICATE)
-    return actions.filter(aside).select(LINKS.names)
+    return actions.filter(aside).select(LINKS)
 
 
 def _reasons(acted: Acted, fills: list[list[dict[str, str]] | None]) -> pa.Array:

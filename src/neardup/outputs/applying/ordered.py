@@ -29,8 +29,9 @@ from neardup.schema import Array
 
 @dataclass(frozen=True)
 class Ordered:
-    """``result`` is decided in the order; ``collection`` are its documents, as read; ``values`` are those of its criteria, by place among the
-    accepted documents; ``place`` is that of each row of the decisions, −1 for rejected ones."""
+    """``result`` is decided in the order; ``collection`` are its documents, as read. ``values`` are
+    those of the criteria, by place among the accepted documents; ``place`` is that of each row of
+    the decisions, −1 for rejected ones."""
 
     result: Result
     collection: Collection

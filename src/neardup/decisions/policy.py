@@ -133,7 +133,7 @@ def _known(given: Any, there: Collection[str], what: str, listing: str) -> None:
     near = difflib.get_close_matches(str(given), there, 1)
     raise SettingsError(
         f"{what}.",
-        hint=f"did you mean {near[0]!r}?" if near else f"{listing} {', '.join(there)}.",
+        hint=(f"did you mean {near[0]!r}? " if near else "") + f"{listing} {', '.join(there)}.",
     )
 
 

@@ -74,11 +74,6 @@ def apply_to(run: Path, make: Callable[[], Applied]) -> tuple[Step, Applied]:
 
 def undo(run: Path) -> tuple[Step, Step | None]:
     """Takes the last application back: it, and the one that counts now, if there is one."""
-    if not (run / RUN).exists():
-        raise InputError(
-            f"{run} is not the folder of a finished run: it has no {RUN}.",
-            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
-        )
     with _alone(run):
         _sweep(run)
         there = steps(run)
@@ -105,6 +100,11 @@ def _sweep(run: Path) -> None:
 @contextmanager
 def _alone(run: Path) -> Iterator[None]:
     """One process at a time. The lock is the system's, so one that is killed leaves none."""
+    if not (run / RUN).exists():
+        raise InputError(
+            f"{run} is not the folder of a finished run: it has no {RUN}.",
+            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
+        )
     path = run / LOCK
     file = _locked(path)
     try:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -166,7 +169,7 @@ def test_partial_pairs_are_never_taken_for_all() -> None:
         part.apply({"order": ["last"]})
 
 
-def test_references_are_never_changed(tmp_path: Any) -> None:
+def test_references_are_never_changed(tmp_path: Path) -> None:
     text = " ".join(f"w{i}" for i in range(30))
     path = tmp_path / "ref.jsonl"
     path.write_text(f'{{"id": "r", "text": "{text}", "author": ""}}\n')
@@ -175,11 +178,35 @@ def test_references_are_never_changed(tmp_path: Any) -> None:
     made = result.apply({"default": "merge"})
     assert made.actions["action"].to_pylist() == ["link", "keep"]
     assert made.actions["reason"][0].as_py().endswith("of ref:r, which is a reference.")
-    with pytest.raises(SettingsError, match="made against references"):
-        result.apply({"order": ["last"]})
+    assert result.apply({"order": ["last"]}).result.decisions.equals(result.decisions)
 
 
-def test_a_result_without_its_documents_says_so(tmp_path: Any) -> None:
+@given(st.integers(0, 2**32), ORDERS, st.sampled_from(["rule", "components"]))
+@settings(max_examples=40)
+def test_another_order_against_references(seed: int, then: list[str], clusters: str) -> None:
+    docs = documents(seed, 50)
+    for document in docs:
+        for name in ("author", "tags"):
+            document.setdefault(name, None)
+    given: dict[str, Any] = {**NATIVE, "clusters": clusters}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ref.jsonl"
+        path.write_text("".join(json.dumps(document) + "\n" for document in docs[:20]))
+        made = nd.find(docs[20:], against=[path], **given).apply({"order": then})
+        expected = nd.find(docs[20:], against=[path], keep="; ".join(then) or "first", **given)
+    assert made.result.decisions.to_pylist() == expected.decisions.to_pylist()
+
+
+def test_ids_that_look_like_references_are_not_guessed_at(tmp_path: Path) -> None:
+    path = tmp_path / "ref.jsonl"
+    text = " ".join(f"w{i}" for i in range(30))
+    path.write_text(json.dumps({"id": "x", "text": text}))
+    docs = [{"id": "ref:x", "text": text}, {"id": "b", "text": text}]
+    with pytest.raises(SettingsError, match="look like those of its references"):
+        nd.find(docs, against=[path]).apply({"order": ["last"]})
+
+
+def test_a_result_without_its_documents_says_so(tmp_path: Path) -> None:
     folder = nd.dedup(documents(1), **NATIVE).save(tmp_path / "out")
     with pytest.raises(DataError, match="in memory"):
         nd.Result.load(folder).apply({"default": "drop"})

@@ -13,7 +13,7 @@ import pytest
 
 from neardup import api as nd
 from neardup import schema
-from neardup.errors import ChangedError, DataError, InputError
+from neardup.errors import ChangedError, DataError, InputError, SettingsError
 from neardup.outputs.applying import history
 from neardup.outputs.applying.applied import Applied, apply
 from neardup.outputs.result import Result
@@ -214,3 +214,25 @@ def test_not_a_run(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="not the folder of a finished run"):
             attempt()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sources_limits_and_annotations_are_those_of_the_run(source: Path, tmp_path: Path) -> None:
+    source.write_text(source.read_text("utf-8").replace('"source"', '"paper"'), "utf-8")
+    other = tmp_path / "other.jsonl"
+    other.write_text(source.read_text("utf-8").replace('"id": "', '"id": "o'), "utf-8")
+    given = {"wire": source, "archive": other}
+    made = nd.find(given, threshold=0.6, method="shingles", words=2, limit=90)
+    made.save(tmp_path / "out", annotate=True)
+    assert made.decisions["decision"].to_pylist().count("kept") > 5
+    policy = {"order": ["source:archive", "last"], "default": "drop"}
+    step, applied = applying(tmp_path / "out", policy)
+    expected = nd.find(
+        given, keep="source:archive; last", threshold=0.6, method="shingles", words=2, limit=90
+    )
+    assert applied.result.decisions.to_pylist() == expected.decisions.to_pylist()
+    assert sum(step.info["counts"].values()) == 180
+    kept = [json.loads(line)["id"] for line in lines_of(step.folder / "documents.jsonl")]
+    decisions = expected.decisions.to_pylist()
+    assert kept == [row["id"] for row in decisions if row["decision"] == "kept"]
+    with pytest.raises(SettingsError, match="the inputs are 'wire', 'archive'"):
+        applying(tmp_path / "out", {"order": ["source:nobody"]})

@@ -1,8 +1,8 @@
 """A run in the order of a policy: decided again from its pairs, or as it was where nothing moves.
 
 With all pairs at hand the answer is that of a new run in that order. Where a run has listed only
-some (``partial``), or was made against references, an order that moves documents may need pairs
-that were never listed: that is refused, never guessed.
+some (``partial``), an order that moves documents may need pairs that were never listed: that is
+refused, never guessed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from neardup.documents.inputs import SOURCE
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.outputs.applying.again import read_again
+from neardup.outputs.applying.references import decide_against
 from neardup.outputs.result import Result
 from neardup.outputs.rethreshold import decide_again
 from neardup.schema import Array
@@ -66,12 +67,6 @@ def in_order(result: Result, policy: Policy) -> Ordered:
 def _decided(result: Result, policy: Policy, rank: Array, rows: Array) -> Result:
     if np.array_equal(np.argsort(rank[rows]), np.argsort(result.rank[rows])):
         return result  # nobody moves, so nothing is decided otherwise
-    if result.info.get("against"):
-        raise SettingsError(
-            "This run was made against references, whose documents it does not hold, and the "
-            "policy has another order than the run.",
-            hint="run again with that policy.",
-        )
     if not result.pairs_complete:
         raise SettingsError(
             "This run listed only some of its pairs, and the policy has another order than the "
@@ -83,4 +78,6 @@ def _decided(result: Result, policy: Policy, rank: Array, rows: Array) -> Result
     info.pop("kept_files", None)
     info["settings"] |= {"keep": None, "policy": policy.describe()}
     method = registry.build(info["settings"]["method"], info["settings"]["parameters"])
+    if info.get("against"):
+        return decide_against(result, method, info, rank)
     return decide_again(result, result.pairs, method, info, rank)

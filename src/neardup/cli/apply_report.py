@@ -23,10 +23,24 @@ def lines(made: Applied, run: Path, folder: Path, *, dry_run: bool) -> list[str]
     if made.filled:
         what = "1 kept document has" if made.filled == 1 else f"{made.filled:,} kept documents have"
         told.append(f"{what} metadata filled from merged copies.")
+    told += _unknown(made)
     listed = ", ".join(made.names())
     if dry_run:
         return [*told, f"Nothing was written; without --dry-run {folder} gets {listed}."]
     return [*told, f"Written to {folder}: {listed}.", f"Take it back: neardup undo {run}"]
+
+
+def _unknown(made: Applied) -> list[str]:
+    """Where actions go by kind, pairs that were never classified should be seen."""
+    import pyarrow.compute as pc
+
+    actions = made.actions
+    aside = pc.equal(actions["decision"], "duplicate")
+    count = pc.sum(pc.and_(aside, pc.is_null(actions["kind"]))).as_py() or 0
+    if not count or not made.policy.actions:
+        return []
+    what = "1 copy has" if count == 1 else f"{count:,} copies have"
+    return [f"{what} no known kind: the default counts, {made.policy.default}."]
 
 
 def table(made: Applied, most: int) -> None:

@@ -110,7 +110,9 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
     if out:
         stem = "annotated" if "annotated" in result.info else "kept"
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
-        listed = ", ".join([*files, "decisions.parquet", "duplicates.parquet", "pairs.parquet"])
+        tables = ["decisions.parquet", "duplicates.parquet", "pairs.parquet"]
+        tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
+        listed = ", ".join([*files, *tables])
         told.append(f"Written to {out}: {listed}, run.json …")
     if len(result.duplicates) and (example := _example(result, out)):
         told.append(f"Look at the weakest pair: {example}")

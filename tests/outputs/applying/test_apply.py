@@ -130,7 +130,7 @@ def test_the_reason_names_the_criterion_that_decided() -> None:
     assert told["old"] == first + "newest."
     assert told["same"] == first + "position in the input."
     assert told["other"] == first + "source:a."
-    assert told["new"] == "kept: it comes before 3 of its copies in the order."
+    assert told["new"] == "kept: it stands for 3 copies."
     assert told["alone"] == "kept: it matches no kept document before it."
 
 

@@ -107,7 +107,11 @@ def _reasons(acted: Acted, fills: list[list[dict[str, str]] | None]) -> pa.Array
 
 def _of_kept(why: str, copies: int) -> str:
     if copies:
-        return f"kept: it comes before {copies:,} of its copies in the order."
+        return (
+            "kept: it stands for 1 copy."
+            if copies == 1
+            else f"kept: it stands for {copies:,} copies."
+        )
     if why.startswith("too_short"):
         return "kept: it is too short to be compared."
     return "kept: it matches no kept document before it."

@@ -12,9 +12,10 @@ from neardup.cli.options import debug_option, json_option
 
 @click.command(short_help="Take back the last policy applied.")
 @click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.option("--force", is_flag=True, help="Also remove files that were changed since.")
 @json_option
 @debug_option
-def undo(run: Path, as_json: bool) -> None:
+def undo(run: Path, force: bool, as_json: bool) -> None:
     """Take back the last `neardup apply` on the run in the folder RUN: what was applied before it
     counts again, or nothing. Only files that apply wrote are removed; every document is still in
     the inputs, and the same policy makes the same files again.
@@ -22,7 +23,7 @@ def undo(run: Path, as_json: bool) -> None:
     from neardup.outputs.applying import history
     from neardup.outputs.applying.applied import counted
 
-    gone, now = history.undo(run)
+    gone, now = history.undo(run, force=force)
     if as_json:
         import json
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from neardup import api as nd
 from neardup import schema
 from neardup.errors import ChangedError, DataError, InputError, SettingsError
+from neardup.methods.exact import Exact
+from neardup.methods.method import Prepared
 from neardup.outputs.applying import history
 from neardup.outputs.applying.applied import Applied, apply
 from neardup.outputs.result import Result
@@ -94,6 +99,19 @@ def test_undo_goes_back_step_by_step(run: Path, source: Path) -> None:
     assert source.read_bytes() == inputs
     with pytest.raises(DataError, match="nothing to undo"):
         history.undo(run)
+    assert state(run) == before
+
+
+def test_work_of_others_is_not_removed(run: Path) -> None:
+    before = state(run)
+    step, _ = applying(run, MERGE)
+    for name in ("review.jsonl", "notes.txt"):
+        (step.folder / name).write_text("seen, all right")
+        with pytest.raises(DataError, match=f"{name} was written by somebody else"):
+            history.undo(run)
+        (step.folder / name).unlink()
+    (step.folder / "notes.txt").write_text("seen")
+    history.undo(run, force=True)
     assert state(run) == before
 
 
@@ -207,6 +225,35 @@ def test_a_new_run_forgets_what_was_applied_to_the_old(run: Path, source: Path) 
     nd.dedup(source, policy=MERGE).save(run)
     assert history.steps(run) == []
     assert Result.load(run).actions.num_rows == Result.load(run).counts.documents
+
+
+def test_what_was_lost_then_may_be_lost_now(source: Path, tmp_path: Path) -> None:
+    packed = gzip.compress(source.read_bytes())
+    (tmp_path / "in.jsonl.gz").write_bytes(packed[: len(packed) * 2 // 3])
+    (tmp_path / "none.parquet").write_bytes(b"PAR1 but broken")
+    result = nd.find([tmp_path / "in.jsonl.gz", tmp_path / "none.parquet"], method="shingles")
+    assert result.counts.rejected >= 2
+    step, made = applying(result.save(tmp_path / "out"), DROP)
+    assert made.counts["rejected"] == result.counts.rejected
+    kept = gzip.decompress((step.folder / "documents.jsonl.gz").read_bytes()).splitlines()
+    assert len(kept) == made.counts["keep"]
+    (tmp_path / "in.jsonl.gz").write_bytes(packed)
+    with pytest.raises(ChangedError):
+        applying(tmp_path / "out", DROP)
+
+
+def test_a_method_of_another_package(source: Path, tmp_path: Path) -> None:
+    """It may tell identical copies in its own way; whether an input changed is not its affair."""
+
+    class Other(Exact):
+        name = "exact"
+
+        def prepare(self, *given: Any) -> Prepared:
+            made = super().prepare(*given)
+            return replace(made, text_digests=made.text_digests ^ np.uint64(1))
+
+    folder = nd.find(source, method=Other()).save(tmp_path / "out")
+    assert applying(folder, DROP)[0].number == 1
 
 
 def test_not_a_run(tmp_path: Path) -> None:

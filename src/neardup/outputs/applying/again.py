@@ -13,14 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup import _native, schema
+from neardup import schema
 from neardup.documents import Collection, Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ChangedError, InputError
+from neardup.methods.preparing import text_digests
 from neardup.outputs.result import Result
-from neardup.schema import Array, Ragged
-
-TEXT_SEED = 7  # as methods make ``text_digests``
+from neardup.schema import Array
 
 
 @dataclass(frozen=True)
@@ -88,10 +87,8 @@ class _Gathered:
         self.parts.append(records.select(list(names)))
 
     def _check(self, file: str, position: Array, records: pa.RecordBatch) -> None:
-        texts = Ragged.of_strings(records.column("text"))
-        digests = _native.bytes_digests(texts.values, texts.offsets, TEXT_SEED)
         same = np.asarray(pc.equal(records.column("id"), self.ids.take(pa.array(position))))
-        same = same & (digests == self.digests[position])
+        same = same & (text_digests(records) == self.digests[position])
         if not same.all():
             row = records.column("row")[int(np.argmin(same))].as_py()
             raise changed(f"{file}, row {row}: the document is not the one that the run read")

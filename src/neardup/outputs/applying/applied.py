@@ -87,14 +87,13 @@ class Applied:
         write_table(self.actions, folder / "actions.parquet")
         write_table(self.links, folder / "links.parquet")
         _write_text(folder / "review.jsonl", self._review())
-        files = {path.relative_to(folder).as_posix(): _digest(path) for path in _files(folder)}
         info = {
             "format": FORMAT,
             "neardup": version("neardup"),
             "run": _digest(run / "run.json") if run else None,
             "policy": self.policy.describe(),
             "counts": self.counts,
-            "files": files,
+            "files": digests_of(folder),
         }
         _write_text(folder / APPLIED, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
 
@@ -153,8 +152,10 @@ def policy_for(result: Result, given: str | Path | Mapping[str, Any] | Policy | 
     return read_policy(given, usual=usual, date=own.get("date") or settings["date"])
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+def digests_of(folder: Path) -> dict[str, str]:
+    """Of every file below a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in files}
 
 
 def _digest(path: Path) -> str:

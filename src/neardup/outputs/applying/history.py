@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.errors import DataError, InputError
-from neardup.outputs.applying.applied import APPLIED, Applied
+from neardup.outputs.applying.applied import APPLIED, Applied, digests_of
 from neardup.outputs.folder import APPLIED as FOLDER
 from neardup.outputs.folder import RUN
 
@@ -72,8 +72,9 @@ def apply_to(run: Path, make: Callable[[], Applied]) -> tuple[Step, Applied]:
         return steps(run)[-1], made
 
 
-def undo(run: Path) -> tuple[Step, Step | None]:
-    """Takes the last application back: it, and the one that counts now, if there is one."""
+def undo(run: Path, *, force: bool = False) -> tuple[Step, Step | None]:
+    """Takes the last application back: it, and the one that counts now, if there is one. Files
+    that somebody has changed or added since are not removed without ``force``."""
     with _alone(run):
         _sweep(run)
         there = steps(run)
@@ -82,9 +83,23 @@ def undo(run: Path) -> tuple[Step, Step | None]:
                 f"No policy is applied to {run}, so there is nothing to undo.",
                 hint="`neardup apply` applies one.",
             )
+        if not force:
+            _check_untouched(there[-1])
         os.replace(there[-1].folder, there[-1].folder.with_name(_GONE))
         _sweep(run)
         return there[-1], there[-2] if len(there) > 1 else None
+
+
+def _check_untouched(step: Step) -> None:
+    now = {name: digest for name, digest in digests_of(step.folder).items() if name != APPLIED}
+    before = step.info.get("files", {})
+    touched = sorted(name for name in now if before.get(name) != now[name])
+    if touched:
+        raise DataError(
+            f"{step.folder / touched[0]} was written by somebody else since the policy was "
+            "applied, and undo would remove it.",
+            hint="move it away, or give --force (in Python: force=True).",
+        )
 
 
 def _sweep(run: Path) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from neardup import api as nd
 from neardup.errors import DataError, SettingsError
+from neardup.methods import registry
 from neardup.outputs.applying.applied import action_counts
 from neardup.schema import KINDS
 from reference import policy as twin
@@ -74,7 +75,7 @@ NATIVE: dict[str, Any] = {
 
 
 @given(st.integers(0, 2**32), POLICIES)
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_a_policy_is_what_its_twin_says(seed: int, policy: dict[str, Any]) -> None:
     docs = documents(seed)
     made = nd.find(docs, **NATIVE).apply(policy)
@@ -99,7 +100,7 @@ def test_a_policy_is_what_its_twin_says(seed: int, policy: dict[str, Any]) -> No
 
 
 @given(st.integers(0, 2**32), ORDERS, ORDERS, st.sampled_from(["rule", "components"]))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_another_order_decides_as_a_new_run(
     seed: int, first: list[str], then: list[str], clusters: str
 ) -> None:
@@ -113,6 +114,16 @@ def test_another_order_decides_as_a_new_run(
         expected = nd.find(docs, keep="; ".join(then) or "first", **given)
         assert made.result.decisions.to_pylist() == expected.decisions.to_pylist()
         assert np.array_equal(made.result.rank, expected.rank)
+
+
+@pytest.mark.parametrize("method", registry.METHODS)
+def test_another_order_with_any_method(method: str) -> None:
+    docs = runs.collection(np.random.default_rng(5), 100)
+    given: dict[str, Any] = {"method": method, "date": "date"}
+    found = nd.find(docs, **given)
+    for keep in ("last", "longest; last"):
+        made = found.apply({"order": keep.split("; ")}).result
+        assert made.decisions.equals(nd.find(docs, keep=keep, **given).decisions)
 
 
 def test_the_reason_names_the_criterion_that_decided() -> None:

@@ -95,7 +95,7 @@ def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
                 f"The output {folder} is the input {file}, or lies inside it.",
                 hint="name another folder with -o.",
             )
-        if file.parent == place:
+        if file.parent == place or place / APPLIED in file.parents:
             raise UsageError(
                 f"The input {file} lies in the output folder {folder}, where a run "
                 "could write over it.",

@@ -16,7 +16,7 @@ import pytest
 
 from neardup import api as nd
 from neardup import schema
-from neardup.errors import ChangedError, DataError, InputError, SettingsError
+from neardup.errors import ChangedError, DataError, InputError, SettingsError, UsageError
 from neardup.methods.exact import Exact
 from neardup.methods.method import Prepared
 from neardup.outputs.applying import history
@@ -254,6 +254,14 @@ def test_a_method_of_another_package(source: Path, tmp_path: Path) -> None:
 
     folder = nd.find(source, method=Other()).save(tmp_path / "out")
     assert applying(folder, DROP)[0].number == 1
+
+
+def test_a_new_run_spares_what_it_reads(run: Path) -> None:
+    step, _ = applying(run, DROP)
+    before = state(run)
+    with pytest.raises(UsageError, match="lies in the output folder"):
+        nd.dedup(step.folder / "documents.jsonl").save(run)
+    assert state(run) == before
 
 
 def test_not_a_run(tmp_path: Path) -> None:

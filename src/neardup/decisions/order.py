@@ -43,7 +43,7 @@ class Criterion:
             if date_column is None:
                 raise SettingsError(
                     f"{where} {written!r} needs to know which column is the date.",
-                    hint="name it with --date COLUMN (in Python: date='COLUMN').",
+                    hint="name it with --date COLUMN (in Python and policies: date = 'COLUMN').",
                 )
             return cls(written, "date", (date_column,), written == "newest")
         if written in ("longest", "shortest"):

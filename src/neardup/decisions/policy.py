@@ -3,8 +3,8 @@
 A policy is written as TOML or as a dict: ``order`` (criteria, see ``decisions/order.py``),
 ``actions`` (kind → action), ``default`` (for kinds that are not named and for pairs without one),
 ``needs`` (what an action asks of a pair; a pair that has less goes to review), ``fields`` (what a
-merge fills) and ``date``. Everything that is wrong is said at once. The actions are those of the
-papers: never lose a copy (Conrad et al. 2003; METHODS "What to do with duplicates").
+merge fills) and ``date``. Everything that is wrong is said at once. Readers of law must never lose
+a copy (Conrad et al., §8), so no action deletes one, and what is not named is linked.
 """
 
 from __future__ import annotations

@@ -107,11 +107,7 @@ def _reasons(acted: Acted, fills: list[list[dict[str, str]] | None]) -> pa.Array
 
 def _of_kept(why: str, copies: int) -> str:
     if copies:
-        return (
-            "kept: it stands for 1 copy."
-            if copies == 1
-            else f"kept: it stands for {copies:,} copies."
-        )
+        return f"kept: it stands for {copies:,} {'copy' if copies == 1 else 'copies'}."
     if why.startswith("too_short"):
         return "kept: it is too short to be compared."
     return "kept: it matches no kept document before it."

@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
+from neardup.decisions.order import rank_of_all
 from neardup.documents import Collection, collect
+from neardup.documents.columns import OURS
 from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
 from neardup.errors import ConservationError
@@ -26,6 +28,7 @@ from neardup.outputs.tables import all_pairs, decisions_table, flag_counts, pair
 from neardup.plan import Plan, resolve, settings_of
 from neardup.progress import LOG, Logged, Progress, Silent
 from neardup.recipes import with_recipe
+from neardup.schema import Array
 
 
 def dedup(documents: Any, **settings: Any) -> Result:
@@ -58,6 +61,7 @@ def execute(
     folder: Path | None = None,
 ) -> Result:
     collection = collection.limited(plan.limit)
+    _check_columns(collection, plan)
     told = Logged(progress or Silent())
     plan = with_artefacts(collection, plan, told)
     outcome, plan = run(collection, plan, told, folder)
@@ -68,6 +72,13 @@ def execute(
         outcome.intake.store.close()
     _log(result, plan)
     return result
+
+
+def _check_columns(collection: Collection, plan: Plan) -> None:
+    """What a policy names is looked for in every file before work starts."""
+    fields = plan.policy.fields or () if plan.policy else ()
+    if plan.keep.columns or fields:
+        collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
 
 
 def _log(result: Result, plan: Plan) -> None:
@@ -93,6 +104,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         rank=_rank_of_all(outcome),
         collection=lambda: collection,
         artefacts=plan.artefacts,
+        text_digests=_text_digests(outcome),
     )
     result.info.update(
         neardup=_version(),
@@ -131,16 +143,17 @@ def _from_anywhere(path: Place | str) -> str:
     return address.again if address else str(path)
 
 
-def _rank_of_all(outcome: Outcome) -> Any:
+def _rank_of_all(outcome: Outcome) -> Array:
     """The order over all input documents; rejected ones come last, they never meet anyone."""
-    intake, ranks = outcome.intake, outcome.rank[outcome.refs :]
-    if np.array_equal(ranks, outcome.refs + np.arange(len(ranks))):
-        return np.arange(intake.total)  # the order of the input, whoever was rejected
-    key = np.full(intake.total, np.iinfo(np.int64).max)
-    key[intake.position[outcome.refs :]] = ranks
-    rank = np.empty(intake.total, np.int64)
-    rank[np.argsort(key, kind="stable")] = np.arange(intake.total)
-    return rank
+    intake, refs = outcome.intake, outcome.refs
+    return rank_of_all(outcome.rank[refs:] - refs, intake.position[refs:], intake.total)
+
+
+def _text_digests(outcome: Outcome) -> Array:
+    intake, refs = outcome.intake, outcome.refs
+    digests = np.zeros(intake.total, np.uint64)
+    digests[intake.position[refs:]] = intake.prepared.text_digests[refs:]
+    return digests
 
 
 def _check_conservation(result: Result, total: int) -> None:

@@ -21,6 +21,8 @@ printed last.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class NeardupError(Exception):
     """Root of the tree. ``str(error)`` is the whole sentence, hint included."""
@@ -93,3 +95,17 @@ class SignatureError(DataError):
 
 class ConservationError(DataError):
     pass
+
+
+def all_problems(problems: Sequence[NeardupError]) -> NeardupError:
+    """Several problems as one error that says them all."""
+    if len(problems) == 1:
+        return problems[0]
+    sentences = tuple(sentence for problem in problems for sentence in _sentences(problem))
+    text = "\n".join(f"  - {sentence}" for sentence in sentences)
+    return SettingsError(f"{len(sentences)} settings are wrong:\n{text}", problems=sentences)
+
+
+def _sentences(problem: NeardupError) -> tuple[str, ...]:
+    several = isinstance(problem, SettingsError) and len(problem.problems) > 1
+    return problem.problems if several else (str(problem),)  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ import dataclasses
 import difflib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -18,11 +18,12 @@ from typing import Any
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.artefacts.calibration import Calibration
-from neardup.decisions.order import Keep
-from neardup.documents.columns import Columns
+from neardup.decisions.order import Order
+from neardup.decisions.policy import Policy, check_names, read_policy
+from neardup.documents.columns import DEFAULT_ID, Columns
 from neardup.documents.encodings import canonical
 from neardup.documents.stores import address_of, local_path
-from neardup.errors import NeardupError, SettingsError
+from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 from neardup.methods.method import BitsMethod, Method, OverlapMethod, PathMethod, signature_of
 from neardup.methods.thresholds import asks_known_answers, check_cuts, with_threshold
@@ -47,6 +48,7 @@ class Settings:
     encoding: str | None = None
     within: str | None = None
     keep: str = "first"
+    policy: str | Path | Mapping[str, Any] | None = None
     clusters: str = "rule"
     workers: int | None = None
     memory: str | int = "1GB"
@@ -94,7 +96,8 @@ class Plan:
     method: Method
     columns: Columns
     encoding: str | None  # of text files and CSV; None: detected, and UTF-8
-    keep: Keep
+    keep: Order
+    policy: Policy | None  # what to do with the duplicates; its order is ``keep``
     within: str | None
     clusters: str
     workers: int
@@ -157,7 +160,8 @@ class Plan:
             "date": self.written.date,
             "encoding": self.encoding,
             "within": self.within,
-            "keep": self.written.keep,
+            "keep": self.written.keep if self.policy is None else None,
+            "policy": None if self.policy is None else self.policy.describe(),
             "clusters": self.clusters,
             "workers": self.workers,
             "memory": self.memory,
@@ -179,24 +183,28 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
             return None
 
     method = attempt(lambda: _method(settings))
-    keep = attempt(lambda: Keep.parse(settings.keep, settings.date))
+    policy = attempt(lambda: _policy(settings))
+    keep = policy.order if policy else attempt(lambda: _keep(settings))
     memory = attempt(lambda: parse_size(settings.memory))
     encoding = attempt(lambda: _encoding(settings.encoding))
     workers = attempt(lambda: worker_count(settings.workers))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
     attempt(lambda: check_positive("limit", settings.limit))
     attempt(lambda: check_positive("max_pairs", settings.max_pairs))
-    attempt(lambda: _not_the_text(settings, keep))
+    attempt(lambda: _not_the_text(settings, None if policy else keep))
+    if policy:
+        attempt(lambda: check_names(policy, settings.text, settings.id or DEFAULT_ID))
     if problems:
         raise all_problems(problems)
     counted = (column for need in method.needs for column in need.columns)
-    needed = (keep.column, settings.within, *method.columns, *counted)
+    needed = (*keep.columns, settings.within, *method.columns, *counted)
     extra = tuple(dict.fromkeys(name for name in needed if name))
     return Plan(
         method=method,
         columns=Columns(text=settings.text, id=settings.id, extra=extra),
         encoding=encoding,
         keep=keep,
+        policy=policy,
         within=settings.within,
         clusters=settings.clusters,
         workers=workers,
@@ -211,15 +219,6 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         planted_cut=asks_known_answers(type(method), settings.set, settings.threshold),
         written=settings,
     )
-
-
-def all_problems(problems: list[NeardupError]) -> NeardupError:
-    """One error that says them all."""
-    if len(problems) == 1:
-        return problems[0]
-    sentences = tuple(str(p) for p in problems)
-    text = "\n".join(f"  - {sentence}" for sentence in sentences)
-    return SettingsError(f"{len(sentences)} settings are wrong:\n{text}", problems=sentences)
 
 
 def _method(settings: Settings) -> Method:
@@ -257,8 +256,20 @@ def check_positive(name: str, value: int | None) -> None:
         raise SettingsError(f"{name} is {value!r}; expected a whole number of 1 or more.")
 
 
-def _not_the_text(settings: Settings, keep: Keep | None) -> None:
-    for option, column in (("keep", keep and keep.column), ("within", settings.within)):
+def _policy(settings: Settings) -> Policy | None:
+    if settings.policy is None:
+        return None
+    return read_policy(settings.policy, keep=settings.keep, date=settings.date)
+
+
+def _keep(settings: Settings) -> Order | None:
+    """None where the policy says it, or failed to."""
+    return None if settings.policy is not None else Order.parse(settings.keep, settings.date)
+
+
+def _not_the_text(settings: Settings, keep: Order | None) -> None:
+    columns = [("keep", name) for name in keep.columns] if keep else []
+    for option, column in (*columns, ("within", settings.within)):
         if column == settings.text:
             raise SettingsError(
                 f"{option} names the text column {column!r}, which is let go once it is compared.",

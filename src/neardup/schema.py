@@ -70,6 +70,17 @@ PAIRS = pa.schema(
     ]
 )
 
+# What a policy does with each document; ``fills``: fields of a kept one, and who gives them.
+ACTIONS = pa.schema(
+    [
+        *(DECISIONS.field(name) for name in ("id", "file", "row", "source", "decision")),
+        pa.field("action", pa.dictionary(pa.int8(), pa.string())),
+        pa.field("reason", pa.large_string()),
+        *(DECISIONS.field(name) for name in ("kept_id", "kind", "score")),
+        pa.field("fills", pa.list_(pa.struct([("field", pa.string()), ("from", pa.string())]))),
+    ]
+)
+
 CLUSTERS = pa.schema(
     [
         pa.field("cluster", pa.int64()),

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.order import Keep, as_dates, rank_documents
+from neardup.decisions.order import Order
+from neardup.decisions.values import as_dates
 from neardup.errors import SettingsError
 
 
 def order_of(keep: str, values: pa.Array | None, lengths: list[int] | None = None) -> list[int]:
     count = len(values) if values is not None else len(lengths or [])
-    parsed = Keep.parse(keep, "date")
-    column = pa.chunked_array([values]) if values is not None else None
-    rank = rank_documents(parsed, np.array(lengths or [0] * count, np.int64), column)
+    parsed = Order.parse(keep, "date")
+    column = {} if values is None else dict.fromkeys(parsed.columns, pa.chunked_array([values]))
+    rank = parsed.rank(np.array(lengths or [0] * count, np.int64), column)
     assert sorted(rank.tolist()) == list(range(count))
     return np.argsort(rank).tolist()
 
@@ -116,9 +117,9 @@ def test_what_is_no_date_comes_last_and_only_such_is_an_error() -> None:
 @pytest.mark.parametrize("written", ["", "best", ":asc", "rank:", "source:", "rank:up", "FIRST"])
 def test_an_unknown_policy_is_refused(written: str) -> None:
     with pytest.raises(SettingsError, match="Hint: expected first"):
-        Keep.parse(written, "date")
+        Order.parse(written, "date")
 
 
 def test_newest_needs_to_know_the_date() -> None:
     with pytest.raises(SettingsError, match="--date"):
-        Keep.parse("newest", None)
+        Order.parse("newest", None)

@@ -15,6 +15,8 @@ from neardup.cli.lazy import Commands
 COMMANDS = {
     "dedup": "neardup.cli.dedup:dedup",
     "find": "neardup.cli.find:find",
+    "apply": "neardup.cli.apply:apply",
+    "undo": "neardup.cli.undo:undo",
     "compare": "neardup.cli.compare:compare",
     "group": "neardup.cli.group:group",
     "evaluate": "neardup.cli.evaluate:evaluate",

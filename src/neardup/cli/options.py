@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from neardup.cli.failures import DEBUG
+from neardup.cli.policy import action_option, policy_from, policy_option
 from neardup.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ verbose_option = click.option(
 
 KEEP = (
     "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
-    "COLUMN:asc, COLUMN:desc or source:a,b,c.  [default: first]"
+    "COLUMN:asc, COLUMN:desc, source:a,b,c or complete:COL,COL (most of these columns filled); "
+    "several as 'newest; longest', for ties.  [default: first]"
 )
 _OPTIONS = (
     click.option(
@@ -113,6 +115,8 @@ _OPTIONS = (
         "--within", metavar="COL", help="Compare only documents with the same value in COL."
     ),
     click.option("--keep", metavar="ORDER", help=KEEP),
+    policy_option,
+    action_option,
     click.option(
         "--against",
         metavar="REF",
@@ -184,8 +188,9 @@ def settings_from(options: dict[str, Any]) -> Settings:
     parameters = parse_assignments(options.pop("assignments"))
     if files := options.pop("boilerplate"):
         parameters["boilerplate"] = [read_text(file) for file in files]
+    policy = policy_from(options.pop("policy"), options.pop("actions"), options["keep"])
     names = Settings.__dataclass_fields__.keys() & options.keys()
-    given = {name: options.pop(name) for name in sorted(names)}
+    given = {name: options.pop(name) for name in sorted(names)} | {"policy": policy}
     return Settings(**merged(base, {k: v for k, v in given.items() if v is not None}, parameters))
 
 

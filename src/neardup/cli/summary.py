@@ -26,7 +26,16 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
         "parameters": settings["parameters"],
         "timings": {**result.info["timings"], "total": round(seconds, 3)},
         "rejected": rejected(result, SHOWN_REJECTED),
+        **_actions(result, out),
     }
+
+
+def _actions(result: Result, out: Path | None) -> dict[str, Any]:
+    if not out or not result.info["settings"]["policy"]:
+        return {}
+    from neardup.outputs.applying.applied import action_counts
+
+    return {"actions": action_counts(result.actions)}
 
 
 def lines(result: Result, out: Path | None, seconds: float, size: int | None) -> list[str]:
@@ -44,7 +53,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     )
     if counts.documents >= ENOUGH_FOR_A_RATE:
         told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
-    return told + _next_step(result, out)
+    return told + _action_lines(result, out) + _next_step(result, out)
 
 
 def _cut(result: Result) -> str:
@@ -113,11 +122,23 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
     if out:
         stem = "annotated" if "annotated" in result.info else "kept"
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
-        listed = ", ".join([*files, "decisions.parquet", "duplicates.parquet", "pairs.parquet"])
+        tables = ["decisions.parquet", "duplicates.parquet", "pairs.parquet"]
+        tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
+        listed = ", ".join([*files, *tables])
         told.append(f"Written to {out}: {listed}, run.json …")
     if len(result.duplicates) and (example := _example(result, out)):
         told.append(f"Look at the weakest pair: {example}")
     return told
+
+
+def _action_lines(result: Result, out: Path | None) -> list[str]:
+    """What the policy would do; it is done by another command."""
+    if not out or not result.info["settings"]["policy"]:
+        return []
+    from neardup.outputs.applying.applied import action_counts, counted
+
+    told = counted(action_counts(result.actions))
+    return [f"By the policy: {told}. Nothing of it is done yet: neardup apply {out}"]
 
 
 def _renamed(result: Result) -> list[str]:

@@ -1,11 +1,13 @@
 """The policy's order: which of several copies comes first, and so is kept.
 
-``--keep`` names one criterion; ties, and everything without a value, fall back to the position in
-the input. The order is a permutation of the documents: ``rank[document]``.
+An order is one criterion or several; ties of one go to the next, the last ties to the position in
+the input, and what has no value comes after what has one. So the order is a permutation of the
+documents: ``rank[document]``. ``--keep`` and policies write criteria alike.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,76 +15,208 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.values import as_dates, plain, sortable
-from neardup.errors import SettingsError
+from neardup.decisions.values import as_dates, filled, plain, sortable
+from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.schema import Array
 
 SIMPLE = ("first", "last", "longest", "shortest", "newest", "oldest")
-CHOICES = "first, last, longest, shortest, newest, oldest, COLUMN:asc, COLUMN:desc or source:a,b,c"
+CHOICES = (
+    "first, last, longest, shortest, newest, oldest, COLUMN:asc, COLUMN:desc, source:a,b,c or "
+    "complete:COLUMN,COLUMN"
+)
+SEPARATOR = ";"
 
 
 @dataclass(frozen=True)
-class Keep:
-    """``--keep`` as understood: a criterion, the column it reads, and its direction."""
+class Criterion:
+    """One criterion as understood: what it looks at, in which columns, in which direction."""
 
-    criterion: str
-    column: str | None = None
+    written: str
+    name: str
+    columns: tuple[str, ...] = ()
     descending: bool = False
     sources: tuple[str, ...] = ()
 
     @classmethod
-    def parse(cls, written: str, date_column: str | None) -> Keep:
+    def parse(cls, written: str, date_column: str | None, where: str = "keep") -> Criterion:
         if written in ("newest", "oldest"):
             if date_column is None:
                 raise SettingsError(
-                    f"keep {written!r} needs to know which column is the date.",
-                    hint="name it with --date COLUMN (in Python: date='COLUMN').",
+                    f"{where} {written!r} needs to know which column is the date.",
+                    hint="name it with --date COLUMN (in Python and policies: date = 'COLUMN').",
                 )
-            return cls("date", date_column, written == "newest")
+            return cls(written, "date", (date_column,), written == "newest")
         if written in ("longest", "shortest"):
-            return cls("length", None, written == "longest")
+            return cls(written, "length", (), written == "longest")
         if written in ("first", "last"):
-            return cls("position", None, written == "last")
+            return cls(written, "position", (), written == "last")
         column, _, rest = written.rpartition(":")
         if rest in ("asc", "desc") and column:
-            return cls("column", column, rest == "desc")
+            return cls(written, "column", (column,), rest == "desc")
         column, _, rest = written.partition(":")
-        if column == "source" and rest:
-            return cls("source", "source", False, tuple(s.strip() for s in rest.split(",")))
-        raise SettingsError(f"keep is {written!r}.", hint=f"expected {CHOICES}.")
+        listed = tuple(name.strip() for name in rest.split(","))
+        if column in ("source", "complete") and rest:
+            _check_listed(f"{where} {written!r}", listed)
+            if column == "source":
+                return cls(written, "source", ("source",), False, listed)
+            return cls(written, "complete", listed, True)
+        raise SettingsError(f"{where} is {written!r}.", hint=_expected(written))
+
+    @property
+    def about(self) -> tuple[str, tuple[str, ...]]:
+        """Two criteria about the same are one too many, whatever their direction."""
+        return self.name, tuple(sorted(self.columns))
+
+    def values(self, lengths: Array, columns: Mapping[str, pa.ChunkedArray]) -> pa.Array:
+        """One a document; ``columns`` may be empty where there was no document to read."""
+        if self.name == "length":
+            return pa.array(lengths)
+        if self.name == "position" or not set(self.columns) <= columns.keys():
+            return pa.array(np.arange(len(lengths)))
+        if self.name == "complete":
+            return pa.array(np.sum([filled(columns[name]) for name in self.columns], axis=0))
+        name, column = self.columns[0], columns[self.columns[0]]
+        if self.name == "source":
+            preferred = pa.array(self.sources, pa.large_string())
+            return pc.index_in(plain(column, name).cast(pa.large_string()), preferred)
+        made = as_dates(column, name) if self.name == "date" else sortable(column, name)
+        return _without_nan(made)
 
 
-def rank_documents(
-    keep: Keep, lengths: Array, column: pa.ChunkedArray | None
-) -> npt.NDArray[np.int64]:
-    """``lengths`` in characters; ``column`` is the one that ``keep`` reads, a value a document."""
-    count = len(lengths)
-    if keep.criterion == "position":
-        order = np.arange(count)[:: -1 if keep.descending else 1]
-    elif keep.criterion == "length":
-        order = np.argsort(-lengths if keep.descending else lengths, kind="stable")
-    elif column is None:  # there was not one document to read it from
-        order = np.arange(count)
-    else:
-        order = _by_values(_values(keep, column), keep.descending)
-    rank = np.empty(count, np.int64)
-    rank[order] = np.arange(count)
-    return rank
+def _expected(written: str) -> str:
+    several = ", " in written or any(name in SIMPLE for name in written.split(","))
+    apart = f"; several of them are written apart by {SEPARATOR!r}" if several else ""
+    return f"expected {CHOICES}{apart}."
 
 
-def _by_values(values: pa.Array, descending: bool) -> Array:
-    table = pa.table({"value": values, "position": np.arange(len(values))})
-    direction = "descending" if descending else "ascending"
-    # Nulls come last, whatever the direction: the default, and pyarrow 25 warns when it is said.
-    order = pc.sort_indices(table, [("value", direction), ("position", "ascending")])
-    return np.asarray(order).astype(np.int64)
+def _check_listed(what: str, listed: Sequence[str]) -> None:
+    if "" in listed or len(set(listed)) < len(listed):
+        fault = "an empty name" if "" in listed else "a name twice"
+        raise SettingsError(f"{what} has {fault}.", hint="list each name once.")
 
 
-def _values(keep: Keep, column: pa.ChunkedArray) -> pa.Array:
-    name = keep.column or ""
-    if keep.criterion == "source":
-        sources = pa.array(keep.sources, pa.large_string())
-        return pc.index_in(plain(column, name).cast(pa.large_string()), sources)
-    if keep.criterion == "date":
-        return as_dates(column, name)
-    return sortable(column, name)
+def _without_nan(values: pa.Array) -> pa.Array:
+    if not pa.types.is_floating(values.type):
+        return values
+    return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+
+
+@dataclass(frozen=True)
+class Order:
+    """Criteria, the first of them the strongest; none at all is the order of the input."""
+
+    criteria: tuple[Criterion, ...] = ()
+
+    @classmethod
+    def parse(
+        cls, written: str | Sequence[str], date_column: str | None, where: str = "keep"
+    ) -> Order:
+        """``source:a,b; longest``, or the criteria as a list. All problems at once."""
+        if isinstance(written, str):
+            written = [part.strip() for part in written.split(SEPARATOR)]
+        made: list[Criterion] = []
+        problems: list[NeardupError] = []
+        for part in written:
+            try:
+                made.append(Criterion.parse(part, date_column, where))
+            except NeardupError as error:
+                problems.append(error)
+        problems += _contradictions(made, where)
+        if problems:
+            raise all_problems(problems)
+        return cls(tuple(made))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for one in self.criteria for name in one.columns))
+
+    @property
+    def by_length(self) -> bool:
+        return any(one.name == "length" for one in self.criteria)
+
+    @property
+    def by_position(self) -> bool:
+        return self.criteria[:1] in ((), (Criterion("first", "position"),))
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return next((one.sources for one in self.criteria if one.name == "source"), ())
+
+    def values(self, lengths: Array, columns: Mapping[str, pa.ChunkedArray]) -> list[pa.Array]:
+        return [one.values(lengths, columns) for one in self.criteria]
+
+    def rank(self, lengths: Array, columns: Mapping[str, pa.ChunkedArray]) -> npt.NDArray[np.int64]:
+        """``lengths`` in characters; ``columns`` are those that the criteria read."""
+        return self.rank_of(self.values(lengths, columns), len(lengths))
+
+    def rank_of(self, values: Sequence[pa.Array], count: int) -> npt.NDArray[np.int64]:
+        if self.by_position:
+            return np.arange(count)
+        keys = {f"{i}": value for i, value in enumerate(values)} | {"": np.arange(count)}
+        directions = ["descending" if one.descending else "ascending" for one in self.criteria]
+        # Nulls come last, whatever the direction: the default; pyarrow 25 warns when it is said.
+        order = pc.sort_indices(
+            pa.table(keys), list(zip(keys, [*directions, "ascending"], strict=True))
+        )
+        rank = np.empty(count, np.int64)
+        rank[np.asarray(order).astype(np.int64)] = np.arange(count)
+        return rank
+
+    def deciding(self, values: Sequence[pa.Array], one: Array, other: Array) -> list[str]:
+        """For each pair of documents, the first criterion by which they differ."""
+        number = np.full(len(one), len(values), np.int64)
+        for i in reversed(range(len(values))):
+            number[_differ(values[i], one, other)] = i
+        names = [criterion.written for criterion in self.criteria] + ["position in the input"]
+        return [names[i] for i in number.tolist()]
+
+
+def _differ(values: pa.Array, one: Array, other: Array) -> Array:
+    a, b = values.take(pa.array(one)), values.take(pa.array(other))
+    unequal = pc.fill_null(pc.not_equal(a, b), False)
+    return np.asarray(pc.or_(unequal, pc.xor(pc.is_null(a), pc.is_null(b))))
+
+
+def _contradictions(criteria: Sequence[Criterion], where: str) -> list[NeardupError]:
+    found: list[NeardupError] = []
+    for i, one in enumerate(criteria):
+        earlier = [before for before in criteria[:i] if before.about == one.about]
+        if earlier:
+            twice = earlier[0].written == one.written
+            how = "stands there twice" if twice else f"contradicts {earlier[0].written!r}"
+            found.append(SettingsError(f"{where}: {one.written!r} {how}.", hint="leave one out."))
+        elif any(before.name == "position" for before in criteria[:i]):
+            found.append(
+                SettingsError(
+                    f"{where}: {one.written!r} comes after a criterion that leaves no ties, "
+                    "so it never counts.",
+                    hint="put first or last at the end of the order.",
+                )
+            )
+    return found
+
+
+def rank_of_all(rank: Array, position: Array, total: int) -> npt.NDArray[np.int64]:
+    """The order of accepted documents over all; rejected ones come last, they never meet anyone.
+    The order of the input stays what it is, whoever was rejected."""
+    if np.array_equal(rank, np.arange(len(rank))):
+        return np.arange(total)
+    key = np.full(total, np.iinfo(np.int64).max)
+    key[position] = rank
+    over_all = np.empty(total, np.int64)
+    over_all[np.argsort(key, kind="stable")] = np.arange(total)
+    return over_all
+
+
+def check_preferred(order: Order, column: pa.ChunkedArray | None, names: Sequence[str]) -> None:
+    """A preference for names that no input has would order nothing. Where documents bring their
+    own sources, those of today need not be among the preferred ones."""
+    if not order.sources or column is None:
+        return
+    there = set(column.unique().to_pylist())
+    if there <= set(names) and there.isdisjoint(order.sources):
+        listed = ", ".join(map(repr, dict.fromkeys(names)))
+        raise SettingsError(
+            f"keep prefers {', '.join(map(repr, order.sources))}, but the inputs are {listed}.",
+            hint="name inputs with --source NAME=INPUT (in Python, with a dict).",
+        )

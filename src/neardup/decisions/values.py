@@ -51,6 +51,25 @@ def group_codes(column: pa.ChunkedArray | pa.Array, name: str) -> Array:
     return np.asarray(encoded.indices).astype(np.int64)
 
 
+def filled(column: pa.ChunkedArray | pa.Array) -> Array:
+    """Which documents have a value: not missing, not blank, not an empty list or object."""
+    values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(values, pa.ChunkedArray):  # no chunk at all
+        return np.zeros(0, np.bool_)
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    there: Array = np.array(values.is_valid())
+    if _is_text(values.type):
+        written = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
+        there &= ~np.asarray(pc.is_in(written, _EMPTY))
+    elif pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+        there &= np.asarray(pc.fill_null(pc.greater(pc.list_value_length(values), 0), False))
+    elif pa.types.is_floating(values.type):
+        there &= ~np.asarray(pc.fill_null(pc.is_nan(values), False))
+    return there
+
+
+_EMPTY = pa.array(["", "[]", "{}"], pa.large_string())  # as JSON gives what is no string
 _WHOLE = r"^\s*[-+]?\d{1,18}\s*$"
 _NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 

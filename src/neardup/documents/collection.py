@@ -9,10 +9,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
+
+import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, Mask, Source
 from neardup.documents.csv import CsvSource
@@ -34,7 +36,13 @@ from neardup.documents.kept import (
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.remote import Place
-from neardup.errors import InputError, UnreadableError, UsageError
+from neardup.errors import (
+    ColumnError,
+    InputError,
+    UnreadableError,
+    UsageError,
+    all_problems,
+)
 
 
 class Collection:
@@ -101,6 +109,20 @@ class Collection:
         columns = self._columns
         return named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
 
+    def check_columns(self, columns: Columns, somewhere: Sequence[str] = ()) -> None:
+        """Raises now what reading would raise later: a column that a file lacks, or one that must
+        be ``somewhere`` and is in no file. Looks at the first chunk of each."""
+        extra = (*columns.extra, *somewhere)
+        self._columns = replace(columns, extra=extra, optional=tuple(somewhere))
+        missing = dict.fromkeys(somewhere)
+        for source in readable(self.sources):
+            with suppress(UnreadableError):  # its turn will tell
+                for chunk in itertools.islice(self._named(source), 1):
+                    records = chunk.read().records
+                    missing = {name: None for name in missing if not _has(source, records, name)}
+        if missing:
+            raise all_problems([_nowhere(name) for name in missing])
+
     def texts(self, file: str, rows: Sequence[int], columns: Columns | None = None) -> list[str]:
         """A few texts again; ``columns`` as in the last call of ``chunks``. A rejected row's is
         empty."""
@@ -147,16 +169,18 @@ class Collection:
         kept = {name: some[0] if len(some) == 1 else joined(some) for name, some in parts.items()}
         return kept if self.inputs.mapped else kept[""]
 
-    def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
+    def write_kept(self, keep: Mask, folder: Path, name: str = "kept") -> list[Path]:
         """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in, of
         folders a folder ``kept`` and a list. They appear only when all of them are whole."""
         keep = as_mask(keep)
         folder.mkdir(parents=True, exist_ok=True)
-        groups = groups_of(self.sources)
+        groups = groups_of(self.sources, name)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
-            write_all(self.sources, keep, self.limit, lambda source: writers[kept_name(source)])
-        return [folder / name for name in names_of(groups)]
+            write_all(
+                self.sources, keep, self.limit, lambda source: writers[kept_name(source, name)]
+            )
+        return [folder / file for file in names_of(groups)]
 
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""
@@ -190,6 +214,21 @@ class Collection:
             self.limit,
             lambda _: lambda source, part: source.copy(part, lines),
         )
+
+
+def _has(source: Source, records: pa.RecordBatch, name: str) -> bool:
+    if name not in records.schema.names:
+        return False
+    # Lines have no header: a field that none of them has is delivered all the same.
+    unnamed = isinstance(source, JsonlSource | ListSource)
+    return not unnamed or bool(records.column(name).null_count < records.num_rows)
+
+
+def _nowhere(name: str) -> ColumnError:
+    return ColumnError(
+        f"Column {name!r} is in none of the inputs.",
+        hint="name columns that at least one of them has.",
+    )
 
 
 def collect(inputs: Any, encoding: str | None = None) -> Collection:

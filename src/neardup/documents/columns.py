@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import schema
-from neardup.errors import ColumnError, UnreadableError
+from neardup.errors import ColumnError, UnreadableError, all_problems
 
 Mask = npt.NDArray[np.bool_]
 DEFAULT_ID = "id"
@@ -181,6 +181,12 @@ def generated_ids(file: str, rows: pa.Array) -> pa.Array:
         rows.cast(pa.large_string()),
         pa.scalar(":", pa.large_string()),
     )
+
+
+def refuse_missing(missing: Sequence[str], there: Sequence[str], file: str) -> None:
+    """One error for all the columns that a file lacks, if it lacks any."""
+    if missing:
+        raise all_problems([unknown_column(name, there, file) for name in missing])
 
 
 def unknown_column(name: str, there: Sequence[str], file: str) -> ColumnError:

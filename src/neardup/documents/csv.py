@@ -24,7 +24,7 @@ from neardup.documents.columns import (
     LostChunk,
     Mask,
     Rejected,
-    unknown_column,
+    refuse_missing,
 )
 from neardup.documents.jsonl import LineWriter
 from neardup.documents.lost import Watch, lost_from_here
@@ -184,9 +184,9 @@ class CsvSource:
         return pa.Table.from_arrays([strings(column) for column in columns], names=names)
 
     def _check(self, columns: Columns) -> None:
+        names = self.header.names
+        refuse_missing([n for n in columns.required if n not in names], names, self.file)
         for name in columns.required:
-            if name not in self.header.names:
-                raise unknown_column(name, self.header.names, self.file)
             if self.header.names.count(name) > 1:
                 raise ColumnError(
                     f"Column {name!r} stands more than once in the header of {self.file}.",

@@ -27,7 +27,6 @@ from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.tables import TableChunk
 from neardup.errors import InputError
 
-KEPT_FOLDER, KEPT_LIST = "kept", "kept.txt"
 CHUNK_FILES = 1000
 _NAMES = ("id", "text")
 
@@ -204,6 +203,11 @@ def with_prefixes(folders: Sequence[FolderSource]) -> None:
         folder.prefix = name if names.count(name) == 1 else f"{i}-{name}"
 
 
+def list_name(folder: str) -> str:
+    """Of the list of the files that were copied into a folder."""
+    return f"{folder}.txt"
+
+
 @contextmanager
 def folder_writer(path: Path) -> Iterator[Callable[[FolderSource, Mask], int]]:
     """Gives a function that copies the kept files of a folder and says how many files it has."""
@@ -222,7 +226,7 @@ def folder_writer(path: Path) -> Iterator[Callable[[FolderSource, Mask], int]]:
 
     try:
         yield write
-        with whole_file(path.with_name(KEPT_LIST)) as listed:
+        with whole_file(path.with_name(list_name(path.name))) as listed:
             listed.write_bytes(b"".join(os.fsencode(place) + b"\n" for place in places))
         part.replace(path)
     except BaseException:

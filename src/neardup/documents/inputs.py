@@ -168,7 +168,7 @@ def named_chunks(source: Source, columns: Columns) -> Iterator[Chunk]:
     if SOURCE not in columns.delivered:
         yield from source.chunks(columns)
         return
-    for chunk in source.chunks(replace(columns, optional=(SOURCE,))):
+    for chunk in source.chunks(replace(columns, optional=(*columns.optional, SOURCE))):
         yield _NamedChunk(chunk)
 
 

@@ -25,7 +25,7 @@ from neardup.documents.columns import (
     Mask,
     Rejected,
     generated_ids,
-    unknown_column,
+    refuse_missing,
 )
 from neardup.documents.json import parsed, table_of
 from neardup.documents.lost import Watch, lost_from_here
@@ -103,11 +103,10 @@ class _Parsed:
         whole = np.flatnonzero(self.scan.status == lines.OK)
         if self.chunk.first_row > 1 or len(whole) == 0:
             return
-        for name in self.columns.required:
-            if not self.scan.fields[name].types.any():
-                line = self.chunk.data.split(b"\n", int(whole[0]) + 1)[int(whole[0])]
-                there = list(parsed(line.decode("utf-8-sig")))
-                raise unknown_column(name, there, self.chunk.file)
+        missing = [n for n in self.columns.required if not self.scan.fields[n].types.any()]
+        if missing:
+            line = self.chunk.data.split(b"\n", int(whole[0]) + 1)[int(whole[0])]
+            refuse_missing(missing, list(parsed(line.decode("utf-8-sig"))), self.chunk.file)
 
 
 def text_reason(name: str, kind: str) -> str:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from neardup.documents.arrow import ArrowSource, arrow_writer
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource, check_headers
-from neardup.documents.folder import KEPT_FOLDER, KEPT_LIST, FolderSource, folder_writer
+from neardup.documents.folder import FolderSource, folder_writer, list_name
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.parquet import ParquetSource, parquet_writer
@@ -32,21 +32,22 @@ _SUFFIXES = {codec: suffix for suffix, codec in CODECS.items()}
 Write = Callable[[Any, Mask], int]
 
 
-def kept_name(source: Source) -> str:
+def kept_name(source: Source, name: str = "kept") -> str:
     if isinstance(source, JsonlSource | CsvSource):
-        return f"kept.{source.form}" + _SUFFIXES.get(source.codec or "", "")
+        return f"{name}.{source.form}" + _SUFFIXES.get(source.codec or "", "")
     if isinstance(source, ArrowSource):
-        return f"kept.{source.form}"
+        return f"{name}.{source.form}"
     if isinstance(source, FolderSource):
-        return KEPT_FOLDER
-    return "kept.parquet" if isinstance(source, ParquetSource | TableSource) else "kept.jsonl"
+        return name
+    ending = "parquet" if isinstance(source, ParquetSource | TableSource) else "jsonl"
+    return f"{name}.{ending}"
 
 
-def groups_of(sources: Sequence[Source]) -> dict[str, list[Any]]:
+def groups_of(sources: Sequence[Source], name: str = "kept") -> dict[str, list[Any]]:
     """The files that will be written, with their sources."""
     groups: dict[str, list[Any]] = {}
     for source in readable(sources):
-        groups.setdefault(kept_name(source), []).append(source)
+        groups.setdefault(kept_name(source, name), []).append(source)
     return groups
 
 
@@ -56,7 +57,8 @@ def readable(sources: Sequence[Source]) -> list[Source]:
 
 def names_of(groups: dict[str, list[Any]]) -> list[str]:
     """Everything that is written for the groups."""
-    return [*groups, *([KEPT_LIST] if KEPT_FOLDER in groups else [])]
+    folders = [name for name, some in groups.items() if isinstance(some[0], FolderSource)]
+    return [*groups, *map(list_name, folders)]
 
 
 def check_group(sources: Sequence[Any]) -> None:

@@ -12,7 +12,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.documents.columns import Chunk, Columns, DocumentBatch, Mask, Rejected, unknown_column
+from neardup.documents.columns import (
+    Chunk,
+    Columns,
+    DocumentBatch,
+    Mask,
+    Rejected,
+    refuse_missing,
+    unknown_column,
+)
 from neardup.documents.jsonl import LineWriter
 from neardup.documents.tables import CHUNK_ROWS, TableChunk
 from neardup.documents.values import json_like, kind, text_column
@@ -99,9 +107,8 @@ class DictChunk:
         first = next((item for item in dicts if item), None)
         if self.first_row > 1 or first is None:
             return
-        for name in self.columns.required:
-            if not any(name in item for item in dicts):
-                raise unknown_column(name, [str(key) for key in first], "the list of dicts")
+        missing = [n for n in self.columns.required if not any(n in item for item in dicts)]
+        refuse_missing(missing, [str(key) for key in first], "the list of dicts")
 
 
 def json_line(item: dict[str, Any]) -> bytes:

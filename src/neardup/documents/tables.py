@@ -24,7 +24,7 @@ from neardup.documents.columns import (
     generated_ids,
     kept_rows,
     mask_for,
-    unknown_column,
+    refuse_missing,
 )
 from neardup.documents.values import id_column, json_like, text_column, valid_mask
 
@@ -95,9 +95,7 @@ def chunk_of(batch: pa.RecordBatch, file: str, first_row: int, columns: Columns)
 
 
 def check_columns(columns: Columns, there: Sequence[str], file: str) -> None:
-    for name in columns.required:
-        if name not in there:
-            raise unknown_column(name, there, file)
+    refuse_missing([n for n in columns.required if n not in there], there, file)
 
 
 def wanted(columns: Columns, there: Sequence[str]) -> list[str]:

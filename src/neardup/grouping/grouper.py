@@ -20,8 +20,8 @@ import numpy as np
 from neardup.artefacts.artefact import Artefact, Artefacts, Need
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.kinds import kinds_of
-from neardup.decisions.order import Keep, rank_documents
-from neardup.errors import NeardupError, SettingsError, SignatureError
+from neardup.decisions.order import Order
+from neardup.errors import NeardupError, SettingsError, SignatureError, all_problems
 from neardup.grouping.ranked import TEXT, RankedList, ranked_list
 from neardup.grouping.signing import header_of, signed
 from neardup.grouping.taking import Taken, from_signatures, from_texts
@@ -30,7 +30,7 @@ from neardup.methods import registry
 from neardup.methods.method import Method
 from neardup.outputs.grouped import Grouped
 from neardup.outputs.places import Places
-from neardup.plan import Plan, Settings, all_problems, resolve, settings_of
+from neardup.plan import Plan, Settings, resolve, settings_of
 from neardup.progress import Silent
 from neardup.schema import Array
 
@@ -155,9 +155,8 @@ class Grouper:
 
 def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Places:
     """By the rule of a run, on those that can be compared, then for all."""
-    column = plan.keep.column
-    dates = listed.column(column).take(taken.rows) if column else None
-    rank = rank_documents(plan.keep, taken.lengths, dates)
+    columns = {name: listed.column(name).take(taken.rows) for name in plan.keep.columns}
+    rank = plan.keep.rank(taken.lengths, columns)
     intake = taken.intake(plan)
     outcome, _ = decide_intake(intake, plan, rank, Silent())
     intake.store.close()
@@ -199,14 +198,14 @@ def _listing(given: Mapping[str, Any]) -> Listing:
     return Listing(**given)
 
 
-def _keep(representative: str, date: str | None) -> Keep:
+def _keep(representative: str, date: str | None) -> Order:
     if date is None and representative in ("first", "last"):
         raise SettingsError(
             f"representative {representative!r} is the {representative} published; which column is "
             "the date?",
             hint="name it with --date COLUMN (in Python: date='COLUMN').",
         )
-    return Keep.parse(REPRESENTATIVES[representative], date)
+    return Order.parse(REPRESENTATIVES[representative], date)
 
 
 def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:

@@ -24,7 +24,7 @@ from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.method import Prepared, PreparesEvidence
-from neardup.methods.preparing import no_keys
+from neardup.methods.preparing import no_keys, text_digests
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -107,8 +107,9 @@ def _submitted(
 
 def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
     batch = chunk.read()
-    prepared = prepare(batch.records, plan)
-    if plan.keep.criterion == "length":
+    # A method may tell identical copies in its own way; what is stored is the same for all.
+    prepared = replace(prepare(batch.records, plan), text_digests=text_digests(batch.records))
+    if plan.keep.by_length:
         lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
     else:
         lengths = np.zeros(batch.records.num_rows, np.int64)

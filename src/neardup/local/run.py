@@ -14,11 +14,10 @@ import numpy as np
 
 from neardup.decisions.clusters import components, rule_clusters
 from neardup.decisions.copies import Decided, decide_all
-from neardup.decisions.order import rank_documents
+from neardup.decisions.order import check_preferred
 from neardup.decisions.values import group_codes
 from neardup.documents import Collection
 from neardup.documents.inputs import SOURCE
-from neardup.errors import SettingsError
 from neardup.local.intake import take_in
 from neardup.local.match import match
 from neardup.local.planted import KnownScores, known_scores
@@ -41,8 +40,10 @@ def run(
     references = take_references(plan, store, progress, offered=collection.inputs.offered)
     intake = take_in(collection, plan, progress, store)
     clock.lap("reading")
-    _check_sources(collection, plan, intake)
-    rank = rank_documents(plan.keep, intake.lengths, intake.extra.get(plan.keep.column or ""))
+    if collection.inputs.offered:
+        names = list(collection.source_names.values())
+        check_preferred(plan.keep, intake.extra.get(SOURCE), names)
+    rank = plan.keep.rank(intake.lengths, intake.extra)
     refs = len(references)
     if refs:
         intake = joined([references, intake], plan)
@@ -99,21 +100,6 @@ def decide_intake(
         intake, rank, leader, decided, cluster, pairs, complete, verifier.scored, clock.laps, refs
     )
     return outcome, plan
-
-
-def _check_sources(collection: Collection, plan: Plan, intake: Intake) -> None:
-    """A preference for names that no input has would order nothing. Where documents bring their
-    own sources, those of today need not be among the preferred ones."""
-    column = intake.extra.get(SOURCE)
-    if plan.keep.criterion != SOURCE or not collection.inputs.offered or column is None:
-        return
-    there, names = set(column.unique().to_pylist()), list(collection.source_names.values())
-    if there <= set(names) and there.isdisjoint(plan.keep.sources):
-        listed = ", ".join(map(repr, dict.fromkeys(names)))
-        raise SettingsError(
-            f"keep prefers {', '.join(map(repr, plan.keep.sources))}, but the inputs are {listed}.",
-            hint="name inputs with --source NAME=INPUT (in Python, with a dict).",
-        )
 
 
 def _confirmed(leader: Array, verifier: Verifier) -> Array:

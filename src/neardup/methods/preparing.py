@@ -20,6 +20,7 @@ from neardup.text.options import Text
 from neardup.text.words import word_map
 
 SHORT_ENTRIES = 4
+TEXT_SEED = 7  # as in native/methods
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,13 @@ def read_words(batch: pa.RecordBatch, text: Text) -> Reading:
         texts.values, texts.offsets, text.native(), words
     )
     return Reading(Ragged(hashes, ends), of_text, of_normal, short.reshape(-1, 2))
+
+
+def text_digests(batch: pa.RecordBatch) -> Array:
+    """Of the bytes of each text, as ``read_words`` gives them; stored with a run."""
+    texts = Ragged.of_strings(batch.column("text"))
+    digests: Array = _native.bytes_digests(texts.values, texts.offsets, TEXT_SEED)
+    return digests
 
 
 def prepared(

@@ -52,8 +52,10 @@ def annotating(result: Result) -> Result:
         rank=result.rank,
         collection=lambda: collection,
         artefacts=result.artefacts,
+        text_digests=result.text_digests,
     )
     made.signatures = result.signatures
+    made.known_actions = lambda: result.actions
     return made
 
 
@@ -88,27 +90,26 @@ class AnnotatedCollection(Collection):
     def kept(self, keep: Mask) -> Any:
         return super().kept(np.ones_like(keep))
 
-    def write_kept(self, keep: Mask, folder: Path) -> list[Path]:
+    def write_kept(self, keep: Mask, folder: Path, name: str = "annotated") -> list[Path]:
         """``annotated.*``, one file for each format that came in; of folders a list of files."""
         folder.mkdir(parents=True, exist_ok=True)
         groups: dict[str, list[Source]] = {}
         for source in readable(self.sources):
-            groups.setdefault(_name(source), []).append(source)
+            groups.setdefault(_name(source, name), []).append(source)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
+            everyone = np.ones_like(keep)
             write_all(
-                self.sources, np.ones_like(keep), self.limit, lambda source: writers[_name(source)]
+                self.sources, everyone, self.limit, lambda source: writers[_name(source, name)]
             )
-        return [folder / name for name in groups]
+        return [folder / file for file in groups]
 
     def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
         super().write_kept_to(np.ones_like(keep), stream)
 
 
-def _name(source: Source) -> str:
-    if isinstance(source, AnnotatedFiles):
-        return FILE_LIST
-    return kept_name(source).replace("kept", "annotated", 1)
+def _name(source: Source, name: str) -> str:
+    return FILE_LIST if isinstance(source, AnnotatedFiles) else kept_name(source, name)
 
 
 def free_prefix(sources: Sequence[Source]) -> str:

@@ -36,6 +36,7 @@ from neardup.errors import (
 from neardup.outputs.result import Result
 
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
+DIGESTS, ACTIONS, APPLIED = "digests.parquet", "actions.parquet", "applied"
 FORMAT = 2
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
@@ -48,18 +49,23 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     _forget_earlier_run(folder)
     info = {**result.info, "format": FORMAT}
-    fault = None
-    if collection:
-        try:
+    fault, files = None, []
+    try:
+        if info["settings"].get("policy"):
+            write_table(result.actions, folder / ACTIONS)
+        if collection:
             files = collection.write_kept(result.keep_mask(), folder)
-        except (ChangedError, StoreError, UnreadableError) as error:
-            fault, files = error, []
-            info["kept_fault"] = error.message
+    except (ChangedError, StoreError, UnreadableError) as error:
+        fault = error
+        info["kept_fault"] = error.message
+    if collection:
         info["kept_files"] = [path.name for path in files]
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
     _write_order(result, folder / ORDER)
+    if result.text_digests is not None:
+        write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
     if result.signatures:
         result.signatures(folder / SIGNATURES)
     else:
@@ -89,7 +95,7 @@ def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
                 f"The output {folder} is the input {file}, or lies inside it.",
                 hint="name another folder with -o.",
             )
-        if file.parent == place:
+        if file.parent == place or place / APPLIED in file.parents:
             raise UsageError(
                 f"The input {file} lies in the output folder {folder}, where a run "
                 "could write over it.",
@@ -112,6 +118,9 @@ def _forget_earlier_run(folder: Path) -> None:
         if isinstance(name, str) and _WRITTEN.fullmatch(name):
             _remove(folder / name)
     _remove(folder / "report.html")
+    _remove(folder / DIGESTS)
+    _remove(folder / ACTIONS)
+    _remove(folder / APPLIED)
     _remove(folder / ARTEFACTS)
 
 
@@ -141,13 +150,19 @@ def load(folder: Path) -> Result:
     decisions = pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS)
     order = folder / ORDER
     rank = pq.read_table(order)["rank"].to_numpy() if order.exists() else None
-    return Result(
+    digests = folder / DIGESTS
+    texts = pq.read_table(digests)["text"].to_numpy() if digests.exists() else None
+    made = Result(
         decisions,
         pq.read_table(folder / "pairs.parquet").cast(schema.PAIRS),
         info,
         rank=rank,
         collection=_reopen(info, decisions),
+        text_digests=texts,
     )
+    if (folder / ACTIONS).exists():
+        made.known_actions = lambda: pq.read_table(folder / ACTIONS).cast(schema.ACTIONS)
+    return made
 
 
 def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:

@@ -54,6 +54,28 @@ def with_columns(given: Any, columns: pa.Table) -> Any:
     return given
 
 
+def with_values(given: Any, columns: pa.Table) -> Any:
+    """As ``with_columns``, but for columns that are there already, which stay in their places."""
+    library = type(given).__module__.partition(".")[0]
+    names = columns.column_names
+    if library == "pandas":
+        made = {n: columns[n].to_pandas().set_axis(given.index) for n in names}
+        return given.assign(**{n: s.astype(given[n].dtype) for n, s in made.items()})
+    if library == "polars":
+        return given.with_columns(importlib.import_module("polars").from_arrow(columns))
+    if library == "datasets":
+        order = given.column_names
+        both = _with_features(given.remove_columns(names), columns).select_columns(order)
+        return both.cast(given.features).with_format(given.format["type"])
+    if isinstance(given, pa.RecordBatch):
+        table = with_values(pa.Table.from_batches([given]), columns).combine_chunks()
+        return table.to_batches()[0]
+    for name in names:
+        i = given.schema.get_field_index(name)
+        given = given.set_column(i, given.schema.field(i), columns[name])
+    return given
+
+
 def _with_features(dataset: Any, columns: pa.Table) -> Any:
     datasets = importlib.import_module("datasets")
     both = datasets.concatenate_datasets([dataset, datasets.Dataset(columns)], axis=1)

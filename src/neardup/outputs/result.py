@@ -7,7 +7,7 @@ answers the same either way, as far as the documents are still where they were.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,8 @@ from neardup.outputs.tables import clusters_table, duplicates_table
 from neardup.schema import Array
 
 if TYPE_CHECKING:
+    from neardup.decisions.policy import Policy
+    from neardup.outputs.applying.applied import Applied
     from neardup.outputs.explain import Explanation
 
 
@@ -59,6 +61,7 @@ class Result:
         rank: Array | None = None,
         collection: Callable[[], Collection] | None = None,
         artefacts: Artefacts = NO_ARTEFACTS,
+        text_digests: Array | None = None,
     ) -> None:
         self.decisions = decisions
         self.pairs = pairs
@@ -66,6 +69,9 @@ class Result:
         self.rank = np.arange(len(decisions)) if rank is None else rank
         self._collection = collection
         self.artefacts = artefacts
+        # Of each document's text, 0 for rejected ones: whether the input is still what it was.
+        self.text_digests = text_digests
+        self.known_actions: Callable[[], pa.Table] | None = None  # where they are at hand
         # Writes the signatures of this run to a file; None when they were not asked for.
         self.signatures: Callable[[Path], None] | None = None
 
@@ -158,6 +164,18 @@ class Result:
                 hint="run again with that threshold, or with a larger max_pairs.",
             )
         return rethreshold(self, threshold)
+
+    @functools.cached_property
+    def actions(self) -> pa.Table:
+        """What the policy of the run does with every document, and why; nothing is done yet."""
+        return self.known_actions() if self.known_actions else self.apply().actions
+
+    def apply(self, policy: str | Path | Mapping[str, Any] | Policy | None = None) -> Applied:
+        """The documents after a policy, the run's own if none is given: in its order, decided
+        again without matching, with its actions. Nothing is written and this result stays."""
+        from neardup.outputs.applying.applied import apply
+
+        return apply(self, policy)
 
     def save(self, folder: str | Path, *, annotate: bool = False) -> Path:
         """Writes the folder of a run: kept documents, tables, ``run.json``. With ``annotate`` all

@@ -1,4 +1,5 @@
-"""Decisions at a higher threshold from the pairs of a run: no document is read again."""
+"""Decisions made again from the pairs of a run, at a higher threshold or in another order: nothing
+is matched again."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from neardup.outputs.result import Result
 from neardup.outputs.tables import decided_columns, decision_column, with_notes
 from neardup.schema import Array, Ragged
 
+NOTE = r" \([a-z_, ]+\)$"
 NO_GROUPS = Groups(Ragged(np.empty(0, np.int64), np.zeros(1, np.int64)), np.empty(0, np.uint8))
 
 
@@ -44,12 +46,21 @@ def rethreshold(result: Result, threshold: float) -> Result:
         )
     # The nearest double of the threshold and of an equal share are one number: nothing is lost.
     table = result.pairs.filter(pc.greater_equal(result.pairs["score"], threshold))
-    pairs = _by_rank(result, table)
-    verdict = decide(len(result.decisions), pairs, NO_GROUPS, _nothing_more)
     method = _method(result, threshold)
-    info = _info(result, method)
-    kept_of, score = _by_document(result.rank, verdict.kept_of, verdict.score)
-    document = np.argsort(result.rank)
+    made = decide_again(result, table, method, _info(result, method), result.rank)
+    made.artefacts = _still_valid(result.artefacts)
+    return made
+
+
+def decide_again(
+    result: Result, table: pa.Table, method: Method, info: dict[str, Any], rank: Array
+) -> Result:
+    """What the rule says of the pairs in ``table`` when documents come in the order of ``rank``.
+    Right only if these are all the pairs there are."""
+    pairs = _by_rank(result, table, rank)
+    verdict = decide(len(result.decisions), pairs, NO_GROUPS, _nothing_more)
+    kept_of, score = _by_document(rank, verdict.kept_of, verdict.score)
+    document = np.argsort(rank)
     cluster = _clusters(result, kept_of, pairs.mapped(document))
     kinds = _kinds(kept_of, pairs.mapped(document), table)
     decisions = _decisions(result, method, kept_of, score, cluster, kinds)
@@ -57,9 +68,10 @@ def rethreshold(result: Result, threshold: float) -> Result:
         decisions,
         table,
         info,
-        rank=result.rank,
+        rank=rank,
         collection=result._collection,
-        artefacts=_still_valid(result.artefacts),
+        artefacts=result.artefacts,
+        text_digests=result.text_digests,
     )
     info["counts"] = vars(made.counts)
     return made
@@ -99,7 +111,7 @@ def _nothing_more(_a: Array, _b: Array) -> Pairs:
     return Pairs.none()
 
 
-def _by_rank(result: Result, table: pa.Table) -> Pairs:
+def _by_rank(result: Result, table: pa.Table, rank: Array) -> Pairs:
     table_ids = result.decisions["id"].combine_chunks()
     rejected = pc.equal(result.decisions["decision"], schema.REJECTED).combine_chunks()
     # A rejected document may bear the id of an accepted one; pairs are never its own.
@@ -107,7 +119,7 @@ def _by_rank(result: Result, table: pa.Table) -> Pairs:
     a = np.asarray(pc.index_in(table["a"], ids)).astype(np.int64)
     b = np.asarray(pc.index_in(table["b"], ids)).astype(np.int64)
     score = table["score"].to_numpy().astype(np.float64)
-    return Pairs(result.rank[a], result.rank[b], score)
+    return Pairs(rank[a], rank[b], score)
 
 
 def _by_document(rank: Array, kept_of: Array, score: Array) -> tuple[Array, Array]:
@@ -136,7 +148,7 @@ def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> pa.Array:
 
 def _notes(reasons: pa.Array) -> pa.Array:
     """What ``tables.flag_notes`` wrote behind the old reasons."""
-    found = pc.extract_regex(reasons, r"(?P<note> \([a-z_, ]+\))$").field("note")
+    found = pc.extract_regex(reasons, f"(?P<note>{NOTE})").field("note")
     return pc.fill_null(found, "").cast(pa.large_string())
 
 
@@ -149,7 +161,8 @@ def _decisions(
     kinds: pa.Array,
 ) -> pa.Table:
     old = result.decisions
-    short = np.asarray(pc.is_in(old["reason"], pa.array(["too_short", "equal"], pa.large_string())))
+    plain = pc.replace_substring_regex(old["reason"].combine_chunks(), NOTE, "")
+    short = np.asarray(pc.is_in(plain, pa.array(["too_short", "equal"], pa.large_string())))
     ids = old["id"].combine_chunks()
     new = decided_columns(ids, kept_of, score, cluster, short, method)
     rejected = np.asarray(pc.equal(old["decision"], schema.REJECTED))

@@ -1,0 +1,168 @@
+"""A policy applied to a run: the documents as they are then, and everything that says why.
+
+Documents are kept, linked, for review (these stay), merged or dropped (these are written apart);
+with the rejected ones that is every document of the run exactly once, which is checked.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.decisions.policy import ACTIONS, DROP, KEEP, LINK, MERGE, REVIEW, Policy, read_policy
+from neardup.documents.kept import groups_of, names_of
+from neardup.documents.streams import whole_file
+from neardup.errors import ConservationError, SettingsError
+from neardup.outputs.applying.actions import act, actions_table, links_table
+from neardup.outputs.applying.merges import fill
+from neardup.outputs.applying.ordered import in_order
+from neardup.outputs.folder import write_table
+from neardup.outputs.result import Result
+from neardup.schema import Array
+
+FORMAT = 1
+STAY = (KEEP, LINK, REVIEW)
+APPLIED = "applied.json"
+
+
+class Applied:
+    """``documents`` are those that stay, with merged metadata; ``dropped`` and ``merged`` those
+    that do not. Tables are Arrow; documents come in the type that came in."""
+
+    def __init__(self, result: Result, policy: Policy) -> None:
+        self.policy = policy
+        self._acted = act(in_order(result, policy), policy)
+        self._collection, fills = fill(self._acted)
+        self.result = self._acted.ordered.result
+        self.actions = actions_table(self._acted, fills)
+        self.counts = self._acted.counts()
+        self.filled = len(fills)
+        parts = sum(self.counts[name] for name in (*ACTIONS, "rejected"))
+        if parts != self.counts["documents"]:
+            raise ConservationError(f"{self.sentence()} does not add up: this is a bug in neardup.")
+
+    @functools.cached_property
+    def documents(self) -> Any:
+        return self._collection.kept(self.mask(*STAY))
+
+    @functools.cached_property
+    def dropped(self) -> Any:
+        return self._collection.kept(self.mask(DROP))
+
+    @functools.cached_property
+    def merged(self) -> Any:
+        return self._collection.kept(self.mask(MERGE))
+
+    @property
+    def links(self) -> pa.Table:
+        return links_table(self.actions)
+
+    def mask(self, *actions: str) -> Array:
+        return self._acted.mask(*actions)
+
+    def sentence(self) -> str:
+        return counted(self.counts)
+
+    def names(self) -> list[str]:
+        """What ``write`` writes."""
+        stems = ["documents", *(name for name, _ in self._apart())]
+        sources = self._collection.sources
+        files = [file for stem in stems for file in names_of(groups_of(sources, stem))]
+        return [*files, *TABLES, APPLIED]
+
+    def write(self, folder: Path, run: Path | None = None) -> None:
+        """Into a new folder; ``applied.json`` comes last. ``run`` is the folder of the run."""
+        folder.mkdir(parents=True)
+        self._collection.write_kept(self.mask(*STAY), folder, "documents")
+        for name, mask in self._apart():
+            self._collection.write_kept(mask, folder, name)
+        write_table(self.actions, folder / "actions.parquet")
+        write_table(self.links, folder / "links.parquet")
+        _write_text(folder / "review.jsonl", self._review())
+        info = {
+            "format": FORMAT,
+            "neardup": version("neardup"),
+            "run": _digest(run / "run.json") if run else None,
+            "policy": self.policy.describe(),
+            "counts": self.counts,
+            "files": digests_of(folder),
+        }
+        _write_text(folder / APPLIED, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+
+    def _apart(self) -> list[tuple[str, Array]]:
+        masks = [("dropped", self.mask(DROP)), ("merged", self.mask(MERGE))]
+        return [(name, mask) for name, mask in masks if mask.any()]
+
+    def _review(self) -> str:
+        names = ["id", "kept_id", "kind", "score", "reason", "file", "row"]
+        rows = self.actions.filter(pc.equal(self.actions["action"], REVIEW)).select(names)
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows.to_pylist())
+
+
+def action_counts(actions: pa.Table) -> dict[str, int]:
+    """Of a table of actions, as ``Applied.counts``."""
+    column = actions["action"].combine_chunks().cast(pa.string())
+    made = {name: pc.sum(pc.equal(column, name)).as_py() or 0 for name in ACTIONS}
+    return {"documents": len(actions), **made, "rejected": column.null_count}
+
+
+def counted(counts: Mapping[str, int]) -> str:
+    named = {name: f"{counts[name]:,} {_PAST[name]}" for name in (*ACTIONS, "rejected")}
+    return f"{counts['documents']:,} documents = {' + '.join(named.values())}"
+
+
+_PAST = {
+    KEEP: "kept",
+    LINK: "linked",
+    MERGE: "merged",
+    DROP: "dropped",
+    REVIEW: "for review",
+    "rejected": "rejected",
+}
+TABLES = ("actions.parquet", "links.parquet", "review.jsonl")
+
+
+def apply(result: Result, policy: str | Path | Mapping[str, Any] | Policy | None) -> Applied:
+    """``policy`` None: the one that the run was made with."""
+    return Applied(result, policy_for(result, policy))
+
+
+def policy_for(result: Result, given: str | Path | Mapping[str, Any] | Policy | None) -> Policy:
+    """Where a policy has no order or date of its own, those of the run count."""
+    if isinstance(given, Policy):
+        return given
+    settings = result.info["settings"]
+    own = settings.get("policy") or {}
+    if given is None and not own:
+        raise SettingsError(
+            "The run was made without a policy, and none is given.",
+            hint="name one with --policy FILE (in Python: policy=…).",
+        )
+    if given is None:
+        return read_policy(own)
+    usual = own.get("order") or settings["keep"] or "first"
+    return read_policy(given, usual=usual, date=own.get("date") or settings["date"])
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    """Of every file below a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in files}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write_text(path: Path, text: str) -> None:
+    with whole_file(path) as part:
+        part.write_text(text, "utf-8")

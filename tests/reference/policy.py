@@ -1,0 +1,91 @@
+"""A policy as it is stated, one document at a time: the twin of orders, actions and merges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from reference import rule
+
+Document = dict[str, Any]
+
+
+def is_empty(value: Any) -> bool:
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
+
+
+def order(documents: Sequence[Document], criteria: Sequence[str]) -> list[int]:
+    """Sorted by the weakest criterion first, and stably by each stronger one."""
+    places = list(range(len(documents)))
+    for criterion in reversed(criteria):
+        places = _sorted(places, documents, criterion)
+    return places
+
+
+def _sorted(places: list[int], documents: Sequence[Document], criterion: str) -> list[int]:
+    if criterion in ("first", "last"):
+        return sorted(places, reverse=criterion == "last")
+    value, descending = value_of(criterion)
+    known = [i for i in places if value(documents[i]) is not None]
+    known.sort(key=lambda i: value(documents[i]), reverse=descending)
+    return known + [i for i in places if value(documents[i]) is None]
+
+
+def value_of(criterion: str) -> tuple[Callable[[Document], Any], bool]:
+    name, _, rest = criterion.partition(":")
+    if criterion in ("longest", "shortest"):
+        return lambda d: len(d["text"]), criterion == "longest"
+    if criterion in ("newest", "oldest"):
+        return lambda d: d["date"], criterion == "newest"
+    if name == "source":
+        preferred = {source: i for i, source in enumerate(rest.split(","))}
+        return lambda d: preferred.get(d["source"]), False
+    if name == "complete":
+        return lambda d: sum(not is_empty(d.get(n)) for n in rest.split(",")), True
+    return lambda d: d[name], rest == "desc"
+
+
+class Done(NamedTuple):
+    """``fills``: field → which document gave it."""
+
+    kept: int | None
+    action: str
+    fills: dict[str, int]
+
+
+Kind = Callable[[int, int], str | None]
+
+
+def apply(
+    documents: Sequence[Document], policy: dict[str, Any], match: rule.Match, kind: Kind
+) -> tuple[list[Done], list[Document]]:
+    """What is done with each document, and the documents that stay, with what was filled."""
+    ranked = order(documents, policy["order"])
+    decided = rule.decide(ranked, match)
+    actions: dict[int, str] = {}
+    for i, best in decided.items():
+        actions[i] = "keep" if best is None else _action(policy, kind(i, best[0]), float(best[1]))
+    filled = [dict(d) for d in documents]
+    fills: dict[int, dict[str, int]] = {i: {} for i in decided}
+    for copy in ranked:
+        best = decided[copy]
+        if best is None or actions[copy] != "merge":
+            continue
+        for name, value in documents[copy].items():
+            wanted = name not in ("id", "text") and name in policy.get("fields", [name])
+            if wanted and not is_empty(value) and is_empty(filled[best[0]].get(name)):
+                filled[best[0]][name] = value
+                fills[best[0]][name] = copy
+    done = [
+        Done(best[0] if (best := decided[i]) else None, actions[i], fills[i])
+        for i in range(len(documents))
+    ]
+    stay = [d for i, d in enumerate(filled) if actions[i] in ("keep", "link", "review")]
+    return done, stay
+
+
+def _action(policy: dict[str, Any], kind: str | None, score: float) -> str:
+    action: str = policy.get("actions", {}).get(kind, policy.get("default", "link"))
+    least = policy.get("needs", {}).get(action, {})
+    known = score >= least.get("score", 0) and "confidence" not in least
+    return action if known else "review"

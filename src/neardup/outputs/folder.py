@@ -36,7 +36,7 @@ from neardup.errors import (
 from neardup.outputs.result import Result
 
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
-FORMAT = 2
+FORMAT = 3
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 

@@ -168,8 +168,14 @@ class Tally:
 
     def counts(self) -> Iterator[tuple[str, int]]:
         yield from self._found
+        known: set[tuple[str, bytes]] = set()
         for one in self._alone:
-            yield f"{self._class(one)}_{one.letter}", one.words
+            name = self._class(one)
+            line = one.letter, b"".join(_lines(one.side)) if one.words <= MOST_RUNNING else b""
+            if name == "furniture" and line in known:
+                continue  # the same header on another page
+            known.add(line)
+            yield f"{name}_{one.letter}", one.words
 
     def _class(self, one: Alone) -> str:
         if one.own_line and (self._is_running(one) or _is_notice(one) or _is_menu(one)):

@@ -111,6 +111,32 @@ PAIRED = (
 )
 
 
+MIXED = ("paragraphs", "inner-sentences", "boilerplate", "excerpt-first", "substitutions")
+MIXED_RATES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+
+
+def mixed() -> list[Change]:
+    """Two edits of unlike size: the pair has the kind of the larger one. How clear that is, which
+    confidence is calibrated on, depends on how unlike they are."""
+    return [
+        _mixed(one, other)
+        for one in (Step(edit, rate) for edit in MIXED for rate in MIXED_RATES)
+        for other in (Step(edit, rate) for edit in MIXED for rate in MIXED_RATES)
+        if one.edit != other.edit and one.rate > other.rate
+    ]
+
+
+def _mixed(larger: Step, smaller: Step) -> Change:
+    # What is cut off is cut first; what is added is added last.
+    order = sorted((larger, smaller), key=lambda step: ("ers".find(step.edit[0]) < 0, step.edit))
+    steps = [
+        Step(edit, 1 - rate) if edit.startswith("excerpt") else Step(edit, rate)
+        for edit, rate in order
+    ]
+    kind = ALL[larger.edit].kind_at(larger.rate)
+    return Change(tuple(steps), kind, None)
+
+
 def changes() -> list[Change]:
     alone = [
         (Step(edit.name, rate),)

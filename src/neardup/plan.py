@@ -29,6 +29,7 @@ from neardup.methods.method import BitsMethod, Method, OverlapMethod, PathMethod
 from neardup.methods.thresholds import asks_known_answers, check_cuts, with_threshold
 
 CLUSTERS = ("rule", "components")
+PAIR_KINDS = ("decided", "all", "none")
 MAX_PAIRS = 10_000_000
 # Pairs a document that are worth making when only decisions are asked for.
 USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
@@ -50,6 +51,7 @@ class Settings:
     keep: str = "first"
     policy: str | Path | Mapping[str, Any] | None = None
     clusters: str = "rule"
+    kinds: str = "decided"
     workers: int | None = None
     memory: str | int = "1GB"
     limit: int | None = None
@@ -100,6 +102,7 @@ class Plan:
     policy: Policy | None  # what to do with the duplicates; its order is ``keep``
     within: str | None
     clusters: str
+    kinds: str  # of the pairs with what was kept, of all listed ones, or only what digests tell
     workers: int
     memory: int
     limit: int | None
@@ -163,6 +166,7 @@ class Plan:
             "keep": self.written.keep if self.policy is None else None,
             "policy": None if self.policy is None else self.policy.describe(),
             "clusters": self.clusters,
+            "kinds": self.kinds,
             "workers": self.workers,
             "memory": self.memory,
             "limit": self.limit,
@@ -189,6 +193,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     encoding = attempt(lambda: _encoding(settings.encoding))
     workers = attempt(lambda: worker_count(settings.workers))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
+    attempt(lambda: _one_of("kinds", settings.kinds, PAIR_KINDS))
     attempt(lambda: check_positive("limit", settings.limit))
     attempt(lambda: check_positive("max_pairs", settings.max_pairs))
     attempt(lambda: _not_the_text(settings, None if policy else keep))
@@ -207,6 +212,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         policy=policy,
         within=settings.within,
         clusters=settings.clusters,
+        kinds=settings.kinds,
         workers=workers,
         memory=memory,
         limit=settings.limit,

@@ -29,17 +29,22 @@ def result() -> nd.Result:
 
 def test_a_duplicate(result: nd.Result) -> None:
     why = result.explain("edited")
-    assert (why.decision, why.kept_id, why.kind) == ("duplicate", "first", None)
+    assert (why.decision, why.kept_id, why.kind) == ("duplicate", "first", "revision")
     assert why.score == pytest.approx(35 / 37)
     assert (why.members, why.cluster_size) == (("first", "copy", "edited"), 3)
-    assert {(other, kind) for other, _, kind in why.pairs} == {("first", None), ("copy", None)}
+    assert {(other, kind) for other, _, kind in why.pairs} == {
+        ("first", "revision"),
+        ("copy", "revision"),
+    }
     assert (why.threshold, why.method, why.pair_count) == (0.8, "shingles", 2)
     assert why.comparison is not None
     assert why.comparison.differing == ((("word0",), ("new",)),)
     assert why.comparison.verdict is not None
     assert why.comparison.verdict.score == pytest.approx(why.score)
     assert why.note is None
-    assert str(why).startswith("edited (input, row 3): duplicate of first, score 0.9459 (resembl")
+    assert str(why).startswith(
+        "edited (input, row 3): revision copy of first, score 0.9459 (resembl"
+    )
     assert "- word0\n+ new" in str(why)
 
 

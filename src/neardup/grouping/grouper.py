@@ -19,7 +19,7 @@ import numpy as np
 
 from neardup.artefacts.artefact import Artefact, Artefacts, Need
 from neardup.artefacts.calibration import Calibration
-from neardup.decisions.kinds import kinds_of
+from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
 from neardup.decisions.order import Order
 from neardup.errors import NeardupError, SettingsError, SignatureError, all_problems
 from neardup.grouping.ranked import TEXT, RankedList, ranked_list
@@ -27,12 +27,12 @@ from neardup.grouping.signing import header_of, signed
 from neardup.grouping.taking import Taken, from_signatures, from_texts
 from neardup.local.run import decide_intake
 from neardup.methods import registry
-from neardup.methods.method import Method
+from neardup.methods.method import Method, Prepared
 from neardup.outputs.grouped import Grouped
 from neardup.outputs.places import Places
 from neardup.plan import Plan, Settings, resolve, settings_of
 from neardup.progress import Silent
-from neardup.schema import Array
+from neardup.schema import Array, Ragged
 
 USUAL = ("shingles", {"words": 3, "threshold": 0.5})
 REPRESENTATIVES = {"rank": "first", "first": "oldest", "last": "newest", "longest": "longest"}
@@ -161,12 +161,21 @@ def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Plac
     outcome, _ = decide_intake(intake, plan, rank, Silent())
     intake.store.close()
     prepared, kept_of = intake.prepared, outcome.decided.kept_of
-    kind = kinds_of(
-        np.arange(len(kept_of)), kept_of, prepared.text_digests, prepared.normal_digests
-    )
+    kind = _kinds(taken, prepared, kept_of).columns()["kind"]
     return Places.of(
         order, taken.rows, taken.reasons, kept_of, outcome.decided.score, kind, prepared.flags
     )
+
+
+def _kinds(taken: Taken, prepared: Prepared, kept_of: Array) -> Kinds:
+    """Signatures tell equal texts only; other kinds need the texts."""
+    documents = np.arange(len(kept_of))
+    found = by_digests(documents, kept_of, prepared.text_digests, prepared.normal_digests)
+    open_ = np.flatnonzero((kept_of >= 0) & (found.kind < 0))
+    if taken.texts is not None and len(open_):
+        texts = Ragged.of_strings(taken.texts)
+        found.put(open_, aligned_kinds(texts, open_, kept_of[open_]))
+    return found
 
 
 def _check_names(settings: Mapping[str, Any]) -> None:

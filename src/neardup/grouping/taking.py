@@ -29,11 +29,13 @@ BATCH_ROWS = 10_000
 
 @dataclass(frozen=True)
 class Taken:
-    """``rows`` of the list, best first; ``reasons`` of those that are not among them."""
+    """``rows`` of the list, best first, with their ``texts`` where there are some; ``reasons`` of
+    those that are not among them."""
 
     rows: npt.NDArray[np.int64]
     parts: list[Signed]
     reasons: dict[int, str]
+    texts: pa.LargeStringArray | None = None
 
     @property
     def lengths(self) -> Array:
@@ -60,7 +62,7 @@ def from_texts(listed: RankedList, text: str, order: Array, plan: Plan) -> tuple
     starts = range(0, len(rows), BATCH_ROWS)
     parts = [_prepared(batch.slice(start, BATCH_ROWS), plan) for start in starts]
     reasons = {row: texts.reasons.get(row, f"{text} is missing") for row in missing}
-    return Taken(rows, parts, reasons), plan
+    return Taken(rows, parts, reasons, batch.column("text")), plan
 
 
 def _batch(listed: RankedList, texts: pa.Array, rows: Array, plan: Plan) -> pa.RecordBatch:

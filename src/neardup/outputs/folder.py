@@ -37,7 +37,7 @@ from neardup.outputs.result import Result
 
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
 DIGESTS, ACTIONS, APPLIED = "digests.parquet", "actions.parquet", "applied"
-FORMAT = 2
+FORMAT = 3
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 

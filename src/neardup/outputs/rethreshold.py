@@ -15,6 +15,7 @@ from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.kinds import Kinds
 from neardup.decisions.rule import decide
 from neardup.errors import SettingsError
 from neardup.matching.candidates import Groups
@@ -22,6 +23,7 @@ from neardup.matching.verify import Pairs
 from neardup.methods import registry
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Method, signature_of
+from neardup.outputs.kinds import kind_counts, kinds_by_place
 from neardup.outputs.result import Result
 from neardup.outputs.tables import decided_columns, decision_column, with_notes
 from neardup.schema import Array, Ragged
@@ -62,8 +64,8 @@ def decide_again(
     kept_of, score = _by_document(rank, verdict.kept_of, verdict.score)
     document = np.argsort(rank)
     cluster = _clusters(result, kept_of, pairs.mapped(document))
-    kinds = _kinds(kept_of, pairs.mapped(document), table)
-    decisions = _decisions(result, method, kept_of, score, cluster, kinds)
+    table, kinds = _kinds(result, kept_of, pairs.mapped(document), table)
+    decisions = _decisions(result, method, kept_of, score, cluster, kinds.columns())
     made = Result(
         decisions,
         table,
@@ -73,7 +75,7 @@ def decide_again(
         artefacts=result.artefacts,
         text_digests=result.text_digests,
     )
-    info["counts"] = vars(made.counts)
+    info["counts"], info["kinds"] = vars(made.counts), kind_counts(decisions)
     return made
 
 
@@ -134,16 +136,38 @@ def _clusters(result: Result, kept_of: Array, pairs: Pairs) -> Array:
     return components(len(kept_of), pairs.a, pairs.b)
 
 
-def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> pa.Array:
-    """The kind of each set-aside document's pair with what it was set aside for."""
-    count = len(kept_of)
+def _kinds(result: Result, kept_of: Array, pairs: Pairs, table: pa.Table) -> tuple[pa.Table, Kinds]:
+    """The pairs, and of each set-aside document the kind of its pair with what it was set aside
+    for; both with the kinds of pairs that were not decided on before."""
+    aside = np.flatnonzero(kept_of >= 0)
+    row = _rows(pairs, aside, kept_of[aside])
+    turned = pairs.a[row] != aside
+    listed = Kinds.of_columns(table)
+    known = listed.take(row).turned(turned)
+    missing = known.kind < 0
+    if result.info["settings"]["kinds"] != "none" and missing.any():
+        known.put(missing, _read_again(result, aside[missing], kept_of[aside[missing]]))
+        listed.put(row, known.turned(turned))
+        for name, column in listed.columns().items():
+            table = table.set_column(table.schema.get_field_index(name), name, column)
+    found = Kinds.none(len(kept_of))
+    found.put(aside, known)
+    return table.cast(schema.PAIRS), found
+
+
+def _rows(pairs: Pairs, a: Array, b: Array) -> Array:
+    """Where the pairs of these documents stand."""
+    count = int(max(pairs.a.max(initial=0), pairs.b.max(initial=0))) + 1
     key = np.minimum(pairs.a, pairs.b) * count + np.maximum(pairs.a, pairs.b)
     order = np.argsort(key, kind="stable")
-    aside = np.flatnonzero(kept_of >= 0)
-    wanted = np.minimum(aside, kept_of[aside]) * count + np.maximum(aside, kept_of[aside])
-    row = np.zeros(count, np.int64)
-    row[aside] = order[np.searchsorted(key[order], wanted)]
-    return table["kind"].combine_chunks().take(pa.array(row, mask=kept_of < 0))
+    wanted = np.minimum(a, b) * count + np.maximum(a, b)
+    return np.asarray(order[np.searchsorted(key[order], wanted)], np.int64)
+
+
+def _read_again(result: Result, a: Array, b: Array) -> Kinds:
+    """None, where the documents cannot be read any more."""
+    collection = result.collection_if_there()
+    return kinds_by_place(result, collection, a, b) if collection else Kinds.none(len(a))
 
 
 def _notes(reasons: pa.Array) -> pa.Array:
@@ -158,7 +182,7 @@ def _decisions(
     kept_of: Array,
     score: Array,
     cluster: Array,
-    kinds: pa.Array,
+    kinds: dict[str, pa.Array],
 ) -> pa.Table:
     old = result.decisions
     plain = pc.replace_substring_regex(old["reason"].combine_chunks(), NOTE, "")
@@ -170,4 +194,4 @@ def _decisions(
     new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
     new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])
     same = {name: old[name] for name in ("id", "file", "row", "source", "ref")}
-    return pa.table({**same, **new, "kind": kinds}, schema=schema.DECISIONS)
+    return pa.table({**same, **new, **kinds}, schema=schema.DECISIONS)

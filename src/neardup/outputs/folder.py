@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schema
+from neardup.artefacts.artefact import Artefacts
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.remote import Place
@@ -34,6 +35,7 @@ from neardup.errors import (
     UsageError,
 )
 from neardup.outputs.result import Result
+from neardup.outputs.stored import StoredArtefacts
 
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
 FORMAT = 2
@@ -44,6 +46,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     """``kept=False`` leaves the kept documents out (``find`` removes nothing). If an input has
     changed since it was read, all but the kept documents is written, and that is an error."""
     collection = result.collection() if kept else None
+    artefacts = dict(result.artefacts)  # read now: they may lie in this very folder
     spare_inputs(folder, collection.paths if collection else [])
     folder.mkdir(parents=True, exist_ok=True)
     _forget_earlier_run(folder)
@@ -64,7 +67,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         result.signatures(folder / SIGNATURES)
     else:
         (folder / SIGNATURES).unlink(missing_ok=True)
-    _write_artefacts(result, folder / ARTEFACTS)
+    _write_artefacts(artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     if fault:
@@ -147,6 +150,7 @@ def load(folder: Path) -> Result:
         info,
         rank=rank,
         collection=_reopen(info, decisions),
+        artefacts=StoredArtefacts(folder / ARTEFACTS, info),
     )
 
 
@@ -197,9 +201,9 @@ def _write_order(result: Result, path: Path) -> None:
     write_table(pa.table({"rank": result.rank}), path)
 
 
-def _write_artefacts(result: Result, folder: Path) -> None:
+def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
     """What was counted from this input, so that a next run can be built on this one."""
-    for name, artefact in result.artefacts.items():
+    for name, artefact in artefacts.items():
         folder.mkdir(exist_ok=True)
         with whole_file(folder / f"{name}.arrow") as part:
             artefact.save(part)

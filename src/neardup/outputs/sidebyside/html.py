@@ -37,8 +37,8 @@ CSS = """
 .nd-pair small { display: block; opacity: .65; font-size: .75rem; user-select: none; }
 .nd-pair del, .nd-pair ins, .nd-pair mark { color: inherit; text-decoration: none;
   border-radius: 2px; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
-.nd-pair del { background: rgba(248, 81, 73, .28); }
-.nd-pair ins { background: rgba(46, 160, 67, .28); }
+.nd-pair del { background: rgba(248, 81, 73, .22); border-bottom: 1px dashed rgb(220, 80, 70); }
+.nd-pair ins { background: rgba(46, 160, 67, .22); border-bottom: 1px solid rgb(46, 150, 67); }
 .nd-pair mark { background: rgba(70, 130, 255, .24); border-bottom: 1px dotted currentColor; }
 .nd-pair mark sup { font-size: .7em; line-height: 1; user-select: none; }
 .nd-fold { border: solid rgba(128, 128, 128, .2); border-width: 1px 0; }
@@ -62,7 +62,7 @@ def fragment(
 ) -> str:
     """A ``div`` of class ``nd-pair``. ``names`` stand above the two sides."""
     writer = _Writer(a, b, most)
-    head = f'<div class="nd-row nd-head">{_cells(*map(_safe, names))}</div>' if names else ""
+    head = f'<div class="nd-row nd-head">{_cells(*map(safe, names))}</div>' if names else ""
     body: list[str] = []
     shown = 0
     for one in rows(a, b, alignment):
@@ -133,15 +133,16 @@ class _Writer:
         room = max(min(MOST_PIECE, self.left), 200)
         self.left -= min(size, room)
         if size <= room:
-            return _safe(text[span.begin : span.end])
+            return safe(text[span.begin : span.end])
         half = room // 2
         head, tail = text[span.begin : span.begin + half], text[span.end - half : span.end]
-        return f"{_safe(head)}<small>… {size - 2 * half:,} characters …</small>{_safe(tail)}"
+        return f"{safe(head)}<small>… {size - 2 * half:,} characters …</small>{safe(tail)}"
 
 
 def _cells(a: str, b: str) -> str:
     return f'<div dir="auto">{a}</div><div dir="auto">{b}</div>'
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
+    """Any text as the content or a quoted attribute of an element."""
     return escape(visible(text))

@@ -7,6 +7,7 @@ line:column, both from 1. Lines do not depend on the width of a terminal.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -19,6 +20,7 @@ MOST_LINES = 200
 MOST_PIECE = 600  # characters of a line; more are cut in the middle
 SIGNS = {SHARED: "  ", MOVED: "<>"}
 UNLIKE = "-+"
+_SPACE, _NO_SPACE = re.compile(r"\s"), re.compile(r"\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +84,33 @@ def _row_lines(a: str, b: str, row: Row) -> Iterator[Line]:
 
 
 def _joined(text: str, side: int, pieces: tuple[Piece, ...]) -> list[Line]:
-    """What stands between passages goes to the one before it, at the start to the first."""
+    """What stands between two passages goes to the first up to white space, then to the second."""
     whole: list[tuple[str, Span]] = []
     for piece in pieces:
-        if piece.how == BETWEEN and whole:
+        if piece.how != BETWEEN:
+            begin = _back(text, whole[-1][1].end if whole else pieces[0].span.begin, piece.span)
+            whole.append((SIGNS.get(piece.how, UNLIKE)[side], Span(begin, piece.span.end)))
+        elif whole:
             sign, span = whole[-1]
-            whole[-1] = sign, Span(span.begin, piece.span.end)
-        elif whole and whole[-1][0] == BETWEEN:
-            whole[-1] = _sign(piece, side), Span(whole[-1][1].begin, piece.span.end)
-        else:
-            whole.append((_sign(piece, side), piece.span))
-    return [
-        Line(UNLIKE[side] if sign == BETWEEN else sign, shortened(text, span), side, span.begin)
-        for sign, span in whole
-    ]
+            whole[-1] = sign, Span(span.begin, _on(text, piece.span))
+    if whole:
+        sign, span = whole[-1]
+        whole[-1] = sign, Span(span.begin, pieces[-1].span.end)
+    elif pieces:
+        whole = [(UNLIKE[side], pieces[0].span)]
+    return [Line(sign, shortened(text, span), side, span.begin) for sign, span in whole]
 
 
-def _sign(piece: Piece, side: int) -> str:
-    return BETWEEN if piece.how == BETWEEN else SIGNS.get(piece.how, UNLIKE)[side]
+def _on(text: str, between: Span) -> int:
+    """Where the first white space is."""
+    found = _SPACE.search(text, between.begin, between.end)
+    return found.start() if found else between.end
+
+
+def _back(text: str, after: int, passage: Span) -> int:
+    """Where the text begins that stands before a passage and belongs to nothing else."""
+    found = _NO_SPACE.search(text, after, passage.begin)
+    return found.start() if found else passage.begin
 
 
 def shortened(text: str, span: Span) -> str:

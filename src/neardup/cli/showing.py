@@ -51,7 +51,7 @@ class ShownWhy:
         for line in self._explained.head():
             click.echo(line)
         if self._explained.comparison:
-            click.echo()
+            click.echo("\n" + self._explained.between())
             show_comparison(self._explained.comparison, most)
 
 

@@ -109,11 +109,11 @@ class Explanation:
     def __str__(self) -> str:
         told = self.head()
         if self.comparison:
-            told += ["", *self.between(), str(self.comparison)]
+            told += ["", self.between(), str(self.comparison)]
         return "\n".join(told)
 
-    def between(self) -> list[str]:
-        return [flowed(f"{self.kept_id} (first) and {self.id} (second):")]
+    def between(self) -> str:
+        return flowed(f"{self.kept_id} (first) and {self.id} (second):")
 
 
 def explain(result: Result, id: str) -> Explanation:

@@ -17,7 +17,7 @@ from neardup.text.alignment import Alignment, Passage, Span
 from neardup.text.words import words
 
 CONTEXT = 60  # characters of a shared passage beside what differs
-ROW = 500  # characters from which a row ends at the next shared passage
+ROW = 1_000  # characters of both sides from which a row ends at the next shared passage
 _NEAR = 20  # a cut looks so far for white space
 
 SHARED, MOVED, DIFFERS, BETWEEN = "shared", "moved", "differs", "between"

@@ -27,6 +27,7 @@ Out<T> give(std::vector<T> &&values) {
 
 void bind_documents(nb::module_ &m);
 void bind_text(nb::module_ &m);
+void bind_alignment(nb::module_ &m);
 void bind_features(nb::module_ &m);
 void bind_terms(nb::module_ &m);
 void bind_sketch(nb::module_ &m);

@@ -5,6 +5,7 @@ NB_MODULE(_native, m) {
     m.doc() = "Native kernels of neardup: contiguous buffers in, contiguous buffers out, no GIL held.";
     bind_documents(m);
     bind_text(m);
+    bind_alignment(m);
     bind_features(m);
     bind_terms(m);
     bind_sketch(m);

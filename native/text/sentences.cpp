@@ -97,4 +97,18 @@ const uint8_t *sentence_end(const uint8_t *p, const uint8_t *end) {
     return end;
 }
 
+int line_breaks(const uint8_t *p, const uint8_t *end) {
+    int most = 0, lines;
+    while (p < end && most < 2) {
+        const Character c = next(p, end);
+        if (is_white(c.mark)) {
+            p = past_white(p, end, lines);
+            most = lines > most ? lines : most;
+        } else {
+            p += c.size;
+        }
+    }
+    return most;
+}
+
 }  // namespace neardup

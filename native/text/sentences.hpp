@@ -14,4 +14,7 @@ namespace neardup {
 // last. White space at the beginning belongs to the first sentence. Any bytes are safe.
 const uint8_t *sentence_end(const uint8_t *p, const uint8_t *end);
 
+// The most line breaks without anything but white space between them; 2 stands for more.
+int line_breaks(const uint8_t *p, const uint8_t *end);
+
 }  // namespace neardup

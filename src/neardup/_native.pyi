@@ -14,6 +14,9 @@ Offsets = NDArray[np.int64]
 Features = NDArray[np.uint32]
 Hashes = NDArray[np.uint64]
 
+_Side = tuple[Features, Features, Features, Bytes]
+AlignedPairs = tuple[Offsets, Bytes, _Side, _Side, Offsets, Offsets, Bytes]
+
 UNICODE_VERSION: str
 MOST_SHINGLE_WORDS: int
 CLASSIC_PRIME: int
@@ -88,6 +91,19 @@ def word_hashes(
 def word_spans(
     values: Bytes, offsets: Offsets, options: TextOptions, map: WordMap | None = None
 ) -> tuple[Hashes, Offsets, Offsets, Offsets]: ...
+def match_words(
+    a: Hashes, b: Hashes, by_chance: bool = False
+) -> tuple[Features, Features, bool]: ...
+def align_pairs(
+    values: Bytes,
+    offsets: Offsets,
+    left: Offsets,
+    right: Offsets,
+    options: TextOptions,
+    map: WordMap | None = None,
+    numbers: WordMap | None = None,
+    by_chance: bool = False,
+) -> AlignedPairs: ...
 def words(
     values: Bytes, offsets: Offsets, options: TextOptions
 ) -> tuple[Bytes, Offsets, Offsets]: ...

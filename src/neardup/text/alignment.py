@@ -2,24 +2,38 @@
 
 Words are compared as the methods see them (normalised, stop words left out, stems), while spans
 point at the text as it was written. Every word of either text lies in exactly one passage of its
-side, and the spans of a side never overlap.
+side, and the spans of a side never overlap. Short texts (up to 2^20 pairs of words that are not
+at the common beginning or end) get a longest common subsequence; longer ones are first cut at runs
+of words that are unique in both. Time and memory are linear in the words: at most some 2,048 cells
+of one bit each for a word, however alike, unlike or repetitive the texts are. ``native/text/
+matches.hpp`` has the details. Texts of 4 GiB are refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from neardup import _native
-from neardup.schema import Array
+from neardup.schema import Array, Ragged
+from neardup.text.alignments import HOW, Alignments, align_pairs
 from neardup.text.options import Text
-from neardup.text.words import buffers, word_map
+from neardup.text.words import buffers
 
-SHARED, MOVED, DIFFERS = "shared", "moved", "differs"
-MOST_WORDS = 20_000  # beyond, only what both texts begin and end with is compared
+__all__ = [
+    "DIFFERS",
+    "MOVED",
+    "SHARED",
+    "Alignment",
+    "Alignments",
+    "Passage",
+    "Span",
+    "align",
+    "align_pairs",
+]
+
+SHARED, MOVED, DIFFERS = HOW
 
 
 class Span(NamedTuple):
@@ -47,8 +61,9 @@ class Passage:
 class Alignment:
     """``passages`` in the reading order of ``a``; what only ``b`` has stands where ``b`` has it.
 
-    ``words`` counts those of each text. ``whole`` is False where the bound on time was met and
-    some stretch was left as "differs" without looking further.
+    A moved passage stands where ``a`` has it. ``words`` counts those of each text. ``whole`` is
+    False where a stretch was too long and too repetitive to be aligned as a whole: more may be
+    shared there than is said.
     """
 
     passages: tuple[Passage, ...]
@@ -71,84 +86,30 @@ class Alignment:
         return tuple(passage for passage in self.passages if passage.how == how)
 
 
-def align(a: str, b: str, options: Text | None = None) -> Alignment:
-    """All words of both texts, in order, cut into passages."""
-    first, second = _words(a, options or Text()), _words(b, options or Text())
-    counts = len(first.hashes), len(second.hashes)
-    whole = max(counts) <= MOST_WORDS
-    passages, ends = [], [0, 0]
-    for same, (i, j), (k, m) in _stretches(first.hashes.tolist(), second.hashes.tolist(), whole):
-        spans = first.span(i, j, ends[0], same), second.span(k, m, ends[1], same)
-        ends = [spans[0].end, spans[1].end]
-        passages.append(Passage(SHARED if same else DIFFERS, *spans, (j - i, m - k)))
-    return Alignment(tuple(passages), counts, whole)
+def align(a: str, b: str, options: Text | None = None, *, by_chance: bool = False) -> Alignment:
+    """All words of both texts, cut into passages.
+
+    Unlike texts still have many words in the same order, one here and one there. Such matches
+    count as differing, unless ``by_chance``.
+    """
+    texts = Ragged(*buffers([a, b]))
+    left, right = np.array([0]), np.array([1])
+    found = align_pairs(texts, left, right, options, by_chance=by_chance)
+    spans = _spans(a, texts[0], found.a_begin, found.a_end)
+    others = _spans(b, texts[1], found.b_begin, found.b_end)
+    words = zip(found.a_words.tolist(), found.b_words.tolist(), strict=True)
+    rows = zip(found.how.tolist(), spans, others, words, strict=True)
+    passages = tuple(Passage(HOW[how], x, y, count) for how, x, y, count in rows)
+    return Alignment(passages, _totals(found), bool(found.whole[0]))
 
 
-@dataclass(frozen=True)
-class _Words:
-    """The words of a text and where they are in it."""
-
-    hashes: Array
-    begins: Array
-    ends: Array
-
-    def span(self, i: int, j: int, after: int, shared: bool) -> Span:
-        """Of the words i … j − 1. Pairs of characters (Chinese) overlap: shared ones take both."""
-        if i == j:
-            return Span(after, after)
-        begin = max(int(self.begins[i]), after)
-        end = int(self.ends[j - 1])
-        if not shared and j < len(self.begins):
-            end = min(end, int(self.begins[j]))
-        return Span(begin, max(begin, end))
+def _totals(found: Alignments) -> tuple[int, int]:
+    return int(found.words_a[0]), int(found.words_b[0])
 
 
-def _words(text: str, options: Text) -> _Words:
-    values, offsets = buffers([text])
-    found = _native.word_spans(
-        values, offsets, options.native(), word_map(values, offsets, options)
-    )
-    hashes, begins, ends, _ = found
+def _spans(text: str, encoded: Array, begins: Array, ends: Array) -> list[Span]:
     if not text.isascii():
         # Characters before each byte: all but the bytes that continue one.
-        before = np.concatenate([[0], np.cumsum((values & 0xC0) != 0x80)])
+        before = np.concatenate([[0], np.cumsum((encoded & 0xC0) != 0x80)])
         begins, ends = before[begins], before[ends]
-    return _Words(hashes, begins, ends)
-
-
-def _stretches(
-    a: list[int], b: list[int], whole: bool
-) -> Iterator[tuple[bool, tuple[int, int], tuple[int, int]]]:
-    """(equal, words of a, words of b), in order; equal and differing ones take turns."""
-    head = _equal_words(a, b)
-    tail = _equal_words(a[head:][::-1], b[head:][::-1])
-    steps = [(True, (0, head), (0, head))]
-    steps += _steps(a[head : len(a) - tail], b[head : len(b) - tail], head, whole)
-    steps.append((True, (len(a) - tail, len(a)), (len(b) - tail, len(b))))
-    joined: list[tuple[bool, tuple[int, int], tuple[int, int]]] = []
-    for same, x, y in steps:
-        if joined and joined[-1][0] == same:
-            _, before_x, before_y = joined.pop()
-            x, y = (before_x[0], x[1]), (before_y[0], y[1])
-        if x[0] < x[1] or y[0] < y[1]:
-            joined.append((same, x, y))
-    yield from joined
-
-
-def _equal_words(a: list[int], b: list[int]) -> int:
-    unequal = (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
-    return next(unequal, min(len(a), len(b)))
-
-
-def _steps(
-    a: list[int], b: list[int], at: int, whole: bool
-) -> list[tuple[bool, tuple[int, int], tuple[int, int]]]:
-    if not whole:
-        return [(False, (at, at + len(a)), (at, at + len(b)))]
-    from rapidfuzz.distance import Indel
-
-    return [
-        (step.tag == "equal", (at + i, at + j), (at + k, at + m))
-        for step in Indel.opcodes(a, b)
-        for i, j, k, m in [(step.src_start, step.src_end, step.dest_start, step.dest_end)]
-    ]
+    return [Span(*span) for span in zip(begins.tolist(), ends.tolist(), strict=True)]

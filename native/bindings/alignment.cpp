@@ -1,0 +1,124 @@
+// Texts come as (values, offsets): document i is values[offsets[i] : offsets[i + 1]].
+#include <nanobind/stl/tuple.h>
+#include <tuple>
+
+#include "bindings/bindings.hpp"
+#include "text/alignment.hpp"
+
+using neardup::CutText;
+using neardup::Passage;
+using neardup::Side;
+
+namespace {
+
+using Ids = In<int64_t>;
+
+void check(const In<uint8_t> &values, const Ids &offsets, const Ids &left, const Ids &right) {
+    const int64_t *o = offsets.data(), size = static_cast<int64_t>(values.shape(0));
+    const auto texts = static_cast<int64_t>(offsets.shape(0)) - 1;
+    bool good = texts >= 0 && o[0] >= 0 && o[texts] <= size;
+    for (int64_t i = 0; good && i < texts; ++i) good = o[i] <= o[i + 1] && o[i + 1] - o[i] <= 0xFFFFFFFF;
+    if (!good) throw nb::value_error("offsets must rise within values, by less than 4 GiB");
+    good = left.shape(0) == right.shape(0);
+    for (size_t i = 0; good && i < left.shape(0); ++i)
+        for (int64_t id : {left.data()[i], right.data()[i]}) good &= 0 <= id && id < texts;
+    if (!good) throw nb::value_error("left and right must be equally long and name texts");
+}
+
+struct Columns {
+    std::vector<int64_t> offsets{0}, words_a, words_b;
+    std::vector<uint8_t> whole, how, edges[2];
+    std::vector<uint32_t> begin[2], end[2], words[2];
+
+    void add(const Side &side, int which) {
+        begin[which].push_back(side.begin);
+        end[which].push_back(side.end);
+        words[which].push_back(side.words);
+        edges[which].push_back(side.edges);
+    }
+    void add(const std::vector<Passage> &passages) {
+        for (const Passage &passage : passages) {
+            how.push_back(static_cast<uint8_t>(passage.how));
+            add(passage.a, 0);
+            add(passage.b, 1);
+        }
+        offsets.push_back(static_cast<int64_t>(how.size()));
+    }
+    auto side(int which) {
+        return std::tuple(give(std::move(begin[which])), give(std::move(end[which])), give(std::move(words[which])),
+                          give(std::move(edges[which])));
+    }
+};
+
+// A text that is on the same side of several pairs in a row is cut once.
+class Cut {
+  public:
+    Cut(const uint8_t *values, const int64_t *offsets) : values_(values), offsets_(offsets) {}
+    CutText &operator()(neardup::Aligner &aligner, int64_t id) {
+        if (id != id_) aligner.cut(values_ + offsets_[id], static_cast<size_t>(offsets_[id + 1] - offsets_[id]), text_);
+        id_ = id;
+        return text_;
+    }
+
+  private:
+    const uint8_t *values_;
+    const int64_t *offsets_;
+    int64_t id_ = -1;
+    CutText text_;
+};
+
+auto align_pairs(In<uint8_t> values, Ids offsets, Ids left, Ids right, const neardup::TextOptions &options,
+                 const neardup::WordMap *map, const neardup::WordMap *numbers, bool by_chance) {
+    check(values, offsets, left, right);
+    Columns columns;
+    {
+        nb::gil_scoped_release release;
+        neardup::Aligner aligner(options, map, numbers, by_chance);
+        Cut first(values.data(), offsets.data()), second(values.data(), offsets.data());
+        std::vector<Passage> passages;
+        for (size_t i = 0; i < left.shape(0); ++i) {
+            CutText &a = first(aligner, left.data()[i]), &b = second(aligner, right.data()[i]);
+            passages.clear();
+            columns.whole.push_back(aligner.align(a, b, passages));
+            columns.words_a.push_back(static_cast<int64_t>(a.words.size()));
+            columns.words_b.push_back(static_cast<int64_t>(b.words.size()));
+            columns.add(passages);
+        }
+    }
+    return std::tuple(give(std::move(columns.offsets)), give(std::move(columns.how)), columns.side(0), columns.side(1),
+                      give(std::move(columns.words_a)), give(std::move(columns.words_b)),
+                      give(std::move(columns.whole)));
+}
+
+void append(const std::vector<neardup::Block> &blocks, std::vector<uint32_t> &out) {
+    for (const neardup::Block &block : blocks) out.insert(out.end(), {block.a, block.b, block.size});
+}
+
+auto match_words(In<uint64_t> a, In<uint64_t> b, bool by_chance) {
+    std::vector<uint32_t> in_order, moved;
+    bool whole;
+    {
+        nb::gil_scoped_release release;
+        const neardup::WordRun first{a.data(), static_cast<uint32_t>(a.shape(0))};
+        const neardup::WordRun second{b.data(), static_cast<uint32_t>(b.shape(0))};
+        neardup::Matcher matcher;
+        std::vector<neardup::Block> blocks, others;
+        whole = matcher.in_order(first, second, by_chance, blocks);
+        matcher.moved(first, second, blocks, others);
+        append(blocks, in_order);
+        append(others, moved);
+    }
+    return std::tuple(give(std::move(in_order)), give(std::move(moved)), whole);
+}
+
+}  // namespace
+
+void bind_alignment(nb::module_ &m) {
+    using namespace nb::literals;
+    m.def("match_words", &match_words, "a"_a, "b"_a, "by_chance"_a = false,
+          "Runs of equal words: (in order, moved, whole); of each run its places in a and in b, and its size.");
+    m.def("align_pairs", &align_pairs, "values"_a, "offsets"_a, "left"_a, "right"_a, "options"_a,
+          "map"_a = nb::none(), "numbers"_a = nb::none(), "by_chance"_a = false,
+          "Passages of pairs of texts: (offsets, how, a, b, words_a, words_b, whole); a and b are (begins, ends, words, "
+          "edges), in bytes.");
+}

@@ -1,0 +1,131 @@
+#include "text/anchors.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "hash.hpp"
+
+namespace neardup {
+namespace {
+
+constexpr uint32_t none = ~0u, many = ~0u - 1;
+constexpr int most_sampled_bits = 15;  // of so many k-grams, all are looked at; of more, about so many
+
+// The hashes of all k-grams, one after the other.
+template <typename Each>
+void each_gram(const uint64_t *words, size_t size, size_t k, Each &&each) {
+    if (size < k) return;
+    uint64_t hash = 0, leaving = 1;
+    for (size_t i = 0; i < k; ++i) {
+        hash = hash * kSecret[0] + words[i];
+        leaving *= kSecret[0];
+    }
+    for (size_t i = 0;; ++i) {
+        each(scramble(hash) | 1, static_cast<uint32_t>(i));  // 0 is an empty slot
+        if (i + k == size) break;
+        hash = hash * kSecret[0] + words[i + k] - leaving * words[i];
+    }
+}
+
+bool sampled(uint64_t hash, unsigned skip) { return (hash >> 32 & ((1ull << skip) - 1)) == 0; }
+
+}  // namespace
+
+void Anchors::find(const uint64_t *a, size_t n, const uint64_t *b, size_t m, size_t k, std::vector<Block> &out) {
+    out.clear();
+    const int extra = static_cast<int>(std::bit_width(std::max(n, m))) - most_sampled_bits;
+    const unsigned skip = static_cast<unsigned>(std::max(extra, 0));
+    read_first(a, n, k, skip);
+    if (grams_.empty()) return;
+    read_second(b, m, k, skip);
+    make_runs(a, b, k);
+    chain(out);
+}
+
+void Anchors::read_first(const uint64_t *a, size_t n, size_t k, unsigned skip) {
+    grams_.clear();
+    each_gram(a, n, k, [&](uint64_t hash, uint32_t at) {
+        if (sampled(hash, skip)) grams_.push_back({hash, at, none});
+    });
+    table_.assign(std::bit_ceil(grams_.size() * 2 + 2), Gram{0, none, none});
+    for (const Gram &gram : grams_) {
+        Gram *found = slot(gram.hash);
+        if (found->hash) found->a = many;
+        else *found = gram;
+    }
+}
+
+void Anchors::read_second(const uint64_t *b, size_t m, size_t k, unsigned skip) {
+    each_gram(b, m, k, [&](uint64_t hash, uint32_t at) {
+        if (!sampled(hash, skip)) return;
+        Gram *found = slot(hash);
+        if (found->hash) found->b = found->b == none ? at : many;
+    });
+}
+
+Anchors::Gram *Anchors::slot(uint64_t hash) {
+    const size_t mask = table_.size() - 1;
+    size_t at = hash >> 8 & mask;
+    while (table_[at].hash && table_[at].hash != hash) at = (at + 1) & mask;
+    return &table_[at];
+}
+
+// k-grams on the same diagonal with equal words between them are one run. Words are compared, not only hashes.
+void Anchors::make_runs(const uint64_t *a, const uint64_t *b, size_t k) {
+    runs_.clear();
+    const auto size = static_cast<uint32_t>(k);
+    for (const Gram &gram : grams_) {
+        const Gram *found = slot(gram.hash);
+        if (found->a == many || found->b >= many) continue;
+        Block block{found->a, found->b, 0};
+        const bool goes_on = !runs_.empty() && runs_.back().block.b - runs_.back().block.a == block.b - block.a;
+        if (goes_on) block = runs_.back().block;
+        const uint32_t end = found->a + size;
+        while (block.a_end() < end && a[block.a_end()] == b[block.b_end()]) ++block.size;
+        if (goes_on) runs_.back().block = block;
+        if (block.a_end() < end && goes_on) {
+            block = {found->a, found->b, 0};
+            while (block.a_end() < end && a[block.a_end()] == b[block.b_end()]) ++block.size;
+            if (block.size == size) runs_.push_back({block, found->a, none, 0});
+        } else if (block.a_end() >= end) {
+            if (goes_on) runs_.back().last = found->a;
+            else runs_.push_back({block, found->a, none, 0});
+        }
+    }
+}
+
+// Runs come in the order of a; the heaviest chain that rises in b too.
+void Anchors::chain(std::vector<Block> &out) {
+    ends_.clear();
+    const auto last_b = [](const Run &run) { return run.last + (run.block.b - run.block.a); };
+    for (const Run &run : runs_) ends_.push_back(last_b(run));
+    std::sort(ends_.begin(), ends_.end());
+    best_.assign(ends_.size() + 1, none);
+    const auto rank = [&](uint32_t at) { return std::lower_bound(ends_.begin(), ends_.end(), at) - ends_.begin(); };
+    const auto heavier = [&](uint32_t x, uint32_t y) {
+        return y == none || (x != none && runs_[x].weight >= runs_[y].weight) ? x : y;
+    };
+    uint32_t top = none;
+    for (uint32_t i = 0; i < runs_.size(); ++i) {
+        Run &run = runs_[i];
+        for (auto at = rank(run.block.b); at > 0; at -= at & -at)
+            run.before = heavier(run.before, best_[static_cast<size_t>(at)]);
+        run.weight = run.block.size + (run.before == none ? 0 : runs_[run.before].weight);
+        for (auto at = rank(last_b(run)) + 1; at < static_cast<ptrdiff_t>(best_.size()); at += at & -at)
+            best_[static_cast<size_t>(at)] = heavier(best_[static_cast<size_t>(at)], i);
+        top = heavier(top, i);
+    }
+    for (; top != none; top = runs_[top].before) out.push_back(runs_[top].block);
+    std::reverse(out.begin(), out.end());
+    // Two runs may overlap where only one of the texts repeats words: the first keeps them.
+    uint32_t a = 0, b = 0;
+    for (Block &block : out) {
+        const uint32_t cut = std::max(a > block.a ? a - block.a : 0, b > block.b ? b - block.b : 0);
+        const uint32_t gone = std::min(cut, block.size);
+        block = {block.a + gone, block.b + gone, block.size - gone};
+        if (block.size) a = block.a_end(), b = block.b_end();
+    }
+    std::erase_if(out, [](const Block &block) { return block.size == 0; });
+}
+
+}  // namespace neardup

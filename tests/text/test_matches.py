@@ -1,0 +1,154 @@
+"""Which words are matched: against tables, on small alphabets, and on long and hostile inputs."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import LCSseq
+
+from neardup import _native
+from neardup.schema import Array
+from reference import alignment as reference
+from reference.alignment import Block
+
+SETTINGS = settings(derandomize=True, deadline=None, max_examples=300)
+
+few_words = st.lists(st.integers(1, 4), max_size=40)
+many_words = st.lists(st.integers(1, 30), max_size=40)
+pieces = st.lists(st.sampled_from([range(1, 9), range(9, 20), range(20, 23), [1], [50], [9, 50]]))
+cut_up = pieces.map(lambda parts: [word for part in parts for word in part])
+some_words = st.one_of(few_words, many_words, cut_up)
+
+
+def match(a: list[int] | Array, b: list[int] | Array, *, by_chance: bool = False) -> Matched:
+    given = (np.asarray(words, np.uint64) for words in (a, b))
+    in_order, moved, whole = _native.match_words(*given, by_chance)
+    return Matched(blocks(in_order), blocks(moved), whole)
+
+
+class Matched:
+    def __init__(self, in_order: list[Block], moved: list[Block], whole: bool) -> None:
+        self.in_order, self.moved, self.whole = in_order, moved, whole
+        self.words = sum(size for *_, size in in_order)
+
+
+def blocks(found: Array) -> list[Block]:
+    return [(a, b, size) for a, b, size in found.reshape(-1, 3).tolist()]
+
+
+def assert_sound(a: list[int] | Array, b: list[int] | Array, found: Matched) -> None:
+    """Runs are equal words; those in order rise on both sides; no word is used twice."""
+    a, b = np.asarray(a), np.asarray(b)
+    for x, y, size in found.in_order + found.moved:
+        assert size > 0
+        assert (a[x : x + size] == b[y : y + size]).all()
+    for side in (0, 1):
+        in_order = [(block[side], block[side] + block[2]) for block in found.in_order]
+        moved = [(block[side], block[side] + block[2]) for block in found.moved]
+        assert in_order == sorted(in_order)
+        assert all(one[1] <= other[0] for one, other in pairwise(sorted(in_order + moved)))
+
+
+@SETTINGS
+@given(some_words, some_words)
+def test_short_texts_share_as_many_words_as_can_be(a: list[int], b: list[int]) -> None:
+    found = match(a, b, by_chance=True)
+    assert_sound(a, b, found)
+    assert found.whole
+    assert found.words == reference.longest_common(a, b) == match(b, a, by_chance=True).words
+
+
+@SETTINGS
+@given(some_words, some_words)
+def test_chance_is_what_the_twin_says(a: list[int], b: list[int]) -> None:
+    found = match(a, b, by_chance=True)
+    left = reference.without_chance(found.in_order, min(len(a), len(b)))
+    assert match(a, b).in_order == left
+
+
+@SETTINGS
+@given(cut_up, cut_up)
+def test_nothing_of_eight_words_is_left_to_be_moved(a: list[int], b: list[int]) -> None:
+    found = match(a, b)
+    assert_sound(a, b, found)
+    assert all(size >= reference.LEAST_MOVED for *_, size in found.moved)
+    assert found.moved == sorted(found.moved)
+    taken = found.in_order + found.moved
+    left = reference.free_runs(len(a), [(x, size) for x, _, size in taken])
+    right = reference.free_runs(len(b), [(y, size) for _, y, size in taken])
+    assert not reference.grams(a, left) & reference.grams(b, right)
+
+
+def text(words: int, vocabulary: int, seed: int) -> Array:
+    """As in texts, the word of rank r is one r-th as frequent as the first (Zipf)."""
+    drawn = float(vocabulary) ** np.random.default_rng(seed).random(words)
+    return drawn.astype(np.uint64)
+
+
+def edited(words: Array, edits: int, seed: int) -> Array:
+    """Some words replaced, added or left out."""
+    places = np.random.default_rng(seed).choice(len(words), edits, replace=False)
+    replaced, added, left_out = np.array_split(places, 3)
+    changed = words.copy()
+    changed[replaced] = 7
+    return np.delete(np.insert(changed, added, 7), left_out)
+
+
+@pytest.mark.parametrize("edits", [5, 100, 1000])
+@pytest.mark.parametrize("vocabulary", [300, 30_000])
+def test_longer_texts_share_nearly_as_many(vocabulary: int, edits: int) -> None:
+    a = text(6000, vocabulary, 1)
+    b = edited(a, edits, 2)
+    found = match(a, b, by_chance=True)
+    assert_sound(a, b, found)
+    assert found.whole
+    assert found.words >= 0.98 * LCSseq.similarity(a.tolist(), b.tolist())
+
+
+def test_unlike_texts_share_nothing() -> None:
+    assert match(text(3000, 5000, 1), text(3000, 5000, 2)).words < 30
+
+
+def test_swapped_halves_are_moved() -> None:
+    a = text(30_000, 10**6, 1)
+    b = np.concatenate([a[18_000:], a[:18_000]])
+    found = match(a, b)
+    assert_sound(a, b, found)
+    assert found.in_order == [(0, 12_000, 18_000)]
+    assert found.moved == [(18_000, 0, 12_000)]
+
+
+MILLION = 1_700_000  # words of a text of 10 MB
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "least", "whole"),
+    [
+        (text(MILLION, 10**6, 1), text(MILLION, 10**6, 2), 0, None),
+        (text(MILLION, 10**6, 1), text(MILLION, 10**6, 1), MILLION, True),
+        (text(MILLION, 10**6, 1), edited(text(MILLION, 10**6, 1), 100_000, 2), 1_500_000, True),
+        (np.ones(MILLION), np.ones(MILLION - 7), MILLION - 7, True),
+        (np.tile([1, 2], MILLION // 2), np.tile([2, 1, 1], MILLION // 3), 1_100_000, False),
+        (text(MILLION, 3, 1), text(MILLION, 3, 2), 500_000, None),
+        (text(MILLION, 10**6, 1), np.empty(0), 0, True),
+        (text(MILLION, 10**6, 1), np.ones(3), 0, True),
+    ],
+    ids=["unlike", "itself", "edited", "one word", "in turn", "two words", "empty", "short"],
+)
+def test_any_length_is_aligned(a: Array, b: Array, least: int, whole: bool | None) -> None:
+    found = match(a, b)
+    assert_sound(a, b, found)
+    assert found.words >= least
+    assert found.whole == (found.whole if whole is None else whole)
+
+
+def test_a_long_shuffled_text_is_moved() -> None:
+    a = text(MILLION, 10**6, 1)
+    parts = np.split(a, MILLION // 1000)
+    order = np.random.default_rng(3).permutation(len(parts))
+    found = match(a, np.concatenate([parts[i] for i in order]))
+    assert found.words + sum(size for *_, size in found.moved) > 0.98 * MILLION

@@ -97,9 +97,9 @@ def test_a_run_says_how_it_compared(run: Run, out: Path, docs: Path) -> None:
 def test_output_is_bounded_and_json_is_whole(run: Run, tmp_path: Path) -> None:
     paths = [tmp_path / "a", tmp_path / "b"]
     for path, word in zip(paths, ("old", "new"), strict=True):
-        path.write_text(" ".join(f"same{i} {word}{i}" for i in range(400)))
+        path.write_text(" ".join(f"one{i} two{i} six{i} {word}{i}" for i in range(400)))
     done = run("compare", *paths)
-    assert done.stdout.splitlines()[-1] == "… and 600 more passages"
+    assert done.stdout.splitlines()[-1] == "… and 667 more passages"
     assert len(done.stdout.splitlines()) < 220
     assert len(run("compare", *paths, "--lines", "0").stdout.splitlines()) > 1200
     assert len(json.loads(run("compare", *paths, "--json").stdout)["passages"]) == 800

@@ -65,11 +65,11 @@ def test_long_texts_are_folded_and_bounded() -> None:
 
 
 def test_many_passages_are_bounded() -> None:
-    a = " ".join(f"same{i} old{i}" for i in range(5_000))
-    b = " ".join(f"same{i} new{i}" for i in range(5_000))
+    a = " ".join(f"one{i} two{i} six{i} old{i}" for i in range(5_000))
+    b = " ".join(f"one{i} two{i} six{i} new{i}" for i in range(5_000))
     page = fragment(a, b, align(a, b), most=10_000)
     assert len(page) < 60_000
-    assert "more passages left out." in page
+    assert "more passages, left out." in page
     Page(page)
 
 

@@ -18,6 +18,7 @@ from neardup.outputs.sidebyside.rows import (
     Fold,
     Piece,
     Row,
+    left_out,
     rows,
 )
 from neardup.outputs.sidebyside.visible import visible
@@ -64,21 +65,15 @@ def fragment(
     writer = _Writer(a, b, most)
     head = f'<div class="nd-row nd-head">{_cells(*map(safe, names))}</div>' if names else ""
     body: list[str] = []
-    shown = 0
     for one in rows(a, b, alignment):
         if writer.left <= 0:
-            body.append(_left_out(len(alignment.passages) - shown))
+            said = left_out(alignment, 0, one.starts[0])
+            body.append(f'<div class="nd-left">{said}, left out.</div>')
             break
         body.append(writer.fold(one) if isinstance(one, Fold) else writer.row(one))
-        shown += one.passages if isinstance(one, Row) else 0
     if not a and not b:
         body.append('<div class="nd-left">Both texts are empty.</div>')
     return f'<div class="nd-pair">{head}{"".join(body)}</div>'
-
-
-def _left_out(passages: int) -> str:
-    what = f"{passages:,} more passages" if passages > 1 else "the rest"
-    return f'<div class="nd-left">… {what} left out.</div>'
 
 
 class _Writer:

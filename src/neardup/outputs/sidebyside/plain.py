@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from neardup.outputs.sidebyside.rows import BETWEEN, MOVED, SHARED, Fold, Piece, Row, rows
+from neardup.outputs.sidebyside.rows import BETWEEN, MOVED, SHARED, Fold, Piece, Row, left_out, rows
 from neardup.outputs.sidebyside.visible import flowed
 from neardup.text.alignment import Alignment, Span
 
@@ -41,12 +41,10 @@ def lines(a: str, b: str, alignment: Alignment, *, most: int | None = MOST_LINES
     where = [places.of(line.side, line.begin) for line in shown]
     width = max(map(len, where), default=0)
     told = [f"{at:>{width}} {line.sign} {line.text}" for at, line in zip(where, shown, strict=True)]
-    return told + ([left_out(alignment, len(shown))] if len(found) > len(shown) else [])
-
-
-def left_out(alignment: Alignment, shown: int) -> str:
-    more = len(alignment.passages) - shown
-    return f"… and {more:,} more passages" if more > 1 else "… and more"
+    if len(found) > len(shown):
+        last = found[len(shown)]
+        told.append(left_out(alignment, last.side, last.begin))
+    return told
 
 
 def passage_lines(a: str, b: str, alignment: Alignment) -> Iterator[Line]:

@@ -38,14 +38,17 @@ class Fold(NamedTuple):
     b: Span
     words: int
 
+    @property
+    def starts(self) -> tuple[int, int]:
+        return self.a.begin, self.b.begin
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """``passages`` of the alignment end in this row."""
+    """What stands level: the pieces of either text, in order."""
 
     a: tuple[Piece, ...]
     b: tuple[Piece, ...]
-    passages: int
 
     @property
     def starts(self) -> tuple[int, int]:
@@ -60,19 +63,25 @@ def rows(a: str, b: str, alignment: Alignment) -> Iterator[Row | Fold]:
         if shared is None:
             break
         if (parts := _parts(a, b, shared)) is None:
-            builder.alike(shared.a, shared.b, 1)
+            builder.alike(shared.a, shared.b)
             if builder.size > ROW:
                 yield builder.row()
             continue
         head, fold, tail = parts
-        builder.alike(*head, 0)
+        builder.alike(*head)
         yield builder.row()
         yield fold
         builder.skip(fold)
-        builder.alike(*tail, 1)
+        builder.alike(*tail)
     builder.rest()
     if builder.size:
         yield builder.row()
+
+
+def left_out(alignment: Alignment, side: int, after: int) -> str:
+    """What is said instead of the passages that begin there or later in one of the texts."""
+    more = sum(_span(passage, side).begin >= after for passage in alignment.passages)
+    return f"… and {more:,} more passages" if more > 1 else "… and more"
 
 
 def _stretches(
@@ -114,19 +123,16 @@ class _Builder:
         self._ends = (len(a), len(b))
         self._at = [0, 0]
         self._pieces: tuple[list[Piece], list[Piece]] = ([], [])
-        self._passages = 0
         self.size = 0
 
-    def alike(self, a: Span, b: Span, passages: int) -> None:
+    def alike(self, a: Span, b: Span) -> None:
         for side, span in enumerate((a, b)):
             self._add(side, Piece(SHARED, span))
-        self._passages += passages
 
     def unlike(self, pieces: Sequence[Sequence[Piece]]) -> None:
         for side, some in enumerate(pieces):
             for piece in some:
                 self._add(side, piece)
-        self._passages += max(map(len, pieces))
 
     def skip(self, fold: Fold) -> None:
         self._at = [fold.a.end, fold.b.end]
@@ -136,8 +142,8 @@ class _Builder:
             self._between(side, end)
 
     def row(self) -> Row:
-        made = Row(tuple(self._pieces[0]), tuple(self._pieces[1]), self._passages)
-        self._pieces, self._passages, self.size = ([], []), 0, 0
+        made = Row(tuple(self._pieces[0]), tuple(self._pieces[1]))
+        self._pieces, self.size = ([], []), 0
         return made
 
     def _add(self, side: int, piece: Piece) -> None:

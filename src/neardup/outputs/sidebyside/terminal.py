@@ -11,7 +11,17 @@ import re
 from typing import TYPE_CHECKING
 
 from neardup.outputs.sidebyside import plain
-from neardup.outputs.sidebyside.rows import BETWEEN, DIFFERS, MOVED, SHARED, Fold, Piece, Row, rows
+from neardup.outputs.sidebyside.rows import (
+    BETWEEN,
+    DIFFERS,
+    MOVED,
+    SHARED,
+    Fold,
+    Piece,
+    Row,
+    left_out,
+    rows,
+)
 from neardup.outputs.sidebyside.visible import flowed, visible
 from neardup.text.alignment import Alignment, Span
 
@@ -72,15 +82,15 @@ def columns(
     for name in names:
         table.add_column(Text(flowed(name)), ratio=1, overflow="fold")
     cells = _Cells(a, b, marks=console.no_color)
-    width, used, shown = (console.width - 3) // 2, 0, 0
+    width, used = (console.width - 3) // 2, 0
     for one in rows(a, b, alignment):
         if most is not None and used >= most:
-            table.add_row(*[Text(plain.left_out(alignment, shown), style="dim")] * 2)
+            said = left_out(alignment, 0, one.starts[0])
+            table.add_row(*[Text(said, style="dim")] * 2)
             break
         left, right = cells.fold(one) if isinstance(one, Fold) else cells.row(one)
         table.add_row(left, right)
         used += max(_height(left, width), _height(right, width))
-        shown += one.passages if isinstance(one, Row) else 0
     return table
 
 

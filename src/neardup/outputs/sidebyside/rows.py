@@ -8,6 +8,7 @@ one, so that who shows only the first of them pays only for these.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -18,6 +19,8 @@ from neardup.text.words import words
 
 CONTEXT = 60  # characters of a shared passage beside what differs
 ROW = 1_000  # characters of both sides from which a row ends at the next shared passage
+TILT = 200  # characters that one side may have more than the other before a row ends
+_TRAILING = re.compile(r"\S*\s*")
 _NEAR = 20  # a cut looks so far for white space
 
 SHARED, MOVED, DIFFERS, BETWEEN = "shared", "moved", "differs", "between"
@@ -58,14 +61,16 @@ class Row:
 def rows(a: str, b: str, alignment: Alignment) -> Iterator[Row | Fold]:
     """All of both texts, in order."""
     builder = _Builder(a, b)
-    for passages, shared in _stretches(alignment.passages):
-        builder.unlike(passages)
+    for unlike, shared in _stretches(alignment.passages):
+        if builder.size > ROW:
+            yield builder.row(_next(unlike, shared))
+        builder.unlike(unlike)
         if shared is None:
             break
+        if builder.tilt > TILT:
+            yield builder.row((shared.a.begin, shared.b.begin))
         if (parts := _parts(a, b, shared)) is None:
             builder.alike(shared.a, shared.b)
-            if builder.size > ROW:
-                yield builder.row()
             continue
         head, fold, tail = parts
         builder.alike(*head)
@@ -76,6 +81,17 @@ def rows(a: str, b: str, alignment: Alignment) -> Iterator[Row | Fold]:
     builder.rest()
     if builder.size:
         yield builder.row()
+
+
+def _next(unlike: Sequence[Sequence[Piece]], shared: Passage | None) -> tuple[int, int] | None:
+    """Where the next passage begins on either side; None at the end."""
+    if shared is None:
+        return None
+    first = [pieces[0].span.begin if pieces else None for pieces in unlike]
+    return (
+        shared.a.begin if first[0] is None else first[0],
+        shared.b.begin if first[1] is None else first[1],
+    )
 
 
 def left_out(alignment: Alignment, side: int, after: int) -> str:
@@ -120,10 +136,18 @@ class _Builder:
     """The row that is being filled, and how far both texts have been shown."""
 
     def __init__(self, a: str, b: str) -> None:
-        self._ends = (len(a), len(b))
+        self._texts = a, b
         self._at = [0, 0]
         self._pieces: tuple[list[Piece], list[Piece]] = ([], [])
-        self.size = 0
+        self._sizes = [0, 0]
+
+    @property
+    def size(self) -> int:
+        return sum(self._sizes)
+
+    @property
+    def tilt(self) -> int:
+        return abs(self._sizes[0] - self._sizes[1])
 
     def alike(self, a: Span, b: Span) -> None:
         for side, span in enumerate((a, b)):
@@ -138,12 +162,16 @@ class _Builder:
         self._at = [fold.a.end, fold.b.end]
 
     def rest(self) -> None:
-        for side, end in enumerate(self._ends):
-            self._between(side, end)
+        for side, text in enumerate(self._texts):
+            self._between(side, len(text))
 
-    def row(self) -> Row:
+    def row(self, until: tuple[int, int] | None = None) -> Row:
+        """With the punctuation and space after its last words, which end before ``until``."""
+        for side, end in enumerate(until or ()):
+            found = _TRAILING.match(self._texts[side], self._at[side], end)
+            self._between(side, found.end() if found else end)
         made = Row(tuple(self._pieces[0]), tuple(self._pieces[1]))
-        self._pieces, self.size = ([], []), 0
+        self._pieces, self._sizes = ([], []), [0, 0]
         return made
 
     def _add(self, side: int, piece: Piece) -> None:
@@ -157,7 +185,7 @@ class _Builder:
     def _put(self, side: int, piece: Piece) -> None:
         self._pieces[side].append(piece)
         self._at[side] = piece.span.end
-        self.size += piece.span.end - piece.span.begin
+        self._sizes[side] += piece.span.end - piece.span.begin
 
 
 Both = tuple[Span, Span]

@@ -1,6 +1,6 @@
 """Two texts on a terminal: side by side where it is wide enough, else one passage a line.
 
-Red is in the first only, green in the second only, blue was moved; without colours the marks of
+Red is in the first only, green in the second only, cyan was moved; without colours the marks of
 wdiff stand for them. Widths are counted in cells, so wide characters do not break the columns; a
 terminal turns lines with right-to-left text by itself, so such texts are never set in columns.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 WIDE = 100  # columns from which two texts stand side by side
-COLOURS = {"-": "red", "+": "green", "<": "blue", ">": "blue"}
+COLOURS = {"-": "red", "+": "green", "<": "cyan", ">": "cyan"}
 WDIFF = {DIFFERS: (("[-", "-]"), ("{+", "+}")), MOVED: (("<<", ">>"), ("<<", ">>"))}
 _RIGHT_TO_LEFT = re.compile(
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -134,7 +134,7 @@ class _Cells:
     def _style(self, side: int, piece: Piece) -> str:
         if piece.how in (SHARED, BETWEEN):
             return ""
-        return "blue" if piece.how == MOVED else ("red", "green")[side]
+        return "cyan" if piece.how == MOVED else ("red", "green")[side]
 
     def _text(self, side: int, span: Span) -> str:
         """White space as it is, blank lines at most one; long pieces are cut in the middle."""

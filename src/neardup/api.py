@@ -18,7 +18,9 @@ from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
 from neardup.errors import ConservationError
 from neardup.local.artefacts import with_artefacts
+from neardup.local.kinds import find_kinds
 from neardup.local.run import run
+from neardup.outputs.kinds import UNKNOWN, PairKinds, kind_counts
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
 from neardup.outputs.signatures import write_signatures
@@ -61,7 +63,8 @@ def execute(
     told = Logged(progress or Silent())
     plan = with_artefacts(collection, plan, told)
     outcome, plan = run(collection, plan, told, folder)
-    result = make_result(collection, plan, outcome)
+    kinds = find_kinds(collection, plan, outcome, told, folder)
+    result = make_result(collection, plan, outcome, kinds)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)
     else:
@@ -79,16 +82,20 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.warning("%s documents have no date that can be read: it was not compared", undated)
     if counts.rejected:
         LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
+    if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
+        LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
         LOG.warning("pairs are partial: each duplicate has the one it was set aside for")
 
 
-def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
-    decisions = decisions_table(outcome, plan.method)
+def make_result(
+    collection: Collection, plan: Plan, outcome: Outcome, kinds: PairKinds | None = None
+) -> Result:
+    decisions = decisions_table(outcome, plan.method, kinds)
     pairs, complete = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
     result = Result(
         decisions,
-        pairs_table(outcome, pairs),
+        pairs_table(outcome, pairs, kinds),
         {},
         rank=_rank_of_all(outcome),
         collection=lambda: collection,
@@ -102,6 +109,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         against=[_from_anywhere(path) for path in plan.against],
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
+        kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         encodings=collection.encodings(),
         versions=_versions(),

@@ -28,6 +28,7 @@ from neardup.methods.method import BitsMethod, Method, OverlapMethod, PathMethod
 from neardup.methods.thresholds import with_threshold
 
 CLUSTERS = ("rule", "components")
+PAIR_KINDS = ("decided", "all", "none")
 MAX_PAIRS = 10_000_000
 # Pairs a document that are worth making when only decisions are asked for.
 USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
@@ -48,6 +49,7 @@ class Settings:
     within: str | None = None
     keep: str = "first"
     clusters: str = "rule"
+    kinds: str = "decided"
     workers: int | None = None
     memory: str | int = "1GB"
     limit: int | None = None
@@ -97,6 +99,7 @@ class Plan:
     keep: Keep
     within: str | None
     clusters: str
+    kinds: str  # of the pairs with what was kept, of all listed ones, or only what digests tell
     workers: int
     memory: int
     limit: int | None
@@ -158,6 +161,7 @@ class Plan:
             "within": self.within,
             "keep": self.written.keep,
             "clusters": self.clusters,
+            "kinds": self.kinds,
             "workers": self.workers,
             "memory": self.memory,
             "limit": self.limit,
@@ -183,6 +187,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     encoding = attempt(lambda: _encoding(settings.encoding))
     workers = attempt(lambda: worker_count(settings.workers))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
+    attempt(lambda: _one_of("kinds", settings.kinds, PAIR_KINDS))
     attempt(lambda: check_positive("limit", settings.limit))
     attempt(lambda: check_positive("max_pairs", settings.max_pairs))
     attempt(lambda: _not_the_text(settings, keep))
@@ -198,6 +203,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         keep=keep,
         within=settings.within,
         clusters=settings.clusters,
+        kinds=settings.kinds,
         workers=workers,
         memory=memory,
         limit=settings.limit,

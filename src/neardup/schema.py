@@ -31,6 +31,8 @@ KINDS = (
     "rewrite",
     "other",
 )
+# Which of two texts the other contains, by the columns or ids that name them.
+DIRECTIONS = ("a_in_b", "b_in_a")
 
 
 def documents(extra: dict[str, pa.DataType] | None = None) -> pa.Schema:
@@ -42,6 +44,13 @@ def documents(extra: dict[str, pa.DataType] | None = None) -> pa.Schema:
     ]
     return pa.schema(fields + [pa.field(name, type_) for name, type_ in (extra or {}).items()])
 
+
+# Of a set-aside document, ``a`` is that document and ``b`` the one it was set aside for.
+KIND_FIELDS = (
+    pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
+    pa.field("direction", pa.dictionary(pa.int8(), pa.string())),
+    pa.field("confidence", pa.float64()),
+)
 
 # Scores are stored as computed, in 64 bits: a new threshold must decide as a new run would
 # (docs/decisions/0008-scores-in-64-bits.md).
@@ -55,7 +64,7 @@ DECISIONS = pa.schema(
         pa.field("reason", pa.large_string()),
         pa.field("kept_id", pa.large_string()),
         pa.field("score", pa.float64()),
-        pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
+        *KIND_FIELDS,
         pa.field("cluster", pa.int64()),
         pa.field("ref", pa.bool_()),
     ]
@@ -66,7 +75,7 @@ PAIRS = pa.schema(
         pa.field("a", pa.large_string()),
         pa.field("b", pa.large_string()),
         pa.field("score", pa.float64()),
-        pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
+        *KIND_FIELDS,
     ]
 )
 

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from neardup import api as nd
 from neardup import plan
 from neardup.decisions import rule
+from neardup.decisions.kinds import kind_of
 from neardup.documents import Collection
 from neardup.documents.lists import ListSource
 from neardup.matching import rare, verify
@@ -92,16 +93,12 @@ def check_decisions(result: Result, documents: list[twin.Document], expected: tw
         assert (row["decision"] == "kept") == (best is None), row
         if best is None:
             assert row["kept_id"] is row["score"] is row["kind"] is None
+            assert row["direction"] is row["confidence"] is None
             continue
         assert row["kept_id"] == documents[best[0]]["id"], row
         assert row["score"] == float(best[1])
-        assert row["kind"] == kind(documents[i]["text"], documents[best[0]]["text"])
-
-
-def kind(one: str, other: str) -> str | None:
-    if one == other:
-        return "identical"
-    return "normalised" if twin.words(one) == twin.words(other) else None
+        said = tuple(row[name] for name in ("kind", "direction", "confidence"))
+        assert said == kind_of(documents[i]["text"], documents[best[0]]["text"])
 
 
 def pair_scores(result: Result) -> dict[tuple[str, str], float]:

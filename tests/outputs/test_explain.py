@@ -29,7 +29,7 @@ def result() -> nd.Result:
 
 def test_a_duplicate(result: nd.Result) -> None:
     why = result.explain("edited")
-    assert (why.decision, why.kept_id, why.kind) == ("duplicate", "first", None)
+    assert (why.decision, why.kept_id, why.kind) == ("duplicate", "first", "revision")
     assert why.score == pytest.approx(35 / 37)
     assert (why.members, why.cluster_size) == (("first", "copy", "edited"), 3)
     assert {(pair.id, pair.decision) for pair in why.pairs} == {

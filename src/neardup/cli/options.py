@@ -127,6 +127,12 @@ _OPTIONS = (
         help="Group by kept document, or by chains of pairs.  [default: rule]",
     ),
     click.option(
+        "--kinds",
+        metavar="decided|all|none",
+        help="Say what sort of duplicates pairs are: each duplicate and what it was set aside for, "
+        "all listed pairs, or only what needs no second reading.  [default: decided]",
+    ),
+    click.option(
         "--boilerplate",
         metavar="FILE",
         multiple=True,

@@ -20,6 +20,7 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
     return {
         **annotated,
         "counts": vars(result.counts),
+        "kinds": result.info["kinds"],
         "out": str(out) if out else None,
         "pairs": result.info["pairs"],
         "method": settings["method"],
@@ -42,9 +43,24 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
         f"{result.info['settings']['method']}{_cut(result)}."
     )
+    told += _kind_lines(result)
     if counts.documents >= ENOUGH_FOR_A_RATE:
         told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
     return told + _next_step(result, out)
+
+
+def _kind_lines(result: Result) -> list[str]:
+    """How many duplicates are of each kind; why some have none."""
+    from neardup.outputs.kinds import UNKNOWN
+
+    counts = dict(result.info["kinds"])
+    unknown = counts.pop(UNKNOWN, 0)
+    told = [", ".join(f"{count:,} {kind}" for kind, count in counts.items())] if counts else []
+    if unknown and result.info["settings"]["kinds"] == "none":
+        told.append(f"{unknown:,} not classified (--kinds none)")
+    elif unknown:
+        told.append(f"{unknown:,} not classified, because a text could not be read again")
+    return [f"Kinds of duplicates: {', '.join(told)}."] if told else []
 
 
 def _cut(result: Result) -> str:

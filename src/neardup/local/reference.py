@@ -17,18 +17,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents import Collection
+from neardup.documents import Collection, Columns
 from neardup.documents.collection import collect_inputs
 from neardup.documents.inputs import SOURCE
 from neardup.documents.lost import LostSource
-from neardup.errors import InputError
+from neardup.errors import InputError, NeardupError
 from neardup.local.intake import empty_intake, joined_prepared, take_in
 from neardup.matching.evidence import EvidenceStore
 from neardup.outputs.folder import RUN, SIGNATURES
 from neardup.outputs.outcome import Intake
 from neardup.outputs.signatures import as_strings, read_signatures
 from neardup.plan import Plan, as_paths
-from neardup.progress import Progress
+from neardup.progress import LOG, Progress
 
 PREFIX = "ref:"
 
@@ -78,6 +78,37 @@ def named(intake: Intake) -> Intake:
     prefix = pa.scalar(PREFIX, pa.large_string())
     empty = pa.scalar("", pa.large_string())
     return replace(intake, ids=pc.binary_join_element_wise(prefix, intake.ids, empty))
+
+
+def reference_texts(plan: Plan) -> list[tuple[Collection, Columns]]:
+    """Where the texts of references can be read again; nothing for those that are gone."""
+    found = []
+    for path in _with_their_own(plan.against):
+        try:
+            found.append(_texts_of_run(path) if _is_run(path) else _texts_of_files([path], plan))
+        except (NeardupError, OSError) as error:
+            LOG.warning("the texts of %s cannot be read again: %s", path, error)
+    return found
+
+
+def _is_run(path: Path | str) -> bool:
+    return isinstance(path, Path) and path.is_dir()
+
+
+def _texts_of_files(paths: Sequence[Path | str], plan: Plan) -> tuple[Collection, Columns]:
+    given = [(None, path) for path in paths]
+    return collect_inputs(given, encoding=plan.encoding), Columns(text=plan.columns.text)
+
+
+def _texts_of_run(folder: Path | str) -> tuple[Collection, Columns]:
+    """What it wrote, kept or annotated; else what it read."""
+    info = _info(Path(folder))
+    written = [Path(folder) / str(name) for name in info.get("kept_files", [])]
+    read = [entry["path"] for entry in info.get("inputs") or [] if entry]
+    given = [(None, path) for path in [p for p in written if p.exists()] or read]
+    settings = info["settings"]
+    collection = collect_inputs(given, encoding=settings.get("encoding"))
+    return collection, Columns(text=settings["text"])
 
 
 def _with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:

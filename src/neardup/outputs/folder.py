@@ -38,7 +38,7 @@ from neardup.outputs.result import Result
 from neardup.outputs.stored import StoredArtefacts
 
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
-FORMAT = 2
+FORMAT = 3
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 

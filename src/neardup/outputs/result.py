@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.documents import Collection
-from neardup.errors import DataError, SettingsError
+from neardup.errors import DataError, NeardupError, SettingsError
 from neardup.methods import registry
 from neardup.outputs.tables import clusters_table, duplicates_table
 from neardup.schema import Array
@@ -102,6 +102,13 @@ class Result:
                 hint="decisions, pairs, duplicates and clusters are still here.",
             )
         return self._collection()
+
+    def collection_if_there(self) -> Collection | None:
+        """None where the documents cannot be read any more."""
+        try:
+            return self.collection()
+        except (NeardupError, OSError):
+            return None
 
     @functools.cached_property
     def counts(self) -> Counts:

@@ -14,6 +14,7 @@ from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.kinds import Kinds
 from neardup.decisions.rule import decide
 from neardup.errors import SettingsError
 from neardup.matching.candidates import Groups
@@ -21,6 +22,7 @@ from neardup.matching.verify import Pairs
 from neardup.methods import registry
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Method, signature_of
+from neardup.outputs.kinds import kind_counts, kinds_by_place
 from neardup.outputs.result import Result
 from neardup.outputs.tables import decided_columns, decision_column, with_notes
 from neardup.schema import Array, Ragged
@@ -52,7 +54,9 @@ def rethreshold(result: Result, threshold: float) -> Result:
     document = np.argsort(result.rank)
     cluster = _clusters(result, kept_of, pairs.mapped(document))
     kinds = _kinds(kept_of, pairs.mapped(document), table)
-    decisions = _decisions(result, method, kept_of, score, cluster, kinds)
+    if info["settings"].get("kinds", "none") != "none":
+        _add_missing(kinds, result, kept_of)
+    decisions = _decisions(result, method, kept_of, score, cluster, kinds.columns())
     made = Result(
         decisions,
         table,
@@ -61,7 +65,7 @@ def rethreshold(result: Result, threshold: float) -> Result:
         collection=result._collection,
         artefacts=_still_valid(result.artefacts),
     )
-    info["counts"] = vars(made.counts)
+    info["counts"], info["kinds"] = vars(made.counts), kind_counts(decisions)
     return made
 
 
@@ -122,16 +126,26 @@ def _clusters(result: Result, kept_of: Array, pairs: Pairs) -> Array:
     return components(len(kept_of), pairs.a, pairs.b)
 
 
-def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> pa.Array:
-    """The kind of each set-aside document's pair with what it was set aside for."""
+def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> Kinds:
+    """Of each set-aside document and what it was set aside for, as far as the pairs say it."""
     count = len(kept_of)
     key = np.minimum(pairs.a, pairs.b) * count + np.maximum(pairs.a, pairs.b)
     order = np.argsort(key, kind="stable")
     aside = np.flatnonzero(kept_of >= 0)
     wanted = np.minimum(aside, kept_of[aside]) * count + np.maximum(aside, kept_of[aside])
-    row = np.zeros(count, np.int64)
-    row[aside] = order[np.searchsorted(key[order], wanted)]
-    return table["kind"].combine_chunks().take(pa.array(row, mask=kept_of < 0))
+    row = order[np.searchsorted(key[order], wanted)]
+    found = Kinds.none(count)
+    known = Kinds.of_columns(table.take(pa.array(row)))
+    found.put(aside, known.turned(pairs.a[row] != aside))
+    return found
+
+
+def _add_missing(kinds: Kinds, result: Result, kept_of: Array) -> None:
+    """Pairs that were not decided on before have no kind yet: it is found where the documents can
+    still be read."""
+    missing = np.flatnonzero((kept_of >= 0) & (kinds.kind < 0))
+    if len(missing) and (collection := result.collection_if_there()):
+        kinds.put(missing, kinds_by_place(result, collection, missing, kept_of[missing]))
 
 
 def _notes(reasons: pa.Array) -> pa.Array:
@@ -146,7 +160,7 @@ def _decisions(
     kept_of: Array,
     score: Array,
     cluster: Array,
-    kinds: pa.Array,
+    kinds: dict[str, pa.Array],
 ) -> pa.Table:
     old = result.decisions
     short = np.asarray(pc.is_in(old["reason"], pa.array(["too_short", "equal"], pa.large_string())))
@@ -157,4 +171,4 @@ def _decisions(
     new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
     new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])
     same = {name: old[name] for name in ("id", "file", "row", "source", "ref")}
-    return pa.table({**same, **new, "kind": kinds}, schema=schema.DECISIONS)
+    return pa.table({**same, **new, **kinds}, schema=schema.DECISIONS)

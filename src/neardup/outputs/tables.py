@@ -7,18 +7,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.kinds import kinds_of
+from neardup.decisions.kinds import Kinds, by_digests
 from neardup.matching.verify import Pairs
 from neardup.methods.method import FLAGS, TOO_SHORT, CalibratedMethod, Method
+from neardup.outputs.kinds import PairKinds
 from neardup.outputs.outcome import Outcome
 from neardup.schema import Array, offsets_of
 
 DECISIONS = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
 
 
-def decisions_table(outcome: Outcome, method: Method) -> pa.Table:
+def decisions_table(outcome: Outcome, method: Method, kinds: PairKinds | None = None) -> pa.Table:
     """Every input document once, in input order."""
-    accepted = _accepted(outcome, method).slice(outcome.refs)
+    accepted = _accepted(outcome, method, kinds).slice(outcome.refs)
     rejected = _rejected(outcome)
     both = pa.concat_tables([accepted, rejected])
     positions = outcome.intake.position[outcome.refs :]
@@ -28,21 +29,16 @@ def decisions_table(outcome: Outcome, method: Method) -> pa.Table:
     return both.take(pa.array(np.argsort(position, kind="stable")))
 
 
-def _accepted(outcome: Outcome, method: Method) -> pa.Table:
+def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.Table:
     intake, decided = outcome.intake, outcome.decided
     columns = {
         "id": intake.ids,
         "file": _dictionary(intake.file, intake.files),
         "row": pa.array(intake.row),
         "source": _sources(intake.file, intake.sources),
-        "kind": kinds_of(
-            np.arange(len(intake)),
-            decided.kept_of,
-            intake.prepared.text_digests,
-            intake.prepared.normal_digests,
-        ),
         "ref": pa.array((decided.kept_of >= 0) & (decided.kept_of < outcome.refs)),
     }
+    columns |= kinds_of(outcome, np.arange(len(intake)), decided.kept_of, kinds).columns()
     columns |= decided_columns(
         intake.ids,
         decided.kept_of,
@@ -134,7 +130,18 @@ def decision_column(code: Array) -> pa.DictionaryArray:
     )
 
 
-def pairs_table(outcome: Outcome, pairs: Pairs) -> pa.Table:
+def kinds_of(outcome: Outcome, a: Array, b: Array, known: PairKinds | None) -> Kinds:
+    """Of pairs of documents: what digests tell, and what is ``known`` beyond that. −1 in ``b``: no
+    partner, no kind."""
+    prepared = outcome.intake.prepared
+    found = by_digests(a, b, prepared.text_digests, prepared.normal_digests)
+    if known is not None:
+        open_ = (found.kind < 0) & (b >= 0)
+        found.put(open_, known.of(a[open_], b[open_]))
+    return found
+
+
+def pairs_table(outcome: Outcome, pairs: Pairs, kinds: PairKinds | None = None) -> pa.Table:
     """Verified pairs by id, the earlier document first, in input order."""
     intake = outcome.intake
     pairs = pairs.distinct()
@@ -142,9 +149,7 @@ def pairs_table(outcome: Outcome, pairs: Pairs) -> pa.Table:
         "a": intake.ids.take(pa.array(pairs.a)),
         "b": intake.ids.take(pa.array(pairs.b)),
         "score": pa.array(pairs.score),
-        "kind": kinds_of(
-            pairs.a, pairs.b, intake.prepared.text_digests, intake.prepared.normal_digests
-        ),
+        **kinds_of(outcome, pairs.a, pairs.b, kinds).columns(),
     }
     return pa.table(columns, schema=schema.PAIRS)
 

@@ -1,0 +1,152 @@
+"""The rules of kinds: what most of a difference is made of names it.
+
+Applied in this order to the words that ``decisions/passages.py`` counts, out of all words that
+differ: texts that share little are ``other``, so are those with misread letters or another order;
+then ``layout``, ``excerpt``, ``elaboration`` and ``insertion``, each where it is most of the
+difference; what is left is a ``rewrite`` where words were replaced all over the text, else a
+``revision``. The confidence of a kind comes from how clearly its rule was met, by the share of
+planted pairs, equally clear, of which it was true (docs/kinds.md).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.decisions.kinds import NONE, Kinds
+from neardup.decisions.passages import Measures
+from neardup.schema import KINDS
+
+Shares = npt.NDArray[np.float64]
+
+LITTLE = 0.33  # of the shorter text that both must have
+MISREAD, MISREAD_WORDS = 0.5, 0.03  # of the difference, and of all words
+MOVED, ONLY_MOVED, MOVED_WORDS = 0.5, 0.8, 0.2
+MOST, INSERTED, ONE_WAY = 0.5, 0.7, 0.9  # of the difference
+CUT, LOST_SENTENCES, LOST_PARAGRAPHS = (
+    0.03,
+    0.15,
+    0.4,
+)  # of the longer text, from where on it is cut
+REPLACED, UNTOUCHED = 0.075, 0.58  # of a rewrite: words replaced at least, long runs at most
+# Of the shorter text, what the longer one may lack, to contain it: a passage that is taken over is
+# often given another beginning.
+LACKED = {"layout": 0.1, "excerpt": 0.2, "elaboration": 0.1, "insertion": 0.1}
+
+# (clearness, confidence): measured by `python -m quality.kinds --calibrate` in tests/.
+CONFIDENCE: dict[str, tuple[tuple[float, float], ...]] = {}
+
+
+class Parts(NamedTuple):
+    """The difference of each pair in words, by what it would make the pair."""
+
+    layout: Shares
+    excerpt: Shares
+    elaboration: Shares
+    insertion: Shares
+    edits: Shares
+    misread: Shares
+    moved: Shares
+
+    @property
+    def sum(self) -> Shares:
+        return sum(self, np.zeros(1))
+
+
+def decided(found: Measures) -> Kinds:
+    """Of each pair; ``found`` was measured on equal pairs of texts neither."""
+    margins = _margins(found, parts_of(found))
+    kind = np.argmax(np.stack([margin >= 0 for margin in margins.values()]), axis=0)
+    names = np.array([KINDS.index(name.partition(" ")[0]) for name in margins], np.int8)
+    clear = np.stack(list(margins.values()))[kind, np.arange(len(kind))]
+    return Kinds(names[kind], _directions(found, names[kind]), _confidence(names[kind], clear))
+
+
+def parts_of(found: Measures) -> Parts:
+    longer = found.words.max(axis=1)
+    sides = {name: found.sides(name) for name in ("cut", "end_sentences", "end_paragraphs")}
+    sides |= {name: found.sides(name) for name in ("paragraphs", "inside")}
+    of_sides = sum(sides.values(), np.zeros((1, 2)))
+    more = of_sides.argmax(axis=1)
+    rows = np.arange(len(more))
+    cut, sentences, ends, paragraphs, inside = (one[rows, more] for one in sides.values())
+    inside = inside + np.where(cut < CUT * longer, cut, 0)
+    cut = np.where(cut < CUT * longer, 0, cut)
+    much = (cut > 0) | (sentences >= LOST_SENTENCES * longer)
+    excerpt = cut + np.where(much, sentences, 0)
+    paragraphs = paragraphs + np.where(much, 0, sentences)
+    much = (excerpt > 0) | (ends > LOST_PARAGRAPHS * longer)
+    return Parts(
+        layout=found.sides("furniture").sum(axis=1) + found.of("rebroken"),
+        excerpt=excerpt + np.where(much, ends, 0),
+        elaboration=paragraphs + np.where(much, 0, ends),
+        insertion=inside,
+        edits=found.of("replaced") + found.of("numbers") + of_sides[rows, 1 - more],
+        misread=found.of("misread"),
+        moved=found.moved,
+    )
+
+
+def _margins(found: Measures, parts: Parts) -> dict[str, Shares]:
+    """By rule, in their order: how far above its limit a pair is. The last one always holds."""
+    total = np.maximum(parts.sum, 1.0)
+    longer, shorter = found.words.max(axis=1), np.maximum(found.words.min(axis=1), 1.0)
+    known = np.maximum(found.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
+    contained = {name: most - _lacked(found) for name, most in LACKED.items()}
+    one_way = (parts.excerpt + parts.elaboration + parts.insertion) / total - ONE_WAY
+    largest = np.maximum.reduce([parts.excerpt, parts.elaboration, parts.insertion])
+    replaced = found.of("replaced") + parts.misread + found.sides("inside").min(axis=1)
+    return {
+        "normalised": np.where(found.differs | (found.words.min(axis=1) == 0), -1.0, 1.0),
+        # Nothing is more or less, but words are broken elsewhere.
+        "layout only": np.where(found.differs & (parts.sum == 0), 1.0, -1.0),
+        "other": -known,
+        "other misread": np.minimum(
+            parts.misread / total - MISREAD, parts.misread / longer - MISREAD_WORDS
+        ),
+        "other moved": np.maximum(
+            parts.moved / total - ONLY_MOVED,
+            np.minimum(parts.moved / total - MOVED, parts.moved / longer - MOVED_WORDS),
+        ),
+        "layout": parts.layout / total - MOST,
+        "excerpt": np.minimum(parts.excerpt / total - MOST, contained["excerpt"]),
+        "elaboration": np.minimum(parts.elaboration / total - MOST, contained["elaboration"]),
+        "insertion": np.minimum(parts.insertion / total - INSERTED, contained["insertion"]),
+        **{
+            f"{name} mostly": np.where(getattr(parts, name) == largest, one_way, -1.0)
+            for name in ("excerpt", "elaboration", "insertion")
+        },
+        "rewrite": np.minimum(replaced / longer - REPLACED, UNTOUCHED - found.verbatim / shorter),
+        "revision": np.maximum(
+            0, np.maximum(REPLACED - replaced / longer, found.verbatim / shorter - UNTOUCHED)
+        ),
+    }
+
+
+def _lacked(found: Measures) -> Shares:
+    """Of the text that has less of its own, what the other lacks."""
+    alone = found.words - found.shared[:, None]
+    inside = alone.argmin(axis=1)
+    rows = np.arange(len(inside))
+    return np.asarray(alone[rows, inside] / np.maximum(found.words[rows, inside], 1.0))
+
+
+def _directions(found: Measures, kind: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+    """Where one text is in the other, of kinds that add or leave out."""
+    alone = found.words - found.shared[:, None]
+    most = np.full(len(KINDS), -1.0)
+    for name, limit in LACKED.items():
+        most[KINDS.index(name)] = limit
+    one_way = (_lacked(found) <= most[kind]) & (alone.max(axis=1) > 2 * alone.min(axis=1))
+    return np.where(one_way, alone.argmin(axis=1), NONE).astype(np.int8)
+
+
+def _confidence(kind: npt.NDArray[np.int8], clear: Shares) -> Shares:
+    found = np.ones(len(kind))
+    for number, name in enumerate(KINDS):
+        if points := CONFIDENCE.get(name):
+            where, table = kind == number, np.array(points)
+            found[where] = np.interp(clear[where], table[:, 0], table[:, 1])
+    return np.round(found, 2)

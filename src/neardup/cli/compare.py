@@ -179,22 +179,13 @@ def _file(name: str) -> str:
 
 
 def _documents(path: str, ids: list[str], columns: Columns) -> list[str]:
-    """Reads only as far as the last of them."""
-    import pyarrow.compute as pc
-
     from neardup.documents import collect
+    from neardup.outputs.texts import texts_by_id
 
-    found: dict[str, str] = {}
-    for chunk in collect(path).chunks(columns):
-        records = chunk.read().records
-        for id in set(ids) - found.keys():
-            place = pc.index(records.column("id"), id).as_py()
-            if place >= 0:
-                found[id] = records.column("text")[place].as_py()
-        if len(found) == len(set(ids)):
-            return [found[id] for id in ids]
-    missing = ", ".join(repr(id) for id in ids if id not in found)
-    raise InputError(
-        f"{path} has no usable document with the id {missing}.",
-        hint="--id COL names the column of the ids; without one an id is FILE:ROW.",
-    )
+    found = texts_by_id(collect(path), ids, columns)
+    if missing := ", ".join(repr(id) for id in ids if id not in found):
+        raise InputError(
+            f"{path} has no usable document with the id {missing}.",
+            hint="--id COL names the column of the ids; without one an id is FILE:ROW.",
+        )
+    return [found[id] for id in ids]

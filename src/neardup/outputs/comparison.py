@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.decisions.kinds import kind_of
 from neardup.features.measures import Overlap
 from neardup.features.pairwise import Measures, Q, measure
 from neardup.methods import registry
@@ -22,22 +23,22 @@ from neardup.outputs.verdict import Verdict, judge
 from neardup.text.alignment import Alignment, Passage, Span, align
 from neardup.text.edits import MOST_WORDS, edit_similarity
 from neardup.text.options import Text
-from neardup.text.words import normal_form, words
+from neardup.text.words import words
 
 NAMES = ("first", "second")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """``kind`` None: not classified. ``direction``: "a_in_b" where the second has all of the first,
-    "b_in_a", or None. Pairs of numbers are (first text, second text)."""
+    """``direction``: "a_in_b" where the second contains the first, "b_in_a", or None. Pairs of
+    numbers are (first text, second text)."""
 
     a: str = field(repr=False)
     b: str = field(repr=False)
     names: tuple[str, str]
-    kind: str | None
+    kind: str
     direction: str | None
-    confidence: float | None
+    confidence: float
     measures: Measures
     edit_similarity: float
     edits_exact: bool
@@ -131,9 +132,9 @@ class Comparison:
 
     def _kind(self) -> str:
         which = {"a_in_b": "the first is in the second", "b_in_a": "the second is in the first"}
-        sure = f"confidence {self.confidence:.2f}" if self.confidence is not None else ""
+        sure = f"confidence {self.confidence:.2f}" if self.confidence < 1 else ""
         more = ", ".join(filter(None, [which.get(self.direction or ""), sure]))
-        return f"{self.kind or 'not classified'}{f' ({more})' if more else ''}"
+        return f"{self.kind} ({more})" if more else self.kind
 
     def _moved(self) -> str:
         return f", {self.moved_words:,} of them moved" if self.moved_words else ""
@@ -184,7 +185,7 @@ def compare(
     made = registry.build(method) if isinstance(method, str) else method
     options: Text | None = getattr(made, "text", None)
     alignment = align(a, b, options)
-    kind, direction, confidence = _kind(a, b, options, alignment)
+    kind, direction, confidence = kind_of(valid(a), valid(b), options)
     similarity, exact = _edits(a, b, options, alignment)
     return Comparison(
         a=a,
@@ -197,17 +198,15 @@ def compare(
         edit_similarity=similarity,
         edits_exact=exact,
         alignment=alignment,
-        verdict=None if made is None else judge(made, a, b, artefacts),
+        verdict=None if made is None else judge(made, valid(a), valid(b), artefacts),
     )
 
 
-def _kind(
-    a: str, b: str, options: Text | None, _alignment: Alignment
-) -> tuple[str | None, str | None, float | None]:
-    if a == b:
-        return "identical", None, None
-    same = normal_form(a, options) == normal_form(b, options)
-    return "normalised" if same else None, None, None
+def valid(text: str) -> str:
+    """A lone surrogate separates words; where texts are bytes there is none."""
+    return (
+        text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    )
 
 
 def _edits(a: str, b: str, options: Text | None, alignment: Alignment) -> tuple[float, bool]:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from neardup.outputs.result import Result
 
 MOST_LISTED = 20
+OF_THE_DECISION = (
+    *("id", "file", "row", "decision", "reason", "kept_id", "score"),
+    *("kind", "direction", "confidence", "cluster"),
+)
 
 
 class Neighbour(NamedTuple):
@@ -39,7 +43,8 @@ class Neighbour(NamedTuple):
 @dataclass(frozen=True)
 class Explanation:
     """``members`` and ``pairs`` are the first of ``cluster_size`` and ``pair_count``, pairs with
-    the strongest first. ``comparison`` is with the kept document, which stands first."""
+    the strongest first. In ``direction`` this document is ``a``, as in the decisions; in
+    ``comparison``, the kept one stands first."""
 
     id: str
     file: str
@@ -51,6 +56,8 @@ class Explanation:
     kept_id: str | None
     score: float | None
     kind: str | None
+    direction: str | None
+    confidence: float | None
     cluster: int | None
     members: tuple[str, ...]
     cluster_size: int
@@ -75,8 +82,8 @@ class Explanation:
 
     def sentence(self) -> str:
         if self.decision == schema.DUPLICATE:
-            kind = f"{self.kind} copy" if self.kind in ("identical", "normalised") else "duplicate"
-            return f"{kind} of {self.kept_id}, score {self.score:.4f} ({self.reason})."
+            kind = f", kind {self.kind}" if self.kind else ""
+            return f"duplicate of {self.kept_id}{kind}, score {self.score:.4f} ({self.reason})."
         return f"{self.decision} ({self.reason}){self._why()}."
 
     def _why(self) -> str:
@@ -125,10 +132,7 @@ def explain(result: Result, id: str) -> Explanation:
     if _is_faint(result, row):
         note = "; ".join(filter(None, [_faint_note(result), note]))
     return Explanation(
-        **{name: row[name] for name in ("file", "row", "decision", "reason", "kept_id", "score")},
-        id=id,
-        kind=row["kind"],
-        cluster=row["cluster"],
+        **{name: row[name] for name in OF_THE_DECISION},
         threshold=result.threshold,
         method=str(result.info["settings"]["method"]),
         members=tuple(members.slice(0, MOST_LISTED).to_pylist()),

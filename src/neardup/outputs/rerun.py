@@ -23,7 +23,7 @@ def compare_documents(result: Result, first: str, second: str) -> Comparison:
         listed = ", ".join(map(repr, missing))
         raise UsageError(
             f"No document of this run that could be compared has the id {listed}.",
-            hint="see the column id of decisions; references and rejected documents have no text.",
+            hint="see the column id of decisions; rejected documents have no text.",
         )
     method, artefacts, note = _method(result)
     texts = found[first], found[second]

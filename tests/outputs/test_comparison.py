@@ -62,10 +62,21 @@ def test_options_reach_the_measures() -> None:
 
 @pytest.mark.parametrize(
     ("a", "b", "kind"),
-    [(A, A, "identical"), (A, A.upper() + "!", "normalised"), (A, B, None), ("", "", "identical")],
+    [
+        (A, A, "identical"),
+        (A, A.upper() + "!", "normalised"),
+        (A, B, "revision"),
+        ("", "", "identical"),
+    ],
 )
-def test_kind(a: str, b: str, kind: str | None) -> None:
+def test_kind(a: str, b: str, kind: str) -> None:
     assert compare(a, b).kind == kind
+
+
+def test_the_direction_is_told() -> None:
+    more = f"{A} A second sentence says what happened in the room afterwards."
+    assert compare(A, more).direction == "a_in_b"
+    assert "the second is in the first" in str(compare(more, A))
 
 
 def said(compared: Comparison, passages: tuple[Passage, ...]) -> list[tuple[str, str]]:
@@ -167,7 +178,7 @@ def test_positions_are_those_of_the_original(a: str, b: str) -> None:
 def test_for_people() -> None:
     same = " ".join(f"w{i}" for i in range(90))
     lines = str(compare(same, "", "shingles")).splitlines()
-    assert lines[0] == "kind        not classified"
+    assert lines[0] == "kind        other"
     assert lines[-1].startswith("1:1 - w0 w1")
     assert "w17 … 56 words … w74" in str(compare(same, same))
 

@@ -43,12 +43,12 @@ def test_a_duplicate(result: nd.Result) -> None:
     assert why.comparison.verdict is not None
     assert why.comparison.verdict.score == pytest.approx(why.score)
     assert why.note is None
-    assert str(why).startswith("edited (input, row 3): duplicate of first, score 0.9459 (resembl")
+    assert str(why).startswith("edited (input, row 3): duplicate of first, kind revision, ")
     assert "1:1 - word0\n1:1 + new" in str(why)
 
 
 def test_a_copy(result: nd.Result) -> None:
-    assert "identical copy of first, score 1.0000" in str(result.explain("copy"))
+    assert "duplicate of first, kind identical, score 1.0000" in str(result.explain("copy"))
 
 
 @pytest.mark.parametrize(
@@ -162,13 +162,33 @@ def test_a_kept_document_beside_what_was_set_aside_for_others() -> None:
     assert "what it matches was set aside, and not for it" in str(why)
 
 
+def test_a_reference_is_compared_too(tmp_path: Path) -> None:
+    """Read from the files, from the run, and from what the run was made against."""
+    old = tmp_path / "old.jsonl"
+    old.write_text("".join(json.dumps(document) + "\n" for document in DOCUMENTS[:1]))
+    first = tmp_path / "first.jsonl"
+    first.write_text(json.dumps({"id": "other", "text": " ".join(reversed(WORDS))}) + "\n")
+    run = nd.dedup(first, method="shingles", against=old, signatures=True).save(tmp_path / "run")
+    for against in (old, run):
+        why = nd.dedup([{"id": "x", "text": EDITED}], method="shingles", against=against).explain(
+            "x"
+        )
+        assert (why.kept_id, why.note) == ("ref:first", None)
+        assert why.comparison is not None
+        assert why.comparison.names == ("ref:first", "x")
+        assert [why.comparison.texts_of(p) for p in why.comparison.differing] == [("word0", "new")]
+    old.unlink()
+    gone = nd.Result.load(run).explain("other")
+    assert gone.decision == "kept"
+
+
 def test_it_is_data_and_a_page(result: nd.Result) -> None:
     why = result.explain("edited")
     found = json.loads(json.dumps(why.to_dict()))
     assert found["pairs"][0] == {
         "id": "first",
         "score": pytest.approx(35 / 37),
-        "kind": None,
+        "kind": "revision",
         "decision": "kept",
     }
     assert found["comparison"]["verdict"]["duplicate"]

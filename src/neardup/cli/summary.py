@@ -139,8 +139,6 @@ def _example(result: Result, out: Path) -> str | None:
     if not all(result.info["inputs"]):
         return None  # what came through a pipe cannot be read again
     weakest = result.weakest(1).to_pylist()[0]
-    if result.info["against"] and weakest["kept_id"].startswith("ref:"):
-        return None  # that document is not in the input
     ids = [weakest["kept_id"], weakest["id"]]
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
     return shlex.join(["neardup", "compare", "--run", str(out), *ends_options, *ids])

@@ -109,6 +109,7 @@ def make_result(
         against=[_from_anywhere(path) for path in plan.against],
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
+        refused=outcome.refused,
         kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         encodings=collection.encodings(),

@@ -23,6 +23,7 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
         "kinds": result.info["kinds"],
         "out": str(out) if out else None,
         "pairs": result.info["pairs"],
+        "refused": result.info["refused"],
         "method": settings["method"],
         "parameters": settings["parameters"],
         "timings": {**result.info["timings"], "total": round(seconds, 3)},
@@ -43,7 +44,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
         f"{result.info['settings']['method']}{_cut(result)}."
     )
-    told += _kind_lines(result)
+    told += _kind_lines(result) + _refused_lines(result)
     if counts.documents >= ENOUGH_FOR_A_RATE:
         told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
     return told + _next_step(result, out)
@@ -61,6 +62,14 @@ def _kind_lines(result: Result) -> list[str]:
     elif unknown:
         told.append(f"{unknown:,} not classified, because a text could not be read again")
     return [f"Kinds of duplicates: {', '.join(told)}."] if told else []
+
+
+def _refused_lines(result: Result) -> list[str]:
+    refused = result.info["refused"]
+    if not refused:
+        return []
+    what = "1 candidate pair has" if refused == 1 else f"{refused:,} candidate pairs have"
+    return [f"{what} the same template and other content: no duplicates (templates=refuse)."]
 
 
 def _cut(result: Result) -> str:

@@ -35,6 +35,7 @@ PARAGRAPH_WORDS = 8  # shorter ones are lines, headings, entries
 LINE = 100  # characters; a text of longer lines is not hard-wrapped: its lines are paragraphs
 SPACELESS = 0xE0  # the first byte of a character of Han, Kana, Hangul, Thai … in UTF-8
 MOSTLY, FEW = 0.8, 0.2
+NOTICE_WORDS = 6
 MOST_RUNNING = 40  # words of headers and footers between two pages
 ONCE_WORDS = 4  # of what counts once, however often it was added
 NEAR = 200  # bytes in which the beginning or the end of a line is looked for
@@ -46,6 +47,11 @@ _LOWER = _ALL.lower()
 # In UTF-8: Latin-1 signs, general punctuation, CJK and full-width punctuation.
 _MARKS = re.compile(
     rb"\xc2[\x80-\xbf]|\xe2[\x80-\x81][\x80-\xbf]|\xe3\x80[\x80-\xbf]|\xef\xbc[\x81-\x8f\x9a-\xa0]"
+)
+# Arabic, Persian, Devanagari, Bengali, Thai and full-width digits.
+_DIGITS = re.compile(
+    rb"\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xe0\xa5[\xa6-\xaf]|\xe0\xa7[\xa6-\xaf]"
+    rb"|\xe0\xb9[\x90-\x99]|\xef\xbc[\x90-\x99]"
 )
 _BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
 _LINE_END = re.compile(rb"\n")
@@ -166,7 +172,7 @@ class Tally:
             yield f"{self._class(one)}_{one.letter}", one.words
 
     def _class(self, one: Alone) -> str:
-        if one.own_line and (self._is_running(one) or _is_menu(one)):
+        if one.own_line and (self._is_running(one) or _is_notice(one) or _is_menu(one)):
             return "furniture"
         if one.at != WITHIN:
             return _class_at_end(one)
@@ -191,7 +197,8 @@ def _lines(side: Side) -> list[bytes]:
 
 
 def _no_digits(letters: bytes) -> bytes:
-    return letters.translate(None, b"0123456789")
+    left = letters.translate(None, b"0123456789")
+    return left if left.isascii() else _DIGITS.sub(b"", left)
 
 
 def _more_characters(a: Side, b: Side) -> int:
@@ -222,6 +229,11 @@ def _ends_line(side: Side) -> bool:
     if at < 0 and side.end + NEAR < len(text):
         return False
     return not _letters(text[side.end : at if at >= 0 else len(text)])
+
+
+def _is_notice(one: Alone) -> bool:
+    """A short line before or after the text: a byline, a heading, a page, a right."""
+    return one.at != WITHIN and one.words <= NOTICE_WORDS
 
 
 def _is_menu(one: Alone) -> bool:

@@ -67,8 +67,11 @@ class Kinds:
         return cls(
             _numbers(table["kind"], KINDS),
             _numbers(table["direction"], DIRECTIONS),
-            table["confidence"].fill_null(0.0).to_numpy(),
+            table["confidence"].fill_null(0.0).to_numpy().copy(),
         )
+
+    def take(self, rows: Array) -> Kinds:
+        return Kinds(self.kind[rows], self.direction[rows], self.confidence[rows])
 
     def turned(self, where: Array) -> Kinds:
         """With the other text first in these pairs."""
@@ -102,7 +105,7 @@ def _named(codes: Array, names: tuple[str, ...]) -> pa.DictionaryArray:
 
 def _numbers(column: pa.ChunkedArray, names: tuple[str, ...]) -> npt.NDArray[np.int8]:
     found = pc.index_in(column.cast(pa.string()), pa.array(names, pa.string()))
-    return np.asarray(pc.fill_null(found, NONE).to_numpy().astype(np.int8))
+    return np.array(pc.fill_null(found, NONE)).astype(np.int8)
 
 
 def by_digests(a: Array, b: Array, text_digests: Array, normal_digests: Array) -> Kinds:

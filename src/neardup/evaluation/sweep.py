@@ -39,7 +39,10 @@ class Sweep:
     def plans(self) -> list[Plan]:
         """What will run; whatever is wrong with it is raised now."""
         return [
-            resolve(replace(self.base, method=one.wide, set={}, threshold=None), every_pair=True)
+            resolve(
+                replace(self.base, method=one.wide, set={}, threshold=None, kinds="none"),
+                every_pair=True,
+            )
             for one in self.settings
         ]
 

@@ -74,7 +74,17 @@ def run(
     clock.lap("deciding")
     progress.finish()
     outcome = Outcome(
-        intake, rank, leader, decided, cluster, pairs, complete, verifier.scored, clock.laps, refs
+        intake=intake,
+        rank=rank,
+        leader=leader,
+        decided=decided,
+        cluster=cluster,
+        pairs=pairs,
+        pairs_complete=complete,
+        candidates=verifier.scored,
+        timings=clock.laps,
+        refs=refs,
+        refused=verifier.refused,
     )
     return outcome, plan
 

@@ -72,7 +72,7 @@ class Verifier:
         self._store = store
         self._workers = workers
         self._progress = progress
-        self.scored = 0
+        self.scored = self.refused = 0
 
     def scoring(self, score: Callable[[Ragged, Array, Array], Scores]) -> Verifier:
         """The same on other grounds; what it scores is not counted here."""
@@ -87,6 +87,7 @@ class Verifier:
         else:
             with ThreadPoolExecutor(self._workers) as pool:
                 parts = list(pool.map(lambda part: self._score(a[part], b[part]), blocks))
+        self.refused += sum(p.refused for p in parts)
         passed = np.concatenate([np.empty(0, np.bool_), *(p.passed for p in parts)])
         return Scores(passed, np.concatenate([np.empty(0), *(p.score for p in parts)]))
 

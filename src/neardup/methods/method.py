@@ -76,10 +76,12 @@ class Prepared:
 
 
 class Scores(NamedTuple):
-    """``passed`` was decided in integers; ``score`` is for choosing and showing."""
+    """``passed`` was decided in integers; ``score`` is for choosing and showing. ``refused``: how
+    many pairs reach the threshold and do not pass, because they share only a template."""
 
     passed: npt.NDArray[np.bool_]
     score: npt.NDArray[np.float64]
+    refused: int = 0
 
 
 @runtime_checkable

@@ -153,8 +153,9 @@ class Rareshingles:
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         num, den = self.fraction.as_integer_ratio()
         found = self._compared(evidence, a, b, num, den)
-        passed = (found.common * den >= found.union * num) & ~found.template
-        return Scores(passed, agreeing(found.score, passed, self.threshold))
+        enough = found.common * den >= found.union * num
+        passed, refused = enough & ~found.template, int((enough & found.template).sum())
+        return Scores(passed, agreeing(found.score, passed, self.threshold), refused)
 
     def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
         _, _, noise = _native.sizes_by_rarity(evidence.values, evidence.offsets)

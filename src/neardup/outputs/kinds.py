@@ -50,9 +50,7 @@ class PairKinds:
             return found
         place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
         known = self.keys[place] == key
-        place = place[known]
-        stored = Kinds(*(part[place] for part in vars(self.kinds).values()))
-        found.put(known, stored.turned((one > other)[known]))
+        found.put(known, self.kinds.take(place[known]).turned((one > other)[known]))
         return found
 
 

@@ -54,3 +54,4 @@ class Outcome:
     candidates: int
     timings: dict[str, float]
     refs: int = 0
+    refused: int = 0  # candidates that share only a template

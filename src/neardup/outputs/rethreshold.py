@@ -53,9 +53,7 @@ def rethreshold(result: Result, threshold: float) -> Result:
     kept_of, score = _by_document(result.rank, verdict.kept_of, verdict.score)
     document = np.argsort(result.rank)
     cluster = _clusters(result, kept_of, pairs.mapped(document))
-    kinds = _kinds(kept_of, pairs.mapped(document), table)
-    if info["settings"].get("kinds", "none") != "none":
-        _add_missing(kinds, result, kept_of)
+    table, kinds = _kinds(result, kept_of, pairs.mapped(document), table)
     decisions = _decisions(result, method, kept_of, score, cluster, kinds.columns())
     made = Result(
         decisions,
@@ -126,26 +124,38 @@ def _clusters(result: Result, kept_of: Array, pairs: Pairs) -> Array:
     return components(len(kept_of), pairs.a, pairs.b)
 
 
-def _kinds(kept_of: Array, pairs: Pairs, table: pa.Table) -> Kinds:
-    """Of each set-aside document and what it was set aside for, as far as the pairs say it."""
-    count = len(kept_of)
+def _kinds(result: Result, kept_of: Array, pairs: Pairs, table: pa.Table) -> tuple[pa.Table, Kinds]:
+    """The pairs, and of each set-aside document the kind of its pair with what it was set aside
+    for; both with the kinds of pairs that were not decided on before."""
+    aside = np.flatnonzero(kept_of >= 0)
+    row = _rows(pairs, aside, kept_of[aside])
+    turned = pairs.a[row] != aside
+    listed = Kinds.of_columns(table)
+    known = listed.take(row).turned(turned)
+    missing = known.kind < 0
+    if result.info["settings"]["kinds"] != "none" and missing.any():
+        known.put(missing, _read_again(result, aside[missing], kept_of[aside[missing]]))
+        listed.put(row, known.turned(turned))
+        for name, column in listed.columns().items():
+            table = table.set_column(table.schema.get_field_index(name), name, column)
+    found = Kinds.none(len(kept_of))
+    found.put(aside, known)
+    return table.cast(schema.PAIRS), found
+
+
+def _rows(pairs: Pairs, a: Array, b: Array) -> Array:
+    """Where the pairs of these documents stand."""
+    count = int(max(pairs.a.max(initial=0), pairs.b.max(initial=0))) + 1
     key = np.minimum(pairs.a, pairs.b) * count + np.maximum(pairs.a, pairs.b)
     order = np.argsort(key, kind="stable")
-    aside = np.flatnonzero(kept_of >= 0)
-    wanted = np.minimum(aside, kept_of[aside]) * count + np.maximum(aside, kept_of[aside])
-    row = order[np.searchsorted(key[order], wanted)]
-    found = Kinds.none(count)
-    known = Kinds.of_columns(table.take(pa.array(row)))
-    found.put(aside, known.turned(pairs.a[row] != aside))
-    return found
+    wanted = np.minimum(a, b) * count + np.maximum(a, b)
+    return np.asarray(order[np.searchsorted(key[order], wanted)], np.int64)
 
 
-def _add_missing(kinds: Kinds, result: Result, kept_of: Array) -> None:
-    """Pairs that were not decided on before have no kind yet: it is found where the documents can
-    still be read."""
-    missing = np.flatnonzero((kept_of >= 0) & (kinds.kind < 0))
-    if len(missing) and (collection := result.collection_if_there()):
-        kinds.put(missing, kinds_by_place(result, collection, missing, kept_of[missing]))
+def _read_again(result: Result, a: Array, b: Array) -> Kinds:
+    """None, where the documents cannot be read any more."""
+    collection = result.collection_if_there()
+    return kinds_by_place(result, collection, a, b) if collection else Kinds.none(len(a))
 
 
 def _notes(reasons: pa.Array) -> pa.Array:

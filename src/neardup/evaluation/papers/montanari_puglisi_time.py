@@ -93,7 +93,8 @@ def _part(name: str, title: str, over: str, rows: list[Row]) -> tuple[Table, Fig
 
 def _timed(table: pa.Table, settings: dict[str, Any], **more: Any) -> float:
     """Milliseconds a document."""
-    plan = resolve(settings_of(with_recipe({"workers": 1, "id": "id", **settings, **more})))
+    given = {"workers": 1, "id": "id", "kinds": "none", **settings, **more}
+    plan = resolve(settings_of(with_recipe(given)))
     began = time.perf_counter()
     execute(collect(table), plan)
     return 1000 * (time.perf_counter() - began) / max(len(table), 1)
@@ -115,6 +116,7 @@ def _slices(table: pa.Table, slice_: int, progress: Progress) -> Iterator[Row]:
         for i in range(SLICES if slice_ else 0):
             part = table.slice(i * slice_, slice_)
             given = {"workers": 1, "id": "id", "against": against, "signatures": True}
+            given["kinds"] = "none"
             plan = resolve(settings_of(with_recipe({**given, **settings})))
             began = time.perf_counter()
             result = execute(collect(part), plan)

@@ -118,7 +118,7 @@ class Matching:
     progress: Progress
 
     def of(self, table: pa.Table, settings: Mapping[str, Any]) -> Pass:
-        given = with_recipe({"workers": self.workers, "id": "id", **settings})
+        given = with_recipe({"workers": self.workers, "id": "id", "kinds": "none", **settings})
         plan = resolve(settings_of(given), every_pair=True)
         described = plan.describe()
         told = {name: described[name] for name in TOLD}

@@ -39,7 +39,9 @@ def bearable(setting: Setting, settings: Settings, drawn: pa.Table, documents: i
 
 
 def _candidates(few: pa.Table, settings: Settings) -> int:
-    plan = resolve(replace(settings, set={}, threshold=None, limit=None), every_pair=True)
+    plan = resolve(
+        replace(settings, set={}, threshold=None, limit=None, kinds="none"), every_pair=True
+    )
     names = {"id": plan.columns.id_name, "text": plan.columns.text}
     table = few.select([n for n in few.column_names if n in names or n in plan.columns.delivered])
     table = table.rename_columns([names.get(name, name) for name in table.column_names])

@@ -79,19 +79,22 @@ def page(title: str, parts: Sequence[str]) -> str:
 
 def explanation_page(explained: Explanation) -> str:
     parts = [f"<p>{safe(line)}</p>" for line in explained.head(pairs=False)]
+    if compared := explained.comparison:
+        parts.append(f"<h2>{' and '.join(map(safe, compared.names))}</h2>")
+        parts += comparison_parts(compared)
     if explained.pairs:
-        rows = [
-            (pair.id, f"{pair.score:.4f}", pair.kind or "", pair.decision or "reference")
-            for pair in explained.pairs
-        ]
-        more = explained.pair_count - len(rows)
-        rows += [(f"… {more:,} more", "", "", "")] if more else []
-        parts += ["<h2>Pairs</h2>", table(("document", "score", "kind", "decision"), rows)]
-    if explained.comparison:
-        first_name, second_name = explained.comparison.names
-        parts.append(f"<h2>{safe(first_name)} and {safe(second_name)}</h2>")
-        parts += comparison_parts(explained.comparison)
+        parts += ["<h2>Its pairs, the strongest first</h2>", _pairs(explained)]
     return page(f"Why {explained.id} was {_became(explained.decision)}", parts)
+
+
+def _pairs(explained: Explanation) -> str:
+    rows = [
+        (pair.id, f"{pair.score:.4f}", pair.kind or "", pair.decision or "reference")
+        for pair in explained.pairs
+    ]
+    more = explained.pair_count - len(rows)
+    rows += [(f"… {more:,} more", "", "", "")] if more else []
+    return table(("document", "score", "kind", "decision"), rows)
 
 
 def _became(decision: str) -> str:

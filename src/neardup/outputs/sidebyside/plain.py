@@ -113,7 +113,7 @@ def _back(text: str, after: int, passage: Span) -> int:
 
 def shortened(text: str, span: Span) -> str:
     size, half = span.end - span.begin, MOST_PIECE // 2
-    if size <= MOST_PIECE:
+    if size <= MOST_PIECE + half // 2:  # to leave out less is not worth a cut
         return flowed(text[span.begin : span.end])
     head, tail = text[span.begin : span.begin + half], text[span.end - half : span.end]
     return f"{flowed(head)} … {size - 2 * half:,} characters … {flowed(tail)}"

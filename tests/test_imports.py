@@ -24,7 +24,7 @@ LAYERS = (
     ("methods",),
     ("matching",),
     ("decisions",),
-    ("plan", "comparison"),
+    ("plan",),
     ("outputs", "recipes"),
     ("local", "online", "spark"),  # drivers
     ("api", "grouping"),

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from neardup.api import dedup, find
-    from neardup.comparison import compare
     from neardup.errors import NeardupError
     from neardup.evaluation.run import evaluate
     from neardup.grouping import group
     from neardup.methods.exact import Exact
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
+    from neardup.outputs.comparison import compare
     from neardup.outputs.result import Result
     from neardup.text.options import Text
 
@@ -32,7 +32,7 @@ _HOMES = {
     "Shingles": "methods.shingles",
     "SimHash": "methods.simhash",
     "Text": "text.options",
-    "compare": "comparison",
+    "compare": "outputs.comparison",
     "dedup": "api",
     "evaluate": "evaluation.run",
     "find": "api",

@@ -26,6 +26,15 @@ def test_a_run_is_built_on_without_its_documents(run: Run, docs: Path, tmp_path:
     assert json.loads((new / "run.json").read_text("utf-8"))["against"] == [str(old)]
 
 
+def test_a_reference_can_be_looked_at(run: Run, docs: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.jsonl"
+    new.write_text(jsonl([{"id": "x", "text": edited(7)}]))
+    said = run("dedup", new, "-o", tmp_path / "out", "--against", docs).stderr
+    command = said.partition("Look at the weakest pair: neardup ")[2].split()
+    assert command[-2:] == ["ref:fox", "x"]
+    assert " + edit7\n" in run(*command).stdout
+
+
 def test_without_signatures_the_kept_files_serve(run: Run, docs: Path, tmp_path: Path) -> None:
     run("dedup", docs, "-o", tmp_path / "old", "--no-signatures")
     assert not (tmp_path / "old" / "signatures.arrow").exists()

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from cli.sample import Run
+from neardup.outputs.sidebyside.visible import ACTING
+
+OUR_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 @pytest.fixture
@@ -21,14 +26,31 @@ def files(tmp_path: Path) -> list[Path]:
 def test_files(run: Run, files: list[Path]) -> None:
     done = run("compare", *files)
     assert done.exit_code == 0
-    tail = done.stdout.splitlines()[-4:]
-    assert tail == ["  people rally on the", "- sidewalk", "+ pavement", "  today"]
+    assert done.stdout.splitlines()[-4:] == [
+        " 1:1   People rally on the",
+        "1:21 - sidewalk",
+        "1:21 + pavement",
+        "1:30   today",
+    ]
     assert "no duplicate (too short to be compared)" in done.stdout
     assert "\x1b" not in done.stdout
 
 
-def test_colours_on_a_terminal(run: Run, files: list[Path]) -> None:
-    assert "\x1b[31m- sidewalk" in run("compare", *files, color=True).stdout
+@pytest.mark.parametrize(
+    ("columns", "colours", "shown"),
+    [
+        ("80", "1", "\x1b[31m1:21 - sidewalk"),
+        ("140", "1", "the \x1b[31msidewalk\x1b[0m today"),
+        ("140", None, "the [-sidewalk-] today"),
+    ],
+)
+def test_on_a_terminal(
+    run: Run, files: list[Path], columns: str, colours: str | None, shown: str
+) -> None:
+    env = {"COLUMNS": columns, "FORCE_COLOR": "1", "TERM": "xterm"}
+    env["NO_COLOR"] = None if colours else "1"  # type: ignore[assignment]  # None takes it away
+    done = run("compare", *files, env=env)
+    assert shown in done.stdout
 
 
 def test_documents_by_id(run: Run, docs: Path) -> None:
@@ -39,6 +61,79 @@ def test_documents_by_id(run: Run, docs: Path) -> None:
     assert "duplicate" in by_in.stdout
 
 
+@pytest.fixture
+def out(run: Run, docs: Path, tmp_path: Path) -> Path:
+    assert run("dedup", docs, "-o", tmp_path / "out").exit_code == 0
+    return tmp_path / "out"
+
+
+def test_two_documents_of_a_run(run: Run, out: Path) -> None:
+    """With the tables and the cut of that run: nothing is counted from two texts alone."""
+    done = run("compare", "--run", out, "fox", "edited")
+    assert "method      rareshingles ≥ 0.4: score 0.69" in done.stdout
+    assert "alone" not in done.stdout
+
+
+def test_why_a_run_decided_so(run: Run, out: Path, tmp_path: Path) -> None:
+    done = run("compare", "--run", out, "edited", "--html", tmp_path / "why.html")
+    assert done.stdout.startswith("edited (")
+    assert "duplicate of fox, kind revision, score 0.69" in done.stdout
+    assert "1:11 + edit2" in done.stdout
+    assert "<h1>Why edited was set aside</h1>" in (tmp_path / "why.html").read_text()
+    said = json.loads(run("compare", "--run", out, "other", "--json").stdout)
+    assert (said["decision"], said["reason"], said["comparison"]) == ("kept", "unique", None)
+
+
+def test_a_run_says_how_it_compared(run: Run, out: Path, docs: Path) -> None:
+    done = run("compare", "--run", out, "fox", "--in", docs, "--method", "exact", "--set", "a=1")
+    assert done.exit_code == 2
+    assert "--in, --method, --set cannot be given with --run" in done.stderr
+    assert "No document of this run" in run("compare", "--run", out, "fox", "fix").stderr
+    assert "did you mean 'fox'" in run("compare", "--run", out, "fix").stderr
+    assert "A alone is for --run" in run("compare", "fox").stderr
+    assert "not the folder of a finished run" in run("compare", "--run", docs.parent, "a").stderr
+
+
+def test_output_is_bounded_and_json_is_whole(run: Run, tmp_path: Path) -> None:
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path, word in zip(paths, ("old", "new"), strict=True):
+        path.write_text(" ".join(f"one{i} two{i} six{i} {word}{i}" for i in range(400)))
+    done = run("compare", *paths)
+    assert done.stdout.splitlines()[-1] == "… and 667 more passages"
+    assert len(done.stdout.splitlines()) < 220
+    assert len(run("compare", *paths, "--lines", "0").stdout.splitlines()) > 1200
+    assert len(json.loads(run("compare", *paths, "--json").stdout)["passages"]) == 800
+    env = {"COLUMNS": "120", "FORCE_COLOR": "1", "TERM": "xterm"}
+    assert len(run("compare", *paths, "--lines", "20", env=env).stdout.splitlines()) < 60
+
+
+def test_hostile_texts(run: Run, tmp_path: Path) -> None:
+    """Nothing of a document acts on the terminal, in any form of output."""
+    path = tmp_path / "a.txt"
+    path.write_bytes("\x1b]0;mine\x07 \x1b[2J\x1b[?25l \u202e one two [bold]three[/] \x9b".encode())
+    other = tmp_path / "b.txt"
+    other.write_text("one two")
+    env = {"COLUMNS": "120", "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm"}
+    for options in ((), ("--json",), ("--html", tmp_path / "x.html")):
+        for env_ in ({}, env):
+            done = run("compare", path, other, *options, env=env_)
+            assert done.exit_code == 0, done.stderr
+            assert not ACTING.search(OUR_STYLE.sub("", done.stdout))
+
+
+def test_wide_characters_keep_the_columns(run: Run, tmp_path: Path) -> None:
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path, word in zip(paths, ("符", "串"), strict=True):
+        path.write_text(f"中文字{word}测试文本 and more words\n" * 8)
+    env = {"COLUMNS": "100", "FORCE_COLOR": "1", "NO_COLOR": "1", "TERM": "xterm"}
+    lines = OUR_STYLE.sub("", run("compare", *paths, env=env).stdout).splitlines()
+    columns = {cell_len(line.partition("│")[0]) for line in lines if "│" in line}
+    assert len(columns) == 1
+    for path in paths:
+        path.write_text("שלום עולם one two three")
+    assert "│" not in run("compare", *paths, env=env).stdout
+
+
 def test_columns(run: Run, docs: Path) -> None:
     done = run("compare", "2003-01-01", "2003-01-02", "--in", docs, "--id", "day", "--text", "site")
     assert done.stdout.startswith("kind        identical")
@@ -47,8 +142,10 @@ def test_columns(run: Run, docs: Path) -> None:
 def test_strings_as_json(run: Run) -> None:
     done = run("compare", "--strings", "a rose is red", "A rose is white!", "--json")
     said = json.loads(done.stdout)
-    assert said["differing"] == [["red", "white"]]
-    assert said["shared"] == [["a rose is", "a rose is"]]
+    assert [(p["how"], p["a"]["text"], p["b"]["text"]) for p in said["passages"]] == [
+        ("shared", "a rose is", "A rose is"),
+        ("differs", "red", "white"),
+    ]
     assert said["verdict"]["method"] == "shingles"
 
 
@@ -64,13 +161,13 @@ def test_stdin(run: Run, files: list[Path]) -> None:
 
 
 def test_refusals(run: Run, docs: Path, tmp_path: Path) -> None:
-    latin = tmp_path / "latin.txt"
-    latin.write_bytes(b"caf\xe9")
+    binary = tmp_path / "binary.txt"
+    binary.write_bytes(bytes(range(256)) * 20)
     for arguments, code, sentence in [
         (("nowhere", "here"), 1, "nowhere cannot be read"),
         ((docs, docs), 2, "holds many documents"),
         ((f"{docs}#fox", f"{docs}#fix"), 1, "no usable document with the id 'fix'"),
-        ((latin, latin), 1, "is not UTF-8: unexpected end of data at byte 3"),
+        ((binary, binary), 1, "cannot be read as text"),
     ]:
         done = run("compare", *arguments)
         assert (done.exit_code, sentence in done.stderr) == (code, True), done.stderr

@@ -31,7 +31,7 @@ def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -
     assert "1 of the kept has too little" in said
     assert "1 clusters, 3 pairs (complete); shingles ≥ 0.8." in said
     assert f"Written to {tmp_path / 'out'}: kept.jsonl, decisions.parquet" in said
-    assert f"neardup compare --in {docs} fox edited" in said
+    assert f"neardup compare --run {tmp_path / 'out'} fox edited" in said
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_the_command_that_the_summary_names_works(
 
 
 def test_the_command_asks_the_method_of_the_run(run: Run, docs: Path, tmp_path: Path) -> None:
-    options = ("--method", "keywords", "--set", "k=9", "--threshold", "0.4", "--id", "id")
+    options = ("--method", "keywords", "--set", "k=9", "--threshold", "0.4", "--id", "day")
     result = run("dedup", docs, "-o", tmp_path / "out", *options)
     command = shlex.split(result.stderr.partition("Look at the weakest pair: neardup ")[2])
-    assert command[3:5] == ["--id", "id"]
+    assert command[:3] == ["compare", "--run", str(tmp_path / "out")]
     weakest = nd.Result.load(tmp_path / "out").weakest(1)["score"][0].as_py()
     assert f"keywords ≥ 0.4: score {weakest:.4f}, duplicate\n" in run(*command).stdout
 

@@ -32,32 +32,35 @@ def test_a_duplicate(result: nd.Result) -> None:
     assert (why.decision, why.kept_id, why.kind) == ("duplicate", "first", "revision")
     assert why.score == pytest.approx(35 / 37)
     assert (why.members, why.cluster_size) == (("first", "copy", "edited"), 3)
-    assert {(other, kind) for other, _, kind in why.pairs} == {
-        ("first", "revision"),
-        ("copy", "revision"),
+    assert {(pair.id, pair.decision) for pair in why.pairs} == {
+        ("first", "kept"),
+        ("copy", "duplicate"),
     }
     assert (why.threshold, why.method, why.pair_count) == (0.8, "shingles", 2)
     assert why.comparison is not None
-    assert why.comparison.differing == ((("word0",), ("new",)),)
+    assert [why.comparison.texts_of(p) for p in why.comparison.differing] == [("word0", "new")]
+    assert why.comparison.names == ("first", "edited")
     assert why.comparison.verdict is not None
     assert why.comparison.verdict.score == pytest.approx(why.score)
     assert why.note is None
-    assert str(why).startswith(
-        "edited (input, row 3): revision copy of first, score 0.9459 (resembl"
-    )
-    assert "- word0\n+ new" in str(why)
+    assert str(why).startswith("edited (input, row 3): duplicate of first, kind revision, ")
+    assert "1:1 - word0\n1:1 + new" in str(why)
 
 
 def test_a_copy(result: nd.Result) -> None:
-    assert "identical copy of first, score 1.0000" in str(result.explain("copy"))
+    assert "duplicate of first, kind identical, score 1.0000" in str(result.explain("copy"))
 
 
 @pytest.mark.parametrize(
     ("id", "sentence"),
     [
-        ("first", "first (input, row 1): kept (representative)."),
-        ("alone", "alone (input, row 4): kept (unique)."),
-        ("short", "short (input, row 6): kept (too_short)."),
+        ("first", "first (input, row 1): kept (representative); others were set aside for it."),
+        ("alone", "alone (input, row 4): kept (unique); it matches no other."),
+        (
+            "short",
+            "short (input, row 6): kept (too_short); it has too few words, so only an equal one "
+            "could be its duplicate.",
+        ),
         ("broken", "broken (input, row 5): rejected (text is null)."),
     ],
 )
@@ -132,18 +135,75 @@ def test_the_verdict_is_that_of_the_run(tmp_path: Path) -> None:
         assert why.comparison.verdict is not None
         assert why.comparison.verdict.score == pytest.approx(row["score"])
         assert why.comparison.verdict.note is None
+    first = run.explain("fr-musee-2").comparison
     reloaded = nd.Result.load(run.save(tmp_path / "run")).explain("fr-musee-2")
     assert reloaded.note is None
     assert reloaded.comparison is not None
-    assert reloaded.comparison.verdict is None  # its table is not read again
+    assert first is not None
+    assert reloaded.comparison.verdict == first.verdict
+
+
+def test_without_its_tables_the_method_says_nothing(tmp_path: Path) -> None:
+    folder = nd.dedup(NEWS, method="keywords").save(tmp_path / "run")
+    (folder / "artefacts" / "idf.arrow").unlink()
+    found = nd.Result.load(folder).explain("fr-musee-2").comparison
+    assert found is not None
+    assert found.verdict is None
+    assert found.note == "the run's idf cannot be read, so keywords says nothing"
+
+
+def test_a_kept_document_beside_what_was_set_aside_for_others() -> None:
+    """No chains: what it matches went to another, so it stays."""
+    middle = " ".join(WORDS[:30] + [f"x{i}" for i in range(10)])
+    end = " ".join(WORDS[15:30] + [f"x{i}" for i in range(25)])
+    run = nd.dedup([TEXT, middle, end], method=nd.Shingles(words=1, threshold=0.45), keep="first")
+    why = run.explain("input:3")
+    assert (why.decision, [pair.decision for pair in why.pairs]) == ("kept", ["duplicate"])
+    assert "what it matches was set aside, and not for it" in str(why)
+
+
+def test_a_reference_is_compared_too(tmp_path: Path) -> None:
+    """Read from the files, from the run, and from what the run was made against."""
+    old = tmp_path / "old.jsonl"
+    old.write_text("".join(json.dumps(document) + "\n" for document in DOCUMENTS[:1]))
+    first = tmp_path / "first.jsonl"
+    first.write_text(json.dumps({"id": "other", "text": " ".join(reversed(WORDS))}) + "\n")
+    run = nd.dedup(first, method="shingles", against=old, signatures=True).save(tmp_path / "run")
+    for against in (old, run):
+        why = nd.dedup([{"id": "x", "text": EDITED}], method="shingles", against=against).explain(
+            "x"
+        )
+        assert (why.kept_id, why.note) == ("ref:first", None)
+        assert why.comparison is not None
+        assert why.comparison.names == ("ref:first", "x")
+        assert [why.comparison.texts_of(p) for p in why.comparison.differing] == [("word0", "new")]
+    old.unlink()
+    gone = nd.Result.load(run).explain("other")
+    assert gone.decision == "kept"
+
+
+def test_it_is_data_and_a_page(result: nd.Result) -> None:
+    why = result.explain("edited")
+    found = json.loads(json.dumps(why.to_dict()))
+    assert found["pairs"][0] == {
+        "id": "first",
+        "score": pytest.approx(35 / 37),
+        "kind": "revision",
+        "decision": "kept",
+    }
+    assert found["comparison"]["verdict"]["duplicate"]
+    page = why.to_html()
+    assert "<h1>Why edited was set aside</h1>" in page
+    assert "<del>word0</del>" in page
+    assert "<h1>Why alone was kept</h1>" in result.explain("alone").to_html()
 
 
 def test_no_verdict_where_more_than_the_text_counts() -> None:
     run = nd.dedup(NEWS, method="simhash", fields={"title": 4}, distance=6)
     why = run.explain(run.weakest(1)["id"][0].as_py())
-    assert why.note is None
     assert why.comparison is not None
     assert why.comparison.verdict is None
+    assert why.comparison.note == "simhash reads more than the text: title"
 
 
 def test_two_texts_are_a_small_collection() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from neardup import api as nd
 from neardup.cli.summary import lines
-from neardup.comparison import compare
 from neardup.methods.rareshingles import Rareshingles
+from neardup.outputs.comparison import compare
 from neardup.outputs.result import Result
 from reference.scans import COLLECTION, two_modes
 

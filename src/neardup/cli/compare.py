@@ -1,23 +1,24 @@
-"""``neardup compare``: two texts side by side."""
+"""``neardup compare``: two texts side by side, or one document of a run and why."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli.options import debug_option, json_option
-from neardup.errors import InputError, UsageError
+from neardup.errors import InputError, SettingsError, UsageError
 
 if TYPE_CHECKING:
+    from neardup.cli.showing import Shown, ShownWhy
     from neardup.documents import Columns
     from neardup.methods.method import Method
+    from neardup.outputs.comparison import Comparison
 
 METHOD = "shingles"  # not the default of a run: two texts alone do not say what is rare
-COLOURS = {"- ": "red", "+ ": "green"}
+LINES = 200
 COLLECTIONS = (
     ".jsonl",
     ".ndjson",
@@ -32,59 +33,110 @@ COLLECTIONS = (
     ".bz2",
     ".xz",
 )
+OF_THE_RUN = ("in", "strings", "method", "threshold", "set", "text", "id")
 
 
-@click.command(short_help="Compare two texts: measures, kind, passages.")
+@click.command(short_help="Compare two texts, or say why a run decided as it did.")
 @click.argument("a", metavar="A")
-@click.argument("b", metavar="B")
+@click.argument("b", metavar="[B]", required=False)
+@click.option("--in", metavar="FILE", help="A and B are ids of documents in FILE.")
 @click.option(
-    "--in",
-    "collection",
-    metavar="FILE",
-    help="A and B are ids of documents in FILE.",
+    "--run",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="A and B are ids of documents of this run; A alone: why it was kept or set aside.",
 )
 @click.option("--strings", is_flag=True, help="A and B are the texts themselves.")
-@click.option("--method", metavar="NAME", default=METHOD, help="Say also what this method says.")
+@click.option(
+    "--method", metavar="NAME", help=f"Say also what this method says.  [default: {METHOD}]"
+)
 @click.option("--threshold", metavar="T", type=float, help="The threshold of the method.")
-@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="As in `dedup`.")
-@click.option("--text", metavar="COL", default="text", help="The column of the text in FILE.")
+@click.option("--set", metavar="KEY=VALUE", multiple=True, help="As in `dedup`.")
+@click.option("--text", metavar="COL", help="The column of the text in FILE.  [default: text]")
 @click.option("--id", metavar="COL", help="The column of the id in FILE.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write one HTML page too, with all that fits into a million characters.",
+)
+@click.option(
+    "--lines",
+    metavar="N",
+    type=click.IntRange(min=0),
+    default=LINES,
+    show_default=True,
+    help="Show so many lines of passages; 0 for all.",
+)
 @json_option
 @debug_option
 def compare(
     a: str,
-    b: str,
-    collection: str | None,
-    strings: bool,
-    method: str,
-    threshold: float | None,
-    assignments: tuple[str, ...],
-    text: str,
-    id: str | None,
+    b: str | None,
+    run: Path | None,
+    html: Path | None,
+    lines: int,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Compare A and B: what they share, where they differ, and whether they are duplicates.
 
-    A and B are text files; or documents as FILE.jsonl#ID; or ids with --in FILE; or the texts
-    themselves with --strings. In the passages, - is only in A and + only in B.
+    A and B are text files; or documents as FILE.jsonl#ID; or ids with --in FILE or --run FOLDER;
+    or the texts themselves with --strings. In the passages, - is only in A and + only in B, < and >
+    stand where a passage was moved from and to.
     """
-    from neardup.comparison import compare as compare_texts
-    from neardup.documents import Columns
+    from neardup.cli.showing import Shown
 
-    made = _method(method, threshold, assignments)
-    columns = Columns(text=text, id=id)
-    if strings:
-        texts = [a, b]
-    elif collection:
-        texts = _documents(collection, [a, b], columns)
+    shown: Shown | ShownWhy
+    if run:
+        _refuse_own_settings(options)
+        shown = _of_run(run, a, b)
+    elif b is None:
+        raise click.UsageError("Missing argument 'B'. Hint: A alone is for --run FOLDER.")
+    else:
+        shown = Shown(_of_texts(a, b, options))
+    if html:
+        shown.write_page(html)
+    if as_json:
+        click.echo(shown.json())
+    else:
+        shown.show(lines or None)
+
+
+def _refuse_own_settings(options: dict[str, Any]) -> None:
+    given = [f"--{name}" for name in OF_THE_RUN if options[name]]
+    if given:
+        raise SettingsError(
+            f"{', '.join(given)} cannot be given with --run: the run says how it compared.",
+            hint="leave them out, or leave --run out and name the documents with --in FILE.",
+        )
+
+
+def _of_run(run: Path, a: str, b: str | None) -> Shown | ShownWhy:
+    from neardup.cli.showing import Shown, ShownWhy
+    from neardup.outputs.folder import load
+    from neardup.outputs.rerun import compare_documents
+
+    result = load(run)
+    if b is None:
+        return ShownWhy(result.explain(a))
+    return Shown(compare_documents(result, a, b))
+
+
+def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
+    from neardup.documents import Columns
+    from neardup.outputs.comparison import NAMES
+    from neardup.outputs.comparison import compare as compare_texts
+
+    method = _method(options["method"] or METHOD, options["threshold"], options["set"])
+    columns = Columns(text=options["text"] or "text", id=options["id"])
+    if options["strings"]:
+        return compare_texts(a, b, method, names=NAMES)
+    if options["in"]:
+        texts = _documents(options["in"], [a, b], columns)
     else:
         texts = [_named(name, columns) for name in (a, b)]
-    compared = compare_texts(texts[0], texts[1], made)
-    if as_json:
-        click.echo(json.dumps(compared.to_dict(), indent=2, ensure_ascii=False))
-        return
-    for line in compared.lines():
-        click.secho(line, fg=COLOURS.get(line[:2]))
+    return compare_texts(texts[0], texts[1], method, names=(a, b))
 
 
 def _method(name: str, threshold: float | None, assignments: tuple[str, ...]) -> Method:
@@ -108,35 +160,32 @@ def _named(name: str, columns: Columns) -> str:
 
 
 def _file(name: str) -> str:
+    from neardup.documents.encodings import decoded
+
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        return raw.decode("utf-8-sig")
     except OSError as error:
         raise InputError(
             f"{name} cannot be read: {error.strerror}.",
             hint="A and B are files; give --strings to compare texts, --in FILE to compare by id.",
         ) from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not UTF-8: {error.reason} at byte {error.start}.") from error
+    found = decoded(raw)
+    if found.text is None:
+        raise InputError(
+            f"{name} cannot be read as text: {found.reason}.",
+            hint="A and B are text files in any encoding that can be told.",
+        )
+    return found.text
 
 
 def _documents(path: str, ids: list[str], columns: Columns) -> list[str]:
-    """Reads only as far as the last of them."""
-    import pyarrow.compute as pc
-
     from neardup.documents import collect
+    from neardup.outputs.texts import texts_by_id
 
-    found: dict[str, str] = {}
-    for chunk in collect(path).chunks(columns):
-        records = chunk.read().records
-        for id in set(ids) - found.keys():
-            place = pc.index(records.column("id"), id).as_py()
-            if place >= 0:
-                found[id] = records.column("text")[place].as_py()
-        if len(found) == len(set(ids)):
-            return [found[id] for id in ids]
-    missing = ", ".join(repr(id) for id in ids if id not in found)
-    raise InputError(
-        f"{path} has no usable document with the id {missing}.",
-        hint="--id COL names the column of the ids; without one an id is FILE:ROW.",
-    )
+    found = texts_by_id(collect(path), ids, columns)
+    if missing := ", ".join(repr(id) for id in ids if id not in found):
+        raise InputError(
+            f"{path} has no usable document with the id {missing}.",
+            hint="--id COL names the column of the ids; without one an id is FILE:ROW.",
+        )
+    return [found[id] for id in ids]

@@ -151,7 +151,7 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
         tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
         listed = ", ".join([*files, *tables])
         told.append(f"Written to {out}: {listed}, run.json …")
-    if len(result.duplicates) and (example := _example(result, out)):
+    if out and len(result.duplicates) and (example := _example(result, out)):
         told.append(f"Look at the weakest pair: {example}")
     return told
 
@@ -174,50 +174,16 @@ def _renamed(result: Result) -> list[str]:
     return [f"The input has columns of these names already, so ours are {', '.join(names)}."]
 
 
-def _example(result: Result, out: Path | None) -> str | None:
+def _example(result: Result, out: Path) -> str | None:
     """The command that shows the pair where the threshold would err first."""
     import shlex
 
-    paths = [path for path in result.info["inputs"] if path]
-    if len(paths) != 1 or len(paths) != len(result.info["inputs"]):
-        return None
+    if not all(result.info["inputs"]):
+        return None  # what came through a pipe cannot be read again
     weakest = result.weakest(1).to_pylist()[0]
-    if result.info["against"] and weakest["kept_id"].startswith("ref:"):
-        return None  # that document is not in the input
     ids = [weakest["kept_id"], weakest["id"]]
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
-    as_given = str(result.decisions["file"][0].as_py())
-    options = [*_columns(result), *_method_options(result, out)]
-    return shlex.join(["neardup", "compare", "--in", as_given, *options, *ends_options, *ids])
-
-
-def _columns(result: Result) -> list[str]:
-    settings = result.info["settings"]
-    text = ["--text", settings["text"]] if settings["text"] != "text" else []
-    return [*text, *(["--id", settings["id"]] if settings["id"] else [])]
-
-
-def _method_options(result: Result, out: Path | None) -> list[str]:
-    """What makes `compare` ask the method of the run, with the tables that the run counted."""
-    import shlex
-
-    from neardup.cli.compare import METHOD
-    from neardup.methods import registry
-    from neardup.methods.written import write_method
-    from neardup.outputs.folder import ARTEFACTS
-
-    settings = result.info["settings"]
-    method = registry.build(settings["method"], settings["parameters"])
-    name, *assignments = shlex.split(write_method(method))
-    assignments = [one for one in assignments if not one.startswith("boilerplate=")]  # whole texts
-    parameters = registry.parameter_names(type(method))
-    if getattr(method, "calibrate", False) and any(a.startswith("threshold=") for a in assignments):
-        assignments.append("calibrate=true")  # a threshold that is given would turn it off
-    for need in method.needs:
-        if out and need.file is None and need.name in parameters:
-            assignments.append(f"{need.name}={out / ARTEFACTS / need.name}.arrow")
-    options = [part for one in assignments for part in ("--set", one)]
-    return options if name == METHOD else ["--method", name, *options]
+    return shlex.join(["neardup", "compare", "--run", str(out), *ends_options, *ids])
 
 
 def estimate_lines(found: Estimate) -> list[str]:

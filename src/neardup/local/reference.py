@@ -27,10 +27,9 @@ from neardup.matching.evidence import EvidenceStore
 from neardup.outputs.folder import RUN, SIGNATURES
 from neardup.outputs.outcome import Intake
 from neardup.outputs.signatures import as_strings, read_signatures
+from neardup.outputs.texts import REFERENCE
 from neardup.plan import Plan, as_paths
 from neardup.progress import LOG, Progress
-
-PREFIX = "ref:"
 
 
 def take_references(
@@ -75,7 +74,7 @@ def joined(parts: Sequence[Intake], plan: Plan) -> Intake:
 
 def named(intake: Intake) -> Intake:
     """Reference ids are told from input ids by their prefix."""
-    prefix = pa.scalar(PREFIX, pa.large_string())
+    prefix = pa.scalar(REFERENCE, pa.large_string())
     empty = pa.scalar("", pa.large_string())
     return replace(intake, ids=pc.binary_join_element_wise(prefix, intake.ids, empty))
 

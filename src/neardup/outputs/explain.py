@@ -1,14 +1,14 @@
 """Why one document was kept, set aside or rejected, told from the tables of a run.
 
-Where the documents can still be read, the two texts are compared again; where not, the numbers of
-the run stand alone and a note says so.
+Where the documents can still be read, the two texts are compared again with the method and the
+artefacts of the run; where not, the numbers of the run stand alone and a note says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,24 +16,35 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.artefacts.calibration import Calibration
-from neardup.comparison import Comparison, compare
-from neardup.documents import Columns
-from neardup.errors import NeardupError, SettingsError, UsageError
-from neardup.methods import registry
-from neardup.methods.method import Method
+from neardup.errors import UsageError
+from neardup.outputs.comparison import Comparison
+from neardup.outputs.rerun import compared_again
+from neardup.outputs.sidebyside.visible import flowed
 
 if TYPE_CHECKING:
     from neardup.outputs.result import Result
 
 MOST_LISTED = 20
+OF_THE_DECISION = (
+    *("id", "file", "row", "decision", "reason", "kept_id", "score"),
+    *("kind", "direction", "confidence", "cluster"),
+)
+
+
+class Neighbour(NamedTuple):
+    """Another document of a pair, and what became of it (None for a reference)."""
+
+    id: str
+    score: float
+    kind: str | None
+    decision: str | None
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """``members`` and ``pairs`` are the first of ``cluster_size`` and ``pair_count``.
-
-    A pair is (the other id, score, kind), strongest first.
-    """
+    """``members`` and ``pairs`` are the first of ``cluster_size`` and ``pair_count``, pairs with
+    the strongest first. In ``direction`` this document is ``a``, as in the decisions; in
+    ``comparison``, the kept one stands first."""
 
     id: str
     file: str
@@ -45,64 +56,95 @@ class Explanation:
     kept_id: str | None
     score: float | None
     kind: str | None
+    direction: str | None
+    confidence: float | None
     cluster: int | None
     members: tuple[str, ...]
     cluster_size: int
-    pairs: tuple[tuple[str, float, str | None], ...]
+    pairs: tuple[Neighbour, ...]
     pair_count: int
     comparison: Comparison | None
     note: str | None = None
 
-    def __str__(self) -> str:
-        told = [f"{self.id} ({self.file}, row {self.row}): {self._sentence()}"]
+    def head(self, *, pairs: bool = True) -> list[str]:
+        """For people: all but the comparison, on demand without the pairs."""
+        told = [f"{self.id} ({self.file}, row {self.row}): {self.sentence()}"]
         if self.cluster_size > 1:
             told.append(
                 f"cluster of {self.cluster_size:,}: {_listed(self.members, self.cluster_size)}"
             )
-        if self.pairs:
-            pairs = [
-                f"{other} {score:.4f}{f' {kind}' if kind else ''}"
-                for other, score, kind in self.pairs
-            ]
-            told.append(f"{self.pair_count:,} pairs: {_listed(pairs, self.pair_count)}")
-        if self.comparison:
-            told += ["", f"{self.kept_id} (first) and {self.id} (second):", str(self.comparison)]
+        if self.pairs and pairs:
+            others = [_neighbour(pair) for pair in self.pairs]
+            told.append(f"{_count(self.pair_count)}: {_listed(others, self.pair_count)}")
         if self.note:
             told.append(f"note: {self.note}")
+        return [flowed(line) for line in told]
+
+    def sentence(self) -> str:
+        if self.decision == schema.DUPLICATE:
+            kind = f", kind {self.kind}" if self.kind else ""
+            return f"duplicate of {self.kept_id}{kind}, score {self.score:.4f} ({self.reason})."
+        return f"{self.decision} ({self.reason}){self._why()}."
+
+    def _why(self) -> str:
+        reason = self.reason.partition(" (")[0]
+        if reason == "representative":
+            return "; others were set aside for it"
+        if reason == "unique" and self.pairs:
+            return "; what it matches was set aside, and not for it"
+        if reason == "unique":
+            return "; it matches no other"
+        return "; it has too few words, so only an equal one could be its duplicate" * (
+            reason == "too_short"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Only data, for JSON."""
+        said = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return said | {
+            "members": list(self.members),
+            "pairs": [pair._asdict() for pair in self.pairs],
+            "comparison": self.comparison.to_dict() if self.comparison else None,
+        }
+
+    def to_html(self) -> str:
+        """One page that needs nothing else, no script either."""
+        from neardup.outputs.sidebyside.page import explanation_page
+
+        return explanation_page(self)
+
+    def __str__(self) -> str:
+        told = self.head()
+        if self.comparison:
+            told += ["", self.between(), str(self.comparison)]
         return "\n".join(told)
 
-    def _sentence(self) -> str:
-        if self.decision == schema.DUPLICATE:
-            kind = f"{self.kind} copy" if self.kind else "duplicate"
-            return f"{kind} of {self.kept_id}, score {self.score:.4f} ({self.reason})."
-        return f"{self.decision} ({self.reason})."
+    def between(self) -> str:
+        return flowed(f"{self.kept_id} (first) and {self.id} (second):")
 
 
 def explain(result: Result, id: str) -> Explanation:
     id = str(id)  # numbers in the input are ids by their text
-    row = _decision(result, id)
+    row = decision_of(result, id)
     members = _members(result, row["cluster"])
     pairs = _pairs(result, id)
-    comparison, note = _comparison(result, row)
+    comparison, note = compared_again(result, row)
     if _is_faint(result, row):
         note = "; ".join(filter(None, [_faint_note(result), note]))
     return Explanation(
-        **{name: row[name] for name in ("file", "row", "decision", "reason", "kept_id", "score")},
-        id=id,
-        kind=row["kind"],
-        cluster=row["cluster"],
+        **{name: row[name] for name in OF_THE_DECISION},
         threshold=result.threshold,
         method=str(result.info["settings"]["method"]),
         members=tuple(members.slice(0, MOST_LISTED).to_pylist()),
         cluster_size=len(members),
-        pairs=_strongest(pairs, id),
+        pairs=_strongest(result, pairs, id),
         pair_count=len(pairs),
         comparison=comparison,
         note=note,
     )
 
 
-def _decision(result: Result, id: str) -> dict[str, Any]:
+def decision_of(result: Result, id: str) -> dict[str, Any]:
     """A repeated id stands also at a rejected document; the one that was decided on is meant."""
     rows: list[dict[str, Any]] = result.decisions.filter(
         pc.equal(result.decisions["id"], id)
@@ -136,27 +178,25 @@ def _pairs(result: Result, id: str) -> pa.Table:
     return pairs.filter(pc.or_(pc.equal(pairs["a"], id), pc.equal(pairs["b"], id)))
 
 
-def _strongest(pairs: pa.Table, id: str) -> tuple[tuple[str, float, str | None], ...]:
+def _strongest(result: Result, pairs: pa.Table, id: str) -> tuple[Neighbour, ...]:
     order = np.argsort(-pairs["score"].to_numpy(), kind="stable")[:MOST_LISTED]
     rows = pairs.take(pa.array(order)).to_pylist()
-    return tuple((r["b"] if r["a"] == id else r["a"], r["score"], r["kind"]) for r in rows)
+    others = [row["b"] if row["a"] == id else row["a"] for row in rows]
+    became = _decisions(result, others)
+    return tuple(
+        Neighbour(other, row["score"], row["kind"], became.get(other))
+        for other, row in zip(others, rows, strict=True)
+    )
 
 
-def _comparison(result: Result, row: dict[str, Any]) -> tuple[Comparison | None, str | None]:
-    if row["kept_id"] is None:
-        return None, None
-    try:
-        texts = [_text(result, one) for one in (_decision(result, row["kept_id"]), row)]
-    except (NeardupError, OSError, LookupError) as error:
-        reason = error.message if isinstance(error, NeardupError) else str(error)
-        return None, f"the texts could not be read again: {reason}"
-    compared = compare(texts[0], texts[1], _method(result), artefacts=result.artefacts)
-    if compared.verdict and abs(compared.verdict.score - row["score"]) > 1e-5:
-        return compared, "the documents have changed since the run"
-    if compared.verdict and _is_faint(result, row):
-        told = replace(compared.verdict, duplicate=True, note="it stands out")
-        compared = replace(compared, verdict=told)
-    return compared, None
+def _decisions(result: Result, ids: Sequence[str]) -> dict[str, str]:
+    table = result.decisions
+    wanted = pc.and_(
+        pc.is_in(table["id"], pa.array(ids, pa.large_string())),
+        pc.not_equal(table["decision"], schema.REJECTED),
+    )
+    rows = table.filter(wanted).select(["id", "decision"]).to_pylist()
+    return {row["id"]: row["decision"] for row in rows}
 
 
 def _is_faint(result: Result, row: dict[str, Any]) -> bool:
@@ -171,21 +211,13 @@ def _faint_note(result: Result) -> str:
     )
 
 
-def _text(result: Result, row: dict[str, Any]) -> str:
-    columns = Columns(text=result.info["settings"]["text"])
-    return result.collection().texts(row["file"], [row["row"]], columns)[0]
+def _neighbour(pair: Neighbour) -> str:
+    more = ", ".join(filter(None, [pair.kind, pair.decision]))
+    return f"{pair.id} {pair.score:.4f}{f' ({more})' if more else ''}"
 
 
-def _method(result: Result) -> Method | None:
-    """The run's own method; None where it cannot say again what it said: a reloaded run used one
-    that is not registered here, it reads more than the text, or its tables are not at hand."""
-    settings = result.info["settings"]
-    try:
-        method = registry.build(settings["method"], settings["parameters"])
-    except SettingsError:
-        return None
-    at_hand = result.artefacts or all(need.file is not None for need in method.needs)
-    return method if at_hand and not method.columns else None
+def _count(pairs: int) -> str:
+    return "1 pair" if pairs == 1 else f"{pairs:,} pairs"
 
 
 def _listed(items: Sequence[str], count: int) -> str:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schema
+from neardup.artefacts.artefact import Artefacts
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.remote import Place
@@ -34,6 +35,7 @@ from neardup.errors import (
     UsageError,
 )
 from neardup.outputs.result import Result
+from neardup.outputs.stored import StoredArtefacts
 
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
 DIGESTS, ACTIONS, APPLIED = "digests.parquet", "actions.parquet", "applied"
@@ -45,6 +47,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     """``kept=False`` leaves the kept documents out (``find`` removes nothing). If an input has
     changed since it was read, all but the kept documents is written, and that is an error."""
     collection = result.collection() if kept else None
+    artefacts = dict(result.artefacts)  # read now: they may lie in this very folder
     spare_inputs(folder, collection.paths if collection else [])
     folder.mkdir(parents=True, exist_ok=True)
     _forget_earlier_run(folder)
@@ -70,7 +73,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         result.signatures(folder / SIGNATURES)
     else:
         (folder / SIGNATURES).unlink(missing_ok=True)
-    _write_artefacts(result, folder / ARTEFACTS)
+    _write_artefacts(artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     if fault:
@@ -159,6 +162,7 @@ def load(folder: Path) -> Result:
         rank=rank,
         collection=_reopen(info, decisions),
         text_digests=texts,
+        artefacts=StoredArtefacts(folder / ARTEFACTS, info),
     )
     if (folder / ACTIONS).exists():
         made.known_actions = lambda: pq.read_table(folder / ACTIONS).cast(schema.ACTIONS)
@@ -212,9 +216,9 @@ def _write_order(result: Result, path: Path) -> None:
     write_table(pa.table({"rank": result.rank}), path)
 
 
-def _write_artefacts(result: Result, folder: Path) -> None:
+def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
     """What was counted from this input, so that a next run can be built on this one."""
-    for name, artefact in result.artefacts.items():
+    for name, artefact in artefacts.items():
         folder.mkdir(exist_ok=True)
         with whole_file(folder / f"{name}.arrow") as part:
             artefact.save(part)

@@ -1,25 +1,41 @@
-"""The texts of some documents of a run, read again from its inputs."""
+"""The texts of some documents of a run, read again from its inputs and its references."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.documents import Columns
+from neardup.documents import Collection, Columns
+from neardup.documents.collection import collect_inputs
+from neardup.errors import NeardupError
 
 if TYPE_CHECKING:
     from neardup.outputs.result import Result
 
+REFERENCE = "ref:"  # what the id of a reference document begins with
+
 
 def texts_of(result: Result, ids: Iterable[str]) -> dict[str, str]:
-    """By id, a file at a time. A rejected document may bear the id of another: it is not meant."""
+    """By id, a file at a time. A rejected document may bear the id of another: it is not meant.
+    What is not found is left out."""
+    wanted = list(dict.fromkeys(ids))
+    found = _input_texts(result, wanted)
+    missing = {id for id in wanted if id not in found and id.startswith(REFERENCE)}
+    if missing and result.info["against"]:
+        names = {id.removeprefix(REFERENCE): id for id in missing}
+        found |= {names[name]: text for name, text in _reference_texts(result, names.keys())}
+    return found
+
+
+def _input_texts(result: Result, ids: list[str]) -> dict[str, str]:
     table = result.decisions
     wanted = pc.and_(
-        pc.is_in(table["id"], pa.array(list(ids), pa.large_string())),
+        pc.is_in(table["id"], pa.array(ids, pa.large_string())),
         pc.not_equal(table["decision"], schema.REJECTED),
     )
     rows = table.filter(wanted).select(["id", "file", "row"]).to_pylist()
@@ -27,9 +43,50 @@ def texts_of(result: Result, ids: Iterable[str]) -> dict[str, str]:
     for row in rows:
         files.setdefault(row["file"], []).append((row["id"], row["row"]))
     columns = Columns(text=result.info["settings"]["text"])
-    collection = result.collection()
     found: dict[str, str] = {}
     for file, some in files.items():
-        texts = collection.texts(file, [row for _, row in some], columns)
+        texts = result.collection().texts(file, [row for _, row in some], columns)
         found |= {id: text for (id, _), text in zip(some, texts, strict=True)}
+    return found
+
+
+def _reference_texts(result: Result, ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Of the first reference that has it. One that cannot be read any more is passed over."""
+    left = set(ids)
+    for place in result.info["against"]:
+        try:
+            found = _of_reference(result, place, left)
+        except (NeardupError, OSError, LookupError):
+            continue
+        yield from found.items()
+        left -= found.keys()
+
+
+def _of_reference(result: Result, place: str, ids: set[str]) -> dict[str, str]:
+    """A run may have been made against others, whose documents count as its own."""
+    from neardup.outputs.folder import load
+
+    if Path(place).is_dir():
+        run = load(Path(place))
+        found = _input_texts(run, list(ids))
+        return found | dict(_reference_texts(run, ids - found.keys()))
+    settings = result.info["settings"]
+    columns = Columns(text=settings["text"], id=settings["id"])
+    return texts_by_id(
+        collect_inputs([(None, place)], encoding=settings.get("encoding")), ids, columns
+    )
+
+
+def texts_by_id(collection: Collection, ids: Iterable[str], columns: Columns) -> dict[str, str]:
+    """Reads only as far as the last of them."""
+    left, found = set(ids), dict[str, str]()
+    for chunk in collection.chunks(columns) if left else ():
+        records = chunk.read().records
+        for id in sorted(left):
+            place = pc.index(records.column("id"), id).as_py()
+            if place >= 0:
+                found[id] = records.column("text")[place].as_py()
+        left -= found.keys()
+        if not left:
+            break
     return found

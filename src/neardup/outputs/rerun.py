@@ -1,0 +1,66 @@
+"""Two documents of a run compared again, as the run compared them: its method, its artefacts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.errors import NeardupError, SettingsError, UsageError
+from neardup.methods import registry
+from neardup.methods.method import Method
+from neardup.outputs.comparison import Comparison, compare
+from neardup.outputs.texts import texts_of
+
+if TYPE_CHECKING:
+    from neardup.outputs.result import Result
+
+
+def compare_documents(result: Result, first: str, second: str) -> Comparison:
+    """Any two documents of the run; a note says why the method says nothing, where it does not."""
+    found = texts_of(result, [first, second])
+    if missing := [id for id in dict.fromkeys((first, second)) if id not in found]:
+        listed = ", ".join(map(repr, missing))
+        raise UsageError(
+            f"No document of this run that could be compared has the id {listed}.",
+            hint="see the column id of decisions; rejected documents have no text.",
+        )
+    method, artefacts, note = _method(result)
+    texts = found[first], found[second]
+    compared = compare(*texts, method, artefacts=artefacts, names=(first, second))
+    return replace(compared, note=note)
+
+
+def compared_again(result: Result, row: dict[str, Any]) -> tuple[Comparison | None, str | None]:
+    """A set-aside document beside the one it was set aside for."""
+    if row["kept_id"] is None:
+        return None, None
+    try:
+        compared = compare_documents(result, row["kept_id"], row["id"])
+    except (NeardupError, OSError, LookupError) as error:
+        reason = error.message if isinstance(error, NeardupError) else str(error)
+        return None, f"the texts could not be read again: {reason}"
+    if compared.verdict and abs(compared.verdict.score - row["score"]) > 1e-5:
+        return compared, "the documents have changed since the run"
+    return compared, None
+
+
+def _method(result: Result) -> tuple[Method | None, Artefacts, str | None]:
+    """The run's own method; none where it cannot say again what it said."""
+    settings = result.info["settings"]
+    try:
+        method = registry.build(settings["method"], settings["parameters"])
+    except SettingsError:
+        return None, NO_ARTEFACTS, f"the method {settings['method']} is not registered here"
+    if method.columns:
+        read = ", ".join(method.columns)
+        return None, NO_ARTEFACTS, f"{method.name} reads more than the text: {read}"
+    try:
+        artefacts = dict(result.artefacts)
+    except NeardupError as error:
+        return None, NO_ARTEFACTS, error.message
+    missing = [need.name for need in method.needs if need.name not in artefacts]
+    if missing:
+        there = f"the run's {' and '.join(missing)} cannot be read"
+        return None, NO_ARTEFACTS, f"{there}, so {method.name} says nothing"
+    return method, artefacts, None

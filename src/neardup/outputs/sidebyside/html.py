@@ -1,0 +1,143 @@
+"""Two texts side by side as HTML: one fragment for any page, without a script.
+
+Everything of the texts is escaped and made visible, so a document can neither end the page nor
+turn it round. What is alike is folded (``details``); what is shown is bounded by ``most``
+characters, and a last line says what was left out. The colours lie over any background, light or
+dark. ``CSS`` belongs into the style of the page, once.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+from neardup.outputs.sidebyside.rows import (
+    BETWEEN,
+    DIFFERS,
+    MOVED,
+    SHARED,
+    Fold,
+    Piece,
+    Row,
+    left_out,
+    rows,
+)
+from neardup.outputs.sidebyside.visible import visible
+from neardup.text.alignment import Alignment, Span
+
+MOST = 1_000_000  # characters of both texts in a fragment
+MOST_PIECE = 20_000  # of them in one piece; more are cut in the middle
+
+CSS = """
+.nd-pair { font: .875rem/1.5 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace;
+  border: 1px solid rgba(128, 128, 128, .35); border-radius: 6px; overflow: hidden; }
+.nd-row { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+.nd-row > div { padding: .3rem .75rem; white-space: pre-wrap; overflow-wrap: anywhere;
+  overflow: hidden; unicode-bidi: plaintext; }
+.nd-row > div + div { border-left: 1px solid rgba(128, 128, 128, .35); }
+.nd-head { font-weight: 600; border-bottom: 1px solid rgba(128, 128, 128, .35); }
+.nd-pair small { display: block; opacity: .65; font-size: .75rem; user-select: none; }
+.nd-pair del, .nd-pair ins, .nd-pair mark { color: inherit; text-decoration: none;
+  border-radius: 2px; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
+.nd-pair del { background: rgba(248, 81, 73, .22); border-bottom: 1px dashed rgb(220, 80, 70); }
+.nd-pair ins { background: rgba(46, 160, 67, .22); border-bottom: 1px solid rgb(46, 150, 67); }
+.nd-pair mark { background: rgba(70, 130, 255, .24); border-bottom: 1px dotted currentColor; }
+.nd-pair mark sup { font-size: .7em; line-height: 1; user-select: none; }
+.nd-fold { border: solid rgba(128, 128, 128, .2); border-width: 1px 0; }
+.nd-fold > summary, .nd-left { padding: .15rem .75rem; font-size: .75rem; cursor: pointer;
+  background: rgba(128, 128, 128, .12); color: inherit; }
+.nd-left { cursor: default; }
+@media (max-width: 45rem) {
+  .nd-row { grid-template-columns: minmax(0, 1fr); }
+  .nd-row > div + div { border-left: 0; border-top: 1px dashed rgba(128, 128, 128, .35); }
+}
+"""
+
+
+def fragment(
+    a: str,
+    b: str,
+    alignment: Alignment,
+    *,
+    names: tuple[str, str] | None = None,
+    most: int = MOST,
+) -> str:
+    """A ``div`` of class ``nd-pair``. ``names`` stand above the two sides."""
+    writer = _Writer(a, b, most)
+    head = f'<div class="nd-row nd-head">{_cells(*map(safe, names))}</div>' if names else ""
+    body: list[str] = []
+    for one in rows(a, b, alignment):
+        if writer.left <= 0:
+            said = left_out(alignment, 0, one.starts[0])
+            body.append(f'<div class="nd-left">{said}, left out.</div>')
+            break
+        body.append(writer.fold(one) if isinstance(one, Fold) else writer.row(one))
+    if not a and not b:
+        body.append('<div class="nd-left">Both texts are empty.</div>')
+    return f'<div class="nd-pair">{head}{"".join(body)}</div>'
+
+
+class _Writer:
+    """Counts down what may still be shown, and knows on which line it is."""
+
+    def __init__(self, a: str, b: str, most: int) -> None:
+        self._texts = a, b
+        self._lines = [1, 1]
+        self._at = [0, 0]
+        self._folded = True  # a row at the start, or after a fold, says where it stands
+        self.left = most
+
+    def row(self, row: Row) -> str:
+        cells = [
+            self._where(side, begin) + "".join(self._piece(side, piece) for piece in pieces)
+            for side, (pieces, begin) in enumerate(zip((row.a, row.b), row.starts, strict=True))
+        ]
+        self._folded = False
+        return f'<div class="nd-row">{_cells(*cells)}</div>'
+
+    def fold(self, fold: Fold) -> str:
+        cells = [self._text(side, span) for side, span in enumerate((fold.a, fold.b))]
+        self._folded = True
+        words = "1 word" if fold.words == 1 else f"{fold.words:,} words"
+        return (
+            f'<details class="nd-fold"><summary>… {words} alike …</summary>'
+            f'<div class="nd-row">{_cells(*cells)}</div></details>'
+        )
+
+    def _where(self, side: int, begin: int) -> str:
+        if not self._folded:
+            return ""
+        self._lines[side] += self._texts[side].count("\n", self._at[side], begin)
+        self._at[side] = begin
+        return f"<small>line {self._lines[side]:,}, character {begin:,}</small>"
+
+    def _piece(self, side: int, piece: Piece) -> str:
+        inside = self._text(side, piece.span)
+        if piece.how == DIFFERS:
+            tag = ("del", "ins")[side]
+            return f"<{tag}>{inside}</{tag}>"
+        if piece.how == MOVED:
+            there = ("second", "first")[side]
+            title = f"also in the {there} text, elsewhere: number {piece.move}"
+            return f'<mark title="{title}"><sup>{piece.move}</sup>{inside}</mark>'
+        assert piece.how in (SHARED, BETWEEN)
+        return inside
+
+    def _text(self, side: int, span: Span) -> str:
+        text = self._texts[side]
+        size = span.end - span.begin
+        room = max(min(MOST_PIECE, self.left), 200)
+        self.left -= min(size, room)
+        if size <= room:
+            return safe(text[span.begin : span.end])
+        half = room // 2
+        head, tail = text[span.begin : span.begin + half], text[span.end - half : span.end]
+        return f"{safe(head)}<small>… {size - 2 * half:,} characters …</small>{safe(tail)}"
+
+
+def _cells(a: str, b: str) -> str:
+    return f'<div dir="auto">{a}</div><div dir="auto">{b}</div>'
+
+
+def safe(text: str) -> str:
+    """Any text as the content or a quoted attribute of an element."""
+    return escape(visible(text))

@@ -113,12 +113,12 @@ def _forget_earlier_run(folder: Path) -> None:
     for name in earlier:
         # run.json may come from anywhere: only names that a run writes itself are removed.
         if isinstance(name, str) and _WRITTEN.fullmatch(name):
-            _remove(folder / name)
-    _remove(folder / "report.html")
-    _remove(folder / ARTEFACTS)
+            remove(folder / name)
+    remove(folder / "report.html")
+    remove(folder / ARTEFACTS)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)  # the copies of an earlier run
     else:

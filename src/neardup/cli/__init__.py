@@ -16,6 +16,7 @@ COMMANDS = {
     "dedup": "neardup.cli.dedup:dedup",
     "find": "neardup.cli.find:find",
     "compare": "neardup.cli.compare:compare",
+    "report": "neardup.cli.report:report",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",

@@ -126,7 +126,9 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
     if out:
         stem = "annotated" if "annotated" in result.info else "kept"
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
-        listed = ", ".join([*files, "decisions.parquet", "duplicates.parquet", "pairs.parquet"])
+        listed = ", ".join(
+            [*files, "report.html", "decisions.parquet", "duplicates.parquet", "pairs.parquet"]
+        )
         told.append(f"Written to {out}: {listed}, run.json …")
     if out and len(result.duplicates) and (example := _example(result, out)):
         told.append(f"Look at the weakest pair: {example}")

@@ -1,8 +1,8 @@
 """The folder of a run: written whole or not at all, read back as a Result.
 
 ``kept.*`` in the input's own format, ``decisions.parquet``, ``duplicates.parquet``,
-``pairs.parquet``, ``rejected.jsonl`` and ``run.json``, which comes last: a folder without it is a
-run that did not finish.
+``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``, which comes last: a folder
+without it is a run that did not finish.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from neardup.errors import (
     UnreadableError,
     UsageError,
 )
+from neardup.outputs.html.page import write_page
+from neardup.outputs.report.page import REPORT, run_page
 from neardup.outputs.result import Result
 from neardup.outputs.stored import StoredArtefacts
 
@@ -69,6 +71,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         (folder / SIGNATURES).unlink(missing_ok=True)
     _write_artefacts(artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
+    write_page(folder / REPORT, run_page(result, info))
     _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     if fault:
         raise KeptError(
@@ -114,7 +117,7 @@ def _forget_earlier_run(folder: Path) -> None:
         # run.json may come from anywhere: only names that a run writes itself are removed.
         if isinstance(name, str) and _WRITTEN.fullmatch(name):
             remove(folder / name)
-    remove(folder / "report.html")
+    remove(folder / REPORT)
     remove(folder / ARTEFACTS)
 
 

@@ -1,4 +1,4 @@
-# Bare `make` explains itself. Everything happens in .venv; nothing else on the machine is touched.
+# Bare `make` explains itself. Everything happens in .venv; only a missing browser is installed.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -6,18 +6,29 @@ STAMP  := $(VENV)/.installed
 NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test lint quality bench sanitize clean
+.PHONY: help dev browser test lint quality bench sanitize clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-dev: $(STAMP) ## a virtual environment with neardup (editable), all extras and the tools
+dev: $(STAMP) browser ## a virtual environment with neardup (editable), all extras and the tools
 
 $(STAMP): $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[all,dev]"
 	@touch $(STAMP)
+
+# The one thing outside .venv: pages are tested in a real browser.
+browser: ## chromium from the system's packages, where there is none yet
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; \
+	then :; \
+	elif command -v apt-get >/dev/null; then \
+	  SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$SUDO apt-get update -qq && \
+	  $$SUDO apt-get install -y -qq --no-install-recommends chromium; \
+	else echo "Pages are tested in Chromium, which is not here. Hint: put chromium on PATH."; \
+	fi >&2
 
 lint: dev ## ruff and mypy --strict
 	$(BIN)/ruff check .

@@ -20,7 +20,9 @@ runtime=$("${CXX:-g++}" -print-file-name=libasan.so)
 cxx=$("${CXX:-g++}" -print-file-name=libstdc++.so)
 export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
-# All but what measures start-up, reads pages, or would take too long in a build as slow as this one.
+# All but what measures start-up, reads pages, starts a browser, or would take too long in a build as
+# slow as this one.
 LD_PRELOAD="$runtime $cxx" "$venv/bin/python" -m pytest -q --capture=sys -p no:cacheprovider tests \
   --ignore=tests/benchmarks --ignore=tests/test_docs.py --ignore=tests/test_docs_pages.py \
-  --ignore=tests/test_imports.py --ignore=tests/test_real_data.py --ignore=tests/quality "$@"
+  --ignore=tests/test_imports.py --ignore=tests/test_real_data.py --ignore=tests/quality \
+  --ignore=tests/outputs/report/test_browser.py "$@"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,7 @@ def make_result(
         encodings=collection.encodings(),
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
+        peak_memory=_peak_memory(),
     )
     if collection.inputs.mapped:
         result.info["by_name"] = True
@@ -178,6 +180,16 @@ def _check_conservation(result: Result, total: int) -> None:
 def _version() -> str:
     """Read from the metadata of the package once, not in every run."""
     return version("neardup")
+
+
+def _peak_memory() -> int | None:
+    """Bytes that this process has held at most; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
 
 
 def _versions() -> dict[str, str]:

@@ -25,7 +25,7 @@ def test_writes_annotated_instead_of_kept(
         done = run(command, docs, "-o", out, "--annotate", "--json", *more)
         assert done.exit_code == 0, done.stderr
         assert json.loads(done.stdout)["annotated"][0] == "cluster"
-        assert f"Written to {out}: annotated.jsonl, decisions.parquet" in done.stderr
+        assert f"Written to {out}: annotated.jsonl, report.html" in done.stderr
         assert decisions((out / "annotated.jsonl").read_text()) == DECISIONS
         assert not list(out.glob("kept.*"))
     assert run(command, docs, "-o", out, "--overwrite").exit_code == 0

@@ -30,7 +30,7 @@ def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -
     assert "5 documents = 3 kept + 2 duplicates + 0 rejected." in said
     assert "1 of the kept has too little" in said
     assert "1 clusters, 3 pairs (complete); shingles ≥ 0.8." in said
-    assert f"Written to {tmp_path / 'out'}: kept.jsonl, decisions.parquet" in said
+    assert f"Written to {tmp_path / 'out'}: kept.jsonl, report.html" in said
     assert f"neardup compare --run {tmp_path / 'out'} fox edited" in said
 
 

@@ -17,7 +17,8 @@ from click.testing import CliRunner, Result
 import neardup as nd
 from evaluation.collections import grouped
 from neardup.cli import main
-from neardup.evaluation.report import Section, Table
+from neardup.evaluation.report import Section
+from neardup.outputs.html.table import Table
 
 
 @pytest.fixture

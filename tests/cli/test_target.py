@@ -74,6 +74,8 @@ def test_a_failed_run_leaves_an_empty_folder_empty(
 ) -> None:
     def fail(_: object, folder: Path, **__: object) -> None:
         (folder / "kept.jsonl").write_text("half")
+        (folder / "artefacts").mkdir()
+        (folder / "artefacts" / "half").write_text("half")
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("neardup.outputs.folder.save", fail)

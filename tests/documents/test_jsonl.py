@@ -9,6 +9,7 @@ import json
 import lzma
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +197,11 @@ def test_compressed_files(tmp_path: Path, suffix: str) -> None:
     (batch,) = read(collection)
     assert batch.records.num_rows == 1000
     assert collection.texts(str(path), [999, 2]) == ["998", "1"]
+    (source,) = collection.sources
+    small = Collection([replace(source, chunk_bytes=100)])
+    assert small.texts(str(path), [999, 2, 500, 2]) == ["998", "1", "499", "1"]
+    with pytest.raises(IndexError, match="no row 1001"):
+        small.texts(str(path), [2, 1001])
     (kept,) = collection.write_kept(np.ones(1000, bool), tmp_path / "out")
     assert kept.name == f"kept.jsonl.{suffix}"
     with open_binary(kept, CODECS[f".{suffix}"]) as stream:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from neardup.evaluation.report import Section, Table, html_page, shown, write_report
+from neardup.evaluation.report import Section, html_page, write_report
+from neardup.outputs.html.table import Table, shown
 
 HOSTILE = "<script>alert('x')</script>&\"'"
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "undo": "neardup.cli.undo:undo",
     "compare": "neardup.cli.compare:compare",
     "group": "neardup.cli.group:group",
+    "report": "neardup.cli.report:report",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",

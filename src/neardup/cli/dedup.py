@@ -39,7 +39,7 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
 
     The folder OUT holds the kept documents as they came, decisions.parquet (every document once),
     duplicates.parquet (each with the document it was set aside for, and why), pairs.parquet,
-    rejected.jsonl and run.json.
+    rejected.jsonl, report.html and run.json.
     """
     from neardup.cli.running import Job
 

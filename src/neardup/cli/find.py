@@ -28,7 +28,7 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     quotes, folders of text files, or - for stdin; of stores too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
-    would do with each document), duplicates.parquet, rejected.jsonl and run.json.
+    would do with each document), duplicates.parquet, rejected.jsonl, report.html and run.json.
     """
     from neardup.cli.listing import show_clusters
     from neardup.cli.running import Job

@@ -147,7 +147,7 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
     if out:
         stem = "annotated" if "annotated" in result.info else "kept"
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
-        tables = ["decisions.parquet", "duplicates.parquet", "pairs.parquet"]
+        tables = ["report.html", "decisions.parquet", "duplicates.parquet", "pairs.parquet"]
         tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
         listed = ", ".join([*files, *tables])
         told.append(f"Written to {out}: {listed}, run.json …")

@@ -64,8 +64,10 @@ class Target:
         import contextlib
 
         if self._ours:
-            for file in self.folder.iterdir():
-                file.unlink(missing_ok=True)
+            from neardup.outputs.folder import remove
+
+            for path in self.folder.iterdir():
+                remove(path)
         with contextlib.suppress(OSError):
             for folder in self._made:
                 folder.rmdir()

@@ -224,20 +224,28 @@ class CsvSource:
             self._marks.append((row, offset))
 
     def _texts_near(self, wanted: int, rows: set[int], columns: Columns) -> dict[int, str]:
-        """The asked rows of the chunk that holds row ``wanted``."""
+        """The asked rows of the chunk that holds row ``wanted``; of an archive, which can only be
+        read from its start, those of all chunks."""
+        found: dict[int, str] = {}
+        last = wanted if self.codec is None else max(rows)
         before = bisect_right(self._marks, wanted, key=itemgetter(0))
         for first, data in self._blocks(*self._marks[before - 1] if before else (1, 0)):
             batch = CsvChunk(self.file, data, first, columns, self.header, self.encoding).read()
-            if wanted >= first + len(batch):
-                continue
-            near = {row: "" for row in rows if first <= row < first + len(batch)}
-            pairs = zip(
-                *(batch.records.column(n).to_pylist() for n in ("row", "text")), strict=True
-            )
-            return near | {row: text for row, text in pairs if row in near}
-        if self._lost and self._lost.row == wanted:
-            return {wanted: ""}
-        raise IndexError(f"{self.file} has no row {wanted}")
+            found |= _texts_in(batch, [r for r in rows if first <= r < first + len(batch)])
+            if last < first + len(batch):
+                return found
+        if self._lost and self._lost.row == last:
+            return found | {last: ""}
+        raise IndexError(f"{self.file} has no row {last}")
+
+
+def _texts_in(batch: DocumentBatch, rows: Sequence[int]) -> dict[int, str]:
+    """The text of a rejected row is empty."""
+    import pyarrow.compute as pc
+
+    place = pc.index_in(pa.array(rows, pa.int64()), batch.records.column("row"))
+    texts = batch.records.column("text").take(place).to_pylist()
+    return {row: text or "" for row, text in zip(rows, texts, strict=True)}
 
 
 def check_headers(sources: Sequence[CsvSource]) -> None:

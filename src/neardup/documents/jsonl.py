@@ -192,17 +192,33 @@ class JsonlSource:
             self._marks.append((row, offset))
 
     def _texts_near(self, wanted: int, rows: set[int], column: str) -> dict[int, str]:
-        """The asked rows of the chunk that holds row ``wanted``."""
+        """The asked rows of the chunk that holds row ``wanted``; of an archive, which can only be
+        read from its start, those of all chunks."""
+        found: dict[int, str] = {}
+        last = wanted if self.codec is None else max(rows)
         mark = self._marks[bisect_right(self._marks, wanted, key=itemgetter(0)) - 1]
         for first, data in self._blocks(*mark):
-            if wanted >= first + lines.count(data):
-                continue
-            text = lines.scan(data, [column], start_of_file=first == 1).fields[column].array()
-            near = [row for row in rows if first <= row < first + len(text)]
-            return {row: text[row - first].as_py() or "" for row in near}
-        if self._lost and self._lost.row == wanted:
-            return {wanted: ""}
-        raise IndexError(f"{self.file} has no row {wanted}")
+            end = first + lines.count(data)
+            if near := sorted(row for row in rows if first <= row < end):
+                found |= _texts_in(data, first, near, column)
+            if last < end:
+                return found
+        if self._lost and self._lost.row == last:
+            return found | {last: ""}
+        raise IndexError(f"{self.file} has no row {last}")
+
+
+def _texts_in(data: bytes, first: int, rows: list[int], column: str) -> dict[int, str]:
+    """Only the asked lines of a chunk are scanned; ``rows`` are sorted."""
+    asked, row, begin = [], first, 0
+    for wanted in rows:
+        while row < wanted:
+            row, begin = row + 1, data.index(b"\n", begin) + 1
+        end = data.find(b"\n", begin)
+        asked.append(data[begin:] if end < 0 else data[begin:end])
+    scan = lines.scan(b"\n".join(asked), [column], start_of_file=rows[0] == 1)
+    text = scan.fields[column].array()
+    return {row: text[i].as_py() or "" for i, row in enumerate(rows)}
 
 
 class LineWriter:

@@ -9,7 +9,9 @@ from typing import Any
 from neardup.evaluation import charts
 from neardup.evaluation.lines import AtCut, Line, Measured
 from neardup.evaluation.recommend import Recommendation
-from neardup.evaluation.report import WARNING, Ranged, Section, Table
+from neardup.evaluation.report import Section
+from neardup.outputs.html.page import WARNING
+from neardup.outputs.html.table import Ranged, Table
 
 PAIRS = (
     "Each row is one setting at one threshold. Precision: the share of predicted pairs that are "

@@ -1,8 +1,8 @@
 """The folder of a run: written whole or not at all, read back as a Result.
 
 ``kept.*`` in the input's own format, ``decisions.parquet``, ``duplicates.parquet``,
-``pairs.parquet``, ``rejected.jsonl`` and ``run.json``, which comes last: a folder without it is a
-run that did not finish.
+``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``, which comes last: a folder
+without it is a run that did not finish.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from neardup.errors import (
     UnreadableError,
     UsageError,
 )
+from neardup.outputs.html.page import write_page
+from neardup.outputs.report.page import REPORT, run_page
 from neardup.outputs.result import Result
 from neardup.outputs.stored import StoredArtefacts
 
@@ -75,6 +77,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         (folder / SIGNATURES).unlink(missing_ok=True)
     _write_artefacts(artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
+    write_page(folder / REPORT, run_page(result, info))
     _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     if fault:
         raise KeptError(
@@ -119,15 +122,12 @@ def _forget_earlier_run(folder: Path) -> None:
     for name in earlier:
         # run.json may come from anywhere: only names that a run writes itself are removed.
         if isinstance(name, str) and _WRITTEN.fullmatch(name):
-            _remove(folder / name)
-    _remove(folder / "report.html")
-    _remove(folder / DIGESTS)
-    _remove(folder / ACTIONS)
-    _remove(folder / APPLIED)
-    _remove(folder / ARTEFACTS)
+            remove(folder / name)
+    for name in (REPORT, DIGESTS, ACTIONS, APPLIED, ARTEFACTS):
+        remove(folder / name)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)  # the copies of an earlier run
     else:

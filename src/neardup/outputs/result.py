@@ -192,6 +192,15 @@ class Result:
 
         return save(annotating(self) if annotate else self, Path(folder))
 
+    def report(self, path: str | Path, *, by: str | None = None) -> Path:
+        """Writes one HTML file that says what happened, to be read offline. ``by``: a column of the
+        documents whose values are told apart, in the place of the inputs."""
+        from neardup.outputs.html.page import write_page
+        from neardup.outputs.report.page import report_page
+
+        write_page(Path(path), report_page(self, by))
+        return Path(path)
+
     @classmethod
     def load(cls, folder: str | Path) -> Result:
         from neardup.outputs.folder import load

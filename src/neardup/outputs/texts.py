@@ -32,7 +32,14 @@ def texts_of(result: Result, ids: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _input_texts(result: Result, ids: list[str]) -> dict[str, str]:
+def values_of(result: Result, ids: Iterable[str], column: str) -> dict[str, str]:
+    """As ``texts_of``, of another column that holds strings; no references. Documents that have no
+    columns give their text."""
+    return _input_texts(result, list(dict.fromkeys(ids)), column)
+
+
+def _input_texts(result: Result, ids: list[str], column: str | None = None) -> dict[str, str]:
+    """Of another column than that of the text, where one is named."""
     table = result.decisions
     wanted = pc.and_(
         pc.is_in(table["id"], pa.array(ids, pa.large_string())),
@@ -42,7 +49,7 @@ def _input_texts(result: Result, ids: list[str]) -> dict[str, str]:
     files: dict[str, list[tuple[str, int]]] = {}
     for row in rows:
         files.setdefault(row["file"], []).append((row["id"], row["row"]))
-    columns = Columns(text=result.info["settings"]["text"])
+    columns = Columns(text=column or result.info["settings"]["text"])
     found: dict[str, str] = {}
     for file, some in files.items():
         texts = result.collection().texts(file, [row for _, row in some], columns)

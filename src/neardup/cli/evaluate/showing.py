@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import click
 
 from neardup.cli.listing import show_table
-from neardup.evaluation.report import Section, Table, paragraphs, shown
+from neardup.evaluation.report import Section
+from neardup.outputs.html.page import paragraphs
+from neardup.outputs.html.table import Table, shown
 
 WIDTH = 100
 

@@ -17,6 +17,7 @@ from neardup.errors import MissingExtraError
 from neardup.evaluation import report
 from neardup.evaluation.gold import Gold
 from neardup.evaluation.plots import save_plot
+from neardup.outputs.html import table as html_table
 
 Row = dict[str, Any]
 
@@ -69,11 +70,11 @@ class Table:
 
     def section(self) -> report.Section:
         shown = [[_reported(row.get(c), f) for c, f in self.formats.items()] for row in self.rows]
-        table = report.Table(list(self.formats), shown)
+        table = html_table.Table(list(self.formats), shown)
         return report.Section(self.title, self.note, table)
 
 
-def _reported(value: Any, form: str) -> report.Cell:
+def _reported(value: Any, form: str) -> html_table.Cell:
     """The report shows numbers its own way, and to the right; others come as written here."""
     if value is None or isinstance(value, int) or form == ".3f":
         return value  # type: ignore[no-any-return]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.evaluation.intervals import wilson
 from neardup.evaluation.planting.measured import Measures
-from neardup.evaluation.report import Cell, Table
 from neardup.methods.cuts import Cut
+from neardup.outputs.html.table import Cell, Table
 
 if TYPE_CHECKING:
     from neardup.evaluation.planting.findings import Findings

@@ -8,8 +8,7 @@ dark. ``CSS`` belongs into the style of the page, once.
 
 from __future__ import annotations
 
-from html import escape
-
+from neardup.outputs.html.safe import html
 from neardup.outputs.sidebyside.rows import (
     BETWEEN,
     DIFFERS,
@@ -21,7 +20,6 @@ from neardup.outputs.sidebyside.rows import (
     left_out,
     rows,
 )
-from neardup.outputs.sidebyside.visible import visible
 from neardup.text.alignment import Alignment, Span
 
 MOST = 1_000_000  # characters of both texts in a fragment
@@ -60,10 +58,12 @@ def fragment(
     *,
     names: tuple[str, str] | None = None,
     most: int = MOST,
+    folds: bool = True,
 ) -> str:
-    """A ``div`` of class ``nd-pair``. ``names`` stand above the two sides."""
-    writer = _Writer(a, b, most)
-    head = f'<div class="nd-row nd-head">{_cells(*map(safe, names))}</div>' if names else ""
+    """A ``div`` of class ``nd-pair``. ``names`` stand above the two sides. Without ``folds``,
+    what is alike is only counted."""
+    writer = _Writer(a, b, most, folds)
+    head = f'<div class="nd-row nd-head">{_cells(*map(html, names))}</div>' if names else ""
     body: list[str] = []
     for one in rows(a, b, alignment):
         if writer.left <= 0:
@@ -79,8 +79,9 @@ def fragment(
 class _Writer:
     """Counts down what may still be shown, and knows on which line it is."""
 
-    def __init__(self, a: str, b: str, most: int) -> None:
+    def __init__(self, a: str, b: str, most: int, folds: bool) -> None:
         self._texts = a, b
+        self._folds = folds
         self._lines = [1, 1]
         self._at = [0, 0]
         self._folded = True  # a row at the start, or after a fold, says where it stands
@@ -95,9 +96,11 @@ class _Writer:
         return f'<div class="nd-row">{_cells(*cells)}</div>'
 
     def fold(self, fold: Fold) -> str:
-        cells = [self._text(side, span) for side, span in enumerate((fold.a, fold.b))]
         self._folded = True
         words = "1 word" if fold.words == 1 else f"{fold.words:,} words"
+        if not self._folds:
+            return f'<div class="nd-left">… {words} alike …</div>'
+        cells = [self._text(side, span) for side, span in enumerate((fold.a, fold.b))]
         return (
             f'<details class="nd-fold"><summary>… {words} alike …</summary>'
             f'<div class="nd-row">{_cells(*cells)}</div></details>'
@@ -128,16 +131,11 @@ class _Writer:
         room = max(min(MOST_PIECE, self.left), 200)
         self.left -= min(size, room)
         if size <= room:
-            return safe(text[span.begin : span.end])
+            return html(text[span.begin : span.end])
         half = room // 2
         head, tail = text[span.begin : span.begin + half], text[span.end - half : span.end]
-        return f"{safe(head)}<small>… {size - 2 * half:,} characters …</small>{safe(tail)}"
+        return f"{html(head)}<small>… {size - 2 * half:,} characters …</small>{html(tail)}"
 
 
 def _cells(a: str, b: str) -> str:
     return f'<div dir="auto">{a}</div><div dir="auto">{b}</div>'
-
-
-def safe(text: str) -> str:
-    """Any text as the content or a quoted attribute of an element."""
-    return escape(visible(text))

@@ -5,35 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from neardup.outputs.sidebyside.html import CSS, fragment, safe
+from neardup.outputs.html.page import page
+from neardup.outputs.html.safe import html
+from neardup.outputs.html.table import Table, table_html
+from neardup.outputs.sidebyside.html import CSS, fragment
 
 if TYPE_CHECKING:
     from neardup.outputs.comparison import Comparison
     from neardup.outputs.explain import Explanation
 
 STYLE = """
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5a6675; --line: #dfe4ea;
-  --page: #f6f7f9; --sheet: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e3e8ee; --soft: #9aa7b5; --line: #333c47; --page: #14181d; --sheet: #1c2229; }
-}
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; }
-main { max-width: 90rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
-h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 1rem; overflow-wrap: anywhere; }
+main { max-width: 90rem; }
+h1 { font-size: 1.4rem; margin-bottom: 1rem; }
 h2 { font-size: 1.05rem; margin: 1.75rem 0 .5rem; overflow-wrap: anywhere; }
-p { margin: 0 0 .75rem; max-width: 60rem; overflow-wrap: anywhere; }
-table { border-collapse: collapse; margin: 0 0 1.25rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; vertical-align: top; padding: .2rem 1.25rem .2rem 0;
-  border-bottom: 1px solid var(--line); font-weight: 400; overflow-wrap: anywhere; }
-th { color: var(--soft); white-space: nowrap; }
-.nd-pair { background: var(--sheet); }
+table { margin: 0 0 1.25rem; }
+th, td { white-space: normal; overflow-wrap: anywhere; }
+th { white-space: nowrap; font-weight: 400; }
+.nd-pair { background: var(--card); }
 .nd-pair summary { margin: 0; }
 summary { cursor: pointer; color: var(--soft); margin: 0 0 .75rem; }
 p.key { color: var(--soft); font-size: .85rem; }
 p.key del, p.key ins, p.key mark { padding: 0 .3rem; }
-@media print { body { background: #fff; color: #000; } }
 """
 # The same marks as in the texts, so their colours are those of the fragment.
 KEY = (
@@ -45,7 +37,7 @@ KEY = (
 
 def comparison_page(compared: Comparison, title: str | None = None) -> str:
     first, second = compared.names
-    return page(title or f"{first} and {second}", comparison_parts(compared))
+    return _page(title or f"{first} and {second}", comparison_parts(compared))
 
 
 def comparison_parts(compared: Comparison) -> list[str]:
@@ -57,34 +49,23 @@ def comparison_parts(compared: Comparison) -> list[str]:
 
 def facts_table(facts: Sequence[tuple[str, str]]) -> str:
     rows = (
-        f'<tr><th scope="row">{safe(name)}</th><td>{safe(said)}</td></tr>' for name, said in facts
+        f'<tr><th scope="row">{html(name)}</th><td>{html(said)}</td></tr>' for name, said in facts
     )
     return f"<table>{''.join(rows)}</table>"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{safe(name)}</th>' for name in header)
-    body = "".join(f"<tr>{''.join(f'<td>{safe(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><tr>{head}</tr>{body}</table>"
-
-
-def page(title: str, parts: Sequence[str]) -> str:
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{safe(title)}</title>\n<style>{STYLE}{CSS}</style>\n</head>\n"
-        f"<body><main><h1>{safe(title)}</h1>\n{chr(10).join(parts)}\n</main></body>\n</html>\n"
-    )
+def _page(title: str, parts: Sequence[str]) -> str:
+    return page(title, [f"<h1>{html(title)}</h1>", *parts], STYLE + CSS)
 
 
 def explanation_page(explained: Explanation) -> str:
-    parts = [f"<p>{safe(line)}</p>" for line in explained.head(pairs=False)]
+    parts = [f"<p>{html(line)}</p>" for line in explained.head(pairs=False)]
     if compared := explained.comparison:
-        parts.append(f"<h2>{' and '.join(map(safe, compared.names))}</h2>")
+        parts.append(f"<h2>{' and '.join(map(html, compared.names))}</h2>")
         parts += comparison_parts(compared)
     if explained.pairs:
         parts += ["<h2>Its pairs, the strongest first</h2>", _pairs(explained)]
-    return page(f"Why {explained.id} was {_became(explained.decision)}", parts)
+    return _page(f"Why {explained.id} was {_became(explained.decision)}", parts)
 
 
 def _pairs(explained: Explanation) -> str:
@@ -94,7 +75,7 @@ def _pairs(explained: Explanation) -> str:
     ]
     more = explained.pair_count - len(rows)
     rows += [(f"… {more:,} more", "", "", "")] if more else []
-    return table(("document", "score", "kind", "decision"), rows)
+    return table_html(Table(("document", "score", "kind", "decision"), rows))
 
 
 def _became(decision: str) -> str:

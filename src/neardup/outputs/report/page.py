@@ -1,0 +1,83 @@
+"""The report of a run, put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from neardup.outputs.html.page import page
+from neardup.outputs.html.safe import Html, html
+from neardup.outputs.report.clusters import Cluster, largest, largest_clusters, sizes
+from neardup.outputs.report.headline import accounts, title, top
+from neardup.outputs.report.lists import rejected, set_aside, too_short
+from neardup.outputs.report.pairs import Shown, weakest, weakest_pairs
+from neardup.outputs.report.run import Run
+from neardup.outputs.report.scores import scores
+from neardup.outputs.report.settings import further, settings, timings
+from neardup.outputs.report.shares import by_kind, by_source
+from neardup.outputs.report.style import STYLE
+from neardup.outputs.report.texts import Texts, column_values, read_texts
+from neardup.outputs.result import Result
+from neardup.outputs.sidebyside.html import CSS
+
+REPORT = "report.html"
+PLACES = {
+    "accounts": "Counts",
+    "sources": "Sources",
+    "kinds": "Kinds",
+    "scores": "Scores",
+    "sizes": "Cluster sizes",
+    "largest": "Largest clusters",
+    "weakest": "Weakest pairs",
+    "aside": "Set aside",
+    "notes": "Notes",
+    "rejected": "Rejected",
+    "settings": "Settings",
+    "timings": "Time",
+    "further": "Go further",
+}
+
+
+def run_page(result: Result, info: dict[str, Any]) -> str:
+    """For the folder of a run, whose ``info`` says more than the result. References are not read
+    for it: a run against many must not wait."""
+    return _page(Run(result, info))
+
+
+def report_page(result: Result, by: str | None = None) -> str:
+    """``by``: a column of the documents whose values are told apart."""
+    groups = column_values(result, by) if by else None
+    return _page(Run(result, result.info, by, groups, references=True))
+
+
+def _page(run: Run) -> str:
+    clusters, pairs = largest(run), weakest(run)
+    texts = _texts(run, clusters, pairs)
+    parts = [
+        accounts(run),
+        by_source(run),
+        by_kind(run),
+        scores(run),
+        sizes(run),
+        largest_clusters(run, clusters, texts),
+        weakest_pairs(run, pairs, texts),
+        set_aside(run),
+        too_short(run),
+        rejected(run),
+        settings(run),
+        timings(run),
+        further(pairs),
+    ]
+    return page(title(run), [top(run), _contents(parts), *parts], CSS + STYLE)
+
+
+def _texts(run: Run, clusters: list[Cluster], pairs: list[Shown]) -> Texts:
+    found = [Shown.of(one.weakest) for one in clusters if one.weakest]
+    ids = {id: None for pair in [*found, *pairs] for id in pair.ids}
+    members = {row["id"]: None for one in clusters for row in one.members}
+    return read_texts(run, list(ids), list(members))
+
+
+def _contents(parts: list[Html]) -> str:
+    there = [key for key in PLACES if any(f'<section id="{key}">' in part[:60] for part in parts)]
+    links = " ".join(f'<a href="#{key}">{html(PLACES[key])}</a>' for key in there)
+    return f'<nav aria-label="Parts of this report">{links}</nav>'

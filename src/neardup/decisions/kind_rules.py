@@ -108,7 +108,10 @@ def parts_of(found: Measures) -> Parts:
 def _margins(found: Measures, parts: Parts) -> dict[str, Shares]:
     """By rule, in their order: how far above its limit a pair is. The last one always holds."""
     total = np.maximum(parts.sum, 1.0)
-    longer, shorter = found.words.max(axis=1), np.maximum(found.words.min(axis=1), 1.0)
+    longer, shorter = (
+        np.maximum(found.words.max(axis=1), 1.0),
+        np.maximum(found.words.min(axis=1), 1.0),
+    )
     known = np.maximum(found.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
     contained = {name: _contained(found, most) for name, most in LACKED.items()}
     one_way = (parts.excerpt + parts.elaboration + parts.insertion) / total - ONE_WAY

@@ -51,7 +51,7 @@ void Aligner::cut(const uint8_t *text, size_t size, CutText &out) {
 
 bool Aligner::align(CutText &a, CutText &b, std::vector<Passage> &out) {
     const bool whole = matcher_.in_order(a.run(), b.run(), by_chance_, shared_);
-    slide(a, b);
+    slide_all(a, b);
     matcher_.moved(a.run(), b.run(), shared_, moved_);
     lay_out(a, b);
     const size_t before = out.size();
@@ -69,41 +69,62 @@ int fit(CutText &text, uint32_t begin, uint32_t end) {
     return worth(begin) + worth(end);
 }
 
-// By how many words an insertion between two blocks is best moved; `begin` and `end` are its words.
-int32_t best_slide(CutText &text, uint32_t begin, uint32_t end, uint32_t most_left, uint32_t most_right) {
-    const std::vector<uint64_t> &words = text.words;
+struct Slides {
     uint32_t left = 0, right = 0;
-    while (left < most_left && words[begin - 1 - left] == words[end - 1 - left]) ++left;
-    while (right < most_right && words[begin + right] == words[end + right]) ++right;
-    if (!left && !right) return 0;
+};
+
+// By how many words the insertion begin … end − 1 may be moved.
+Slides slides(const std::vector<uint64_t> &words, uint32_t begin, uint32_t end, uint32_t before, uint32_t after) {
+    Slides found;
+    before = std::min(before, longest_slide);
+    after = std::min(after, longest_slide);
+    while (found.left < before && words[begin - 1 - found.left] == words[end - 1 - found.left]) ++found.left;
+    while (found.right < after && words[begin + found.right] == words[end + found.right]) ++found.right;
+    return found;
+}
+
+int32_t best_fit(CutText &text, uint32_t begin, uint32_t end, Slides possible) {
     int32_t best = 0;
-    int best_fit = fit(text, begin, end);
-    for (int32_t by = -static_cast<int32_t>(left); by <= static_cast<int32_t>(right); ++by) {
+    if (!possible.left && !possible.right) return best;
+    int most = fit(text, begin, end);
+    for (int32_t by = -static_cast<int32_t>(possible.left); by <= static_cast<int32_t>(possible.right); ++by) {
         const int found = by ? fit(text, begin + static_cast<uint32_t>(by), end + static_cast<uint32_t>(by)) : 0;
-        if (found > best_fit) best = by, best_fit = found;
+        if (found > most) best = by, most = found;
     }
     return best;
 }
 
 }  // namespace
 
-// A block may vanish only where both texts begin or end.
-void Aligner::slide(CutText &a, CutText &b) {
-    const auto n = a.run().size, m = b.run().size;
-    for (size_t i = 0; i + 1 < shared_.size(); ++i) {
-        Block &before = shared_[i], &after = shared_[i + 1];
-        const bool in_a = before.b_end() == after.b, in_b = before.a_end() == after.a;
-        if (!in_a && !in_b) continue;
-        const bool first = before.a == 0 && before.b == 0, last = after.a_end() == n && after.b_end() == m;
-        const uint32_t left = std::min(before.size - !first, longest_slide);
-        const uint32_t right = std::min(after.size - !last, longest_slide);
-        const int32_t by = in_a ? best_slide(a, before.a_end(), after.a, left, right)
-                                : best_slide(b, before.b_end(), after.b, left, right);
-        const auto more = static_cast<uint32_t>(by);  // a negative one wraps, as it should
-        before.size += more;
-        after = {after.a + more, after.b + more, after.size - more};
+// Moves the insertion between two blocks. Best to where a whole block goes to its other side: then two
+// differing passages become one.
+void Aligner::slide(CutText &a, CutText &b, Block &before, Block &after) {
+    const bool in_a = before.b_end() == after.b, in_b = before.a_end() == after.a;
+    if (!in_a && !in_b) return;
+    CutText &text = in_a ? a : b;
+    const uint32_t begin = in_a ? before.a_end() : before.b_end(), end = in_a ? after.a : after.b;
+    const Slides possible = slides(text.words, begin, end, before.size, after.size);
+    const bool first = before.a == 0 && before.b == 0;
+    const bool last = after.a_end() == a.run().size && after.b_end() == b.run().size;
+    int32_t by = best_fit(text, begin, end, possible);
+    if (possible.left == before.size && !first) by = -static_cast<int32_t>(before.size);
+    else if (possible.right == after.size && !last) by = static_cast<int32_t>(after.size);
+    const auto more = static_cast<uint32_t>(by);  // a negative one wraps, as it should
+    before.size += more;
+    after = {after.a + more, after.b + more, after.size - more};
+}
+
+void Aligner::slide_all(CutText &a, CutText &b) {
+    size_t kept = 0;
+    for (Block block : shared_) {
+        while (kept && block.size) {
+            slide(a, b, shared_[kept - 1], block);
+            if (shared_[kept - 1].size) break;
+            --kept;
+        }
+        if (block.size) shared_[kept++] = block;
     }
-    std::erase_if(shared_, [](const Block &block) { return block.size == 0; });
+    shared_.resize(kept);
 }
 
 void Aligner::lay_out(const CutText &a, const CutText &b) {

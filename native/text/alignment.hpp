@@ -2,7 +2,7 @@
 //
 // Every word of a text is in exactly one passage of its side, and spans of a side do not overlap. What is
 // matched says text/matches.hpp. An insertion that may stand in several places ("a [b a] b" or "a b [a b]")
-// is moved to where a paragraph, else a sentence begins.
+// is moved to where it meets the next differing passage, else to where a paragraph or a sentence begins.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -69,7 +69,8 @@ class Aligner {
         Range a, b;
     };
 
-    void slide(CutText &a, CutText &b);
+    void slide_all(CutText &a, CutText &b);
+    void slide(CutText &a, CutText &b, Block &before, Block &after);
     void lay_out(const CutText &a, const CutText &b);
     void lay_out_gap(Range a, Range b);
     uint8_t edges(CutText &text, Range words) const;

@@ -27,6 +27,18 @@ void each_gram(const uint64_t *words, size_t size, size_t k, Each &&each) {
     }
 }
 
+// Two runs may overlap where only one of the texts repeats words: the first keeps them.
+void cut_overlaps(std::vector<Block> &blocks) {
+    uint32_t a = 0, b = 0;
+    for (Block &block : blocks) {
+        const uint32_t over = std::max(a > block.a ? a - block.a : 0, b > block.b ? b - block.b : 0);
+        const uint32_t gone = std::min(over, block.size);
+        block = {block.a + gone, block.b + gone, block.size - gone};
+        if (block.size) a = block.a_end(), b = block.b_end();
+    }
+    std::erase_if(blocks, [](const Block &block) { return block.size == 0; });
+}
+
 bool sampled(uint64_t hash, unsigned skip) { return (hash >> 32 & ((1ull << skip) - 1)) == 0; }
 
 }  // namespace
@@ -40,6 +52,7 @@ void Anchors::find(const uint64_t *a, size_t n, const uint64_t *b, size_t m, siz
     read_second(b, m, k, skip);
     make_runs(a, b, k);
     chain(out);
+    cut_overlaps(out);
 }
 
 void Anchors::read_first(const uint64_t *a, size_t n, size_t k, unsigned skip) {
@@ -73,24 +86,20 @@ Anchors::Gram *Anchors::slot(uint64_t hash) {
 // k-grams on the same diagonal with equal words between them are one run. Words are compared, not only hashes.
 void Anchors::make_runs(const uint64_t *a, const uint64_t *b, size_t k) {
     runs_.clear();
-    const auto size = static_cast<uint32_t>(k);
+    const auto extend = [&](Block &block, uint32_t end) {
+        while (block.a_end() < end && a[block.a_end()] == b[block.b_end()]) ++block.size;
+        return block.a_end() >= end;
+    };
     for (const Gram &gram : grams_) {
         const Gram *found = slot(gram.hash);
         if (found->a == many || found->b >= many) continue;
         Block block{found->a, found->b, 0};
-        const bool goes_on = !runs_.empty() && runs_.back().block.b - runs_.back().block.a == block.b - block.a;
-        if (goes_on) block = runs_.back().block;
-        const uint32_t end = found->a + size;
-        while (block.a_end() < end && a[block.a_end()] == b[block.b_end()]) ++block.size;
-        if (goes_on) runs_.back().block = block;
-        if (block.a_end() < end && goes_on) {
-            block = {found->a, found->b, 0};
-            while (block.a_end() < end && a[block.a_end()] == b[block.b_end()]) ++block.size;
-            if (block.size == size) runs_.push_back({block, found->a, none, 0});
-        } else if (block.a_end() >= end) {
-            if (goes_on) runs_.back().last = found->a;
-            else runs_.push_back({block, found->a, none, 0});
-        }
+        const uint32_t end = block.a + static_cast<uint32_t>(k);
+        Run *before = runs_.empty() ? nullptr : &runs_.back();
+        if (before && before->block.b - before->block.a == block.b - block.a && extend(before->block, end))
+            before->last = block.a;
+        else if (extend(block, end))
+            runs_.push_back({block, block.a, none, 0});
     }
 }
 
@@ -117,15 +126,6 @@ void Anchors::chain(std::vector<Block> &out) {
     }
     for (; top != none; top = runs_[top].before) out.push_back(runs_[top].block);
     std::reverse(out.begin(), out.end());
-    // Two runs may overlap where only one of the texts repeats words: the first keeps them.
-    uint32_t a = 0, b = 0;
-    for (Block &block : out) {
-        const uint32_t cut = std::max(a > block.a ? a - block.a : 0, b > block.b ? b - block.b : 0);
-        const uint32_t gone = std::min(cut, block.size);
-        block = {block.a + gone, block.b + gone, block.size - gone};
-        if (block.size) a = block.a_end(), b = block.b_end();
-    }
-    std::erase_if(out, [](const Block &block) { return block.size == 0; });
 }
 
 }  // namespace neardup

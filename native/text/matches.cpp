@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "hash.hpp"
 
@@ -10,8 +11,14 @@ namespace {
 
 constexpr uint64_t few_cells = 1ull << 20, most_cells = 1ull << 24;
 constexpr uint32_t window = 4096;  // its square is most_cells
-constexpr size_t gram_sizes[] = {32, 8, 3}, levels = std::size(gram_sizes);
+constexpr size_t gram_sizes[] = {6, 6, 32, 3}, levels = std::size(gram_sizes);
 constexpr uint32_t least_moved = 8, words_worth = 4, most_looks = 16, none = ~0u;
+
+// An insertion is one event: it costs little, least next to what both texts begin or end with.
+int64_t gap_cost(int64_t x, int64_t y, bool at_end) {
+    const int64_t both = std::min(x, y), one = std::max(x, y) - both;
+    return 2 * both + std::min<int64_t>(one, both == 0 && at_end ? 1 : 3);
+}
 
 uint64_t gram_hash(const uint64_t *words) {
     uint64_t hash = 0;
@@ -44,18 +51,23 @@ void Matcher::align(Gap gap, size_t level) {
 }
 
 void Matcher::align_inside(Gap gap, size_t level) {
-    if (gap.cells() > few_cells)
-        for (; level < levels; ++level)
+    if (gap.cells() > few_cells && level < levels && align_between(gap, level)) return;
+    if (gap.cells() > most_cells)
+        while (++level < levels)
             if (align_between(gap, level)) return;
     if (gap.cells() <= most_cells) return align_exactly(gap);
     align_windows(gap);
 }
 
-// False if there are no anchors.
+// False if there are no anchors, or too few to trust them where all can be compared: a paragraph that went
+// from the beginning to the end would leave no room for the rest.
 bool Matcher::align_between(Gap gap, size_t level) {
     std::vector<Block> found;
     anchors_.find(a_.data + gap.a, gap.a_end - gap.a, b_.data + gap.b, gap.b_end - gap.b, gram_sizes[level], found);
-    if (found.empty()) return false;
+    const auto add = [](uint64_t sum, const Block &block) { return sum + block.size; };
+    const uint64_t words = std::accumulate(found.begin(), found.end(), uint64_t{0}, add);
+    const bool enough = 2 * words >= std::min(gap.a_end - gap.a, gap.b_end - gap.b);
+    if (found.empty() || (gap.cells() <= most_cells && !enough)) return false;
     const Gap whole = gap;
     for (const Block &block : found) {
         const uint32_t a = whole.a + block.a, b = whole.b + block.b;
@@ -106,7 +118,9 @@ void Matcher::give_up_chance() {
     for (size_t i = 0; i < matched_.size(); ++i) {
         const Block &block = matched_[i];
         const int64_t x = block.a - a, y = block.b - b;
-        sum -= 2 * std::min(x, y) + (x != y);
+        const bool ends = i == 1 && matched_[0].a == 0 && matched_[0].b == 0;
+        const bool begins = block.a_end() == a_.size && block.b_end() == b_.size;
+        sum -= gap_cost(x, y, begins || ends);
         Segment segment{sum, sum + 2 * int64_t{block.size}, i, i, nothing};
         sum = segment.right;
         a = block.a_end();

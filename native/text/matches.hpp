@@ -1,14 +1,17 @@
 // Which words of two texts are matched: in the order of both, and moved.
 //
-// In order: what both begin and end with; then, while a gap has more than 2^20 cells, runs around k-grams
-// that are unique in both (k = 32, 8, 3); what is left between them by the longest common subsequence, exactly
-// up to 2^24 cells a gap. A longer gap without any such k-gram is aligned through windows of 4,096 words on
-// either side: then `whole` is false. So short texts are aligned exactly, and no text costs more than some
-// 2,048 cells of one bit a word, twice 4,096² bits of scratch and about 40 bytes a word.
+// In order: what both begin and end with; what is left by the longest common subsequence, exactly, up to 2^24
+// cells. Larger gaps are cut at runs around k-grams that are unique in both (k = 6, 6 again within the gaps left,
+// 32 for texts that repeat themselves, 3), and so are gaps of more than 2^20 cells if such runs cover half of
+// them. A gap of more than 2^24 cells without any is aligned through windows of 4,096 words on either side: then
+// `whole` is false. So short texts are aligned exactly, and no text costs more than some 2,048 cells of one bit
+// a word, 4 MB of scratch and about 40 bytes a word.
 //
 // By chance, unlike texts have a quarter of their words in the same order. Matches count where they are dense:
-// every matched word is +2, a gap −2 for each word of its shorter side and −1 if the sides are unlike; runs
-// outside of a maximal scoring stretch (Ruzzo & Tompa 1999) of at least the worth of four words are given up.
+// every matched word is +2; a gap is −2 for each word of its shorter side and −1 for each word that the other
+// has more, but not more than −3 for these, and −1 for an insertion after what both begin with or before what
+// both end with. Runs outside of a maximal scoring stretch (Ruzzo & Tompa 1999) that is worth four words are
+// given up; in texts of less than 32 words an eighth of the words will do.
 //
 // Moved: at least eight words in a row that both texts have left.
 #pragma once

@@ -22,16 +22,23 @@ def longest_common(a: Sequence[object], b: Sequence[object]) -> int:
     return row[-1]
 
 
-def without_chance(blocks: list[Block], words: int) -> list[Block]:
-    """Blocks in stretches that are worth at least four words; ``words``: of the shorter text."""
-    least = 2 * min(max(words // 8, 1), WORTH)
-    gaps = [0, *(_cost(one, other) for one, other in pairwise(blocks))]
+def without_chance(blocks: list[Block], words: tuple[int, int]) -> list[Block]:
+    """Blocks in stretches that are worth at least four words; ``words``: of both texts."""
+    least = 2 * min(max(min(words) // 8, 1), WORTH)
+    at_ends = [_at_end(one, other, blocks, words) for one, other in pairwise(blocks)]
+    gaps = [0, *(_cost(*pair, end) for pair, end in zip(pairwise(blocks), at_ends, strict=True))]
     return _dense(list(zip(blocks, gaps, strict=False)), least)
 
 
-def _cost(before: Block, after: Block) -> int:
+def _at_end(before: Block, after: Block, blocks: list[Block], words: tuple[int, int]) -> bool:
+    begins = before is blocks[0] and before[:2] == (0, 0)
+    return begins or (after[0] + after[2], after[1] + after[2]) == words
+
+
+def _cost(before: Block, after: Block, at_end: bool) -> int:
     x, y = after[0] - before[0] - before[2], after[1] - before[1] - before[2]
-    return 2 * min(x, y) + (x != y)
+    insertion = 0 in (x, y)
+    return 2 * min(x, y) + min(abs(x - y), 1 if insertion and at_end else 3)
 
 
 def _dense(run: list[tuple[Block, int]], least: int) -> list[Block]:
@@ -50,10 +57,9 @@ def _score(run: list[tuple[Block, int]]) -> int:
     return sum(2 * block[2] for block, _ in run) - sum(gap for _, gap in run[1:])
 
 
-def free_runs(size: int, taken: list[tuple[int, int]]) -> list[range]:
-    """What (begin, words) leave of 0 … size − 1, in runs."""
-    used = {at for begin, words in taken for at in range(begin, begin + words)}
-    edges = [-1, *sorted(used), size]
+def free_runs(size: int, taken: list[int]) -> list[range]:
+    """What is left of 0 … size − 1, in runs."""
+    edges = [-1, *sorted(taken), size]
     return [range(x + 1, y) for x, y in pairwise(edges) if y - x > 1]
 
 

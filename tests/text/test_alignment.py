@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from neardup.text.alignment import DIFFERS, MOVED, SHARED, Alignment, align
 from neardup.text.words import words
+from reference import alignment as reference
 from text.test_words import SETTINGS, long_texts
 
 SENTENCES = [
@@ -110,3 +111,44 @@ def test_a_moved_sentence() -> None:
         (SHARED, (40, 40)),
         (MOVED, (13, 13)),
     ]
+
+
+@SETTINGS
+@given(long_texts, long_texts)
+def test_short_texts_share_as_many_words_as_can_be(a: str, b: str) -> None:
+    shared = sum(passage.words[0] for passage in align(a, b, by_chance=True).shared)
+    assert shared == reference.longest_common(words(a), words(b))
+
+
+def test_an_insertion_that_meets_another_becomes_one_with_it() -> None:
+    a = "In the forties it was used by Richard Bellman. The word has no meaning here."
+    b = a.replace(" The", " It describes how Richard Bellman would do it today, so they say. The")
+    assert len(align(a, b).differing) == 1
+
+
+def test_words_shared_by_chance_are_told_if_asked_for() -> None:
+    a = "the cat sat on the mat and looked at all of the birds that went by in the garden today"
+    b = "of all things the mayor had in mind the worst was to be seen by a man he knew at night"
+    assert align(a, b).shared == ()
+    assert len(align(a, b, by_chance=True).shared) > 3
+
+
+WORDS = " ".join(f"w{i * i % 99_991}" for i in range(1_500_000))  # 10 MB on one line
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "least"),
+    [
+        (WORDS, WORDS.replace("77 ", ". ").upper(), 1_400_000),
+        (WORDS, WORDS.replace(" ", ". ").replace("w", "v"), 0),
+        ("word " * 2_000_000, "Word, " * 1_500_000, 1_500_000),
+        ("汉字文本 " * 500_000, "一二" + "汉字文本。" * 490_000 + "三四", 1_400_000),
+        ("x" * 10_000_000, "x" * 9_999_999, 0),
+        ("a\n" * 5_000_000, "\n\n" * 5_000_000, 0),
+    ],
+    ids=["edited", "unlike", "one word", "chinese", "long words", "lines"],
+)
+def test_ten_megabytes(a: str, b: str, least: int) -> None:
+    found = align(a, b)
+    assert_sound(a, b, found)
+    assert sum(passage.words[0] for passage in found.shared) >= least

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -24,33 +24,43 @@ cut_up = pieces.map(lambda parts: [word for part in parts for word in part])
 some_words = st.one_of(few_words, many_words, cut_up)
 
 
+@dataclass(frozen=True)
+class Matched:
+    """Rows of place in a, place in b, words."""
+
+    in_order: Array
+    moved: Array
+    whole: bool
+
+    @property
+    def words(self) -> int:
+        return int(self.in_order[:, 2].sum())
+
+    @property
+    def blocks(self) -> list[Block]:
+        return [(a, b, size) for a, b, size in self.in_order.tolist()]
+
+
 def match(a: list[int] | Array, b: list[int] | Array, *, by_chance: bool = False) -> Matched:
     given = (np.asarray(words, np.uint64) for words in (a, b))
     in_order, moved, whole = _native.match_words(*given, by_chance)
-    return Matched(blocks(in_order), blocks(moved), whole)
+    return Matched(*(rows.reshape(-1, 3).astype(np.int64) for rows in (in_order, moved)), whole)
 
 
-class Matched:
-    def __init__(self, in_order: list[Block], moved: list[Block], whole: bool) -> None:
-        self.in_order, self.moved, self.whole = in_order, moved, whole
-        self.words = sum(size for *_, size in in_order)
-
-
-def blocks(found: Array) -> list[Block]:
-    return [(a, b, size) for a, b, size in found.reshape(-1, 3).tolist()]
+def places(blocks: Array, side: int) -> Array:
+    """Of all words, one after the other."""
+    sizes = blocks[:, 2]
+    return np.repeat(blocks[:, side] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
 
 
 def assert_sound(a: list[int] | Array, b: list[int] | Array, found: Matched) -> None:
     """Runs are equal words; those in order rise on both sides; no word is used twice."""
-    a, b = np.asarray(a), np.asarray(b)
-    for x, y, size in found.in_order + found.moved:
-        assert size > 0
-        assert (a[x : x + size] == b[y : y + size]).all()
+    both = np.concatenate([found.in_order, found.moved])
+    assert (both[:, 2] > 0).all()
+    assert (np.asarray(a)[places(both, 0)] == np.asarray(b)[places(both, 1)]).all()
     for side in (0, 1):
-        in_order = [(block[side], block[side] + block[2]) for block in found.in_order]
-        moved = [(block[side], block[side] + block[2]) for block in found.moved]
-        assert in_order == sorted(in_order)
-        assert all(one[1] <= other[0] for one, other in pairwise(sorted(in_order + moved)))
+        assert (np.diff(places(found.in_order, side)) > 0).all()
+        assert (np.diff(np.sort(places(both, side))) > 0).all()
 
 
 @SETTINGS
@@ -66,8 +76,8 @@ def test_short_texts_share_as_many_words_as_can_be(a: list[int], b: list[int]) -
 @given(some_words, some_words)
 def test_chance_is_what_the_twin_says(a: list[int], b: list[int]) -> None:
     found = match(a, b, by_chance=True)
-    left = reference.without_chance(found.in_order, min(len(a), len(b)))
-    assert match(a, b).in_order == left
+    left = reference.without_chance(found.blocks, (len(a), len(b)))
+    assert match(a, b).blocks == left
 
 
 @SETTINGS
@@ -75,11 +85,11 @@ def test_chance_is_what_the_twin_says(a: list[int], b: list[int]) -> None:
 def test_nothing_of_eight_words_is_left_to_be_moved(a: list[int], b: list[int]) -> None:
     found = match(a, b)
     assert_sound(a, b, found)
-    assert all(size >= reference.LEAST_MOVED for *_, size in found.moved)
-    assert found.moved == sorted(found.moved)
-    taken = found.in_order + found.moved
-    left = reference.free_runs(len(a), [(x, size) for x, _, size in taken])
-    right = reference.free_runs(len(b), [(y, size) for _, y, size in taken])
+    assert (found.moved[:, 2] >= reference.LEAST_MOVED).all()
+    assert (np.diff(found.moved[:, 0]) > 0).all()
+    taken = np.concatenate([found.in_order, found.moved])
+    left = reference.free_runs(len(a), places(taken, 0).tolist())
+    right = reference.free_runs(len(b), places(taken, 1).tolist())
     assert not reference.grams(a, left) & reference.grams(b, right)
 
 
@@ -118,8 +128,8 @@ def test_swapped_halves_are_moved() -> None:
     b = np.concatenate([a[18_000:], a[:18_000]])
     found = match(a, b)
     assert_sound(a, b, found)
-    assert found.in_order == [(0, 12_000, 18_000)]
-    assert found.moved == [(18_000, 0, 12_000)]
+    assert found.in_order.tolist() == [[0, 12_000, 18_000]]
+    assert found.moved.tolist() == [[18_000, 0, 12_000]]
 
 
 MILLION = 1_700_000  # words of a text of 10 MB
@@ -151,4 +161,4 @@ def test_a_long_shuffled_text_is_moved() -> None:
     parts = np.split(a, MILLION // 1000)
     order = np.random.default_rng(3).permutation(len(parts))
     found = match(a, np.concatenate([parts[i] for i in order]))
-    assert found.words + sum(size for *_, size in found.moved) > 0.98 * MILLION
+    assert found.words + found.moved[:, 2].sum() > 0.98 * MILLION

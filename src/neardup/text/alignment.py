@@ -2,11 +2,10 @@
 
 Words are compared as the methods see them (normalised, stop words left out, stems), while spans
 point at the text as it was written. Every word of either text lies in exactly one passage of its
-side, and the spans of a side never overlap. Short texts (up to 2^20 pairs of words that are not
-at the common beginning or end) get a longest common subsequence; longer ones are first cut at runs
-of words that are unique in both. Time and memory are linear in the words: at most some 2,048 cells
-of one bit each for a word, however alike, unlike or repetitive the texts are. ``native/text/
-matches.hpp`` has the details. Texts of 4 GiB are refused.
+side, and the spans of a side never overlap. Texts of up to 1,024 words get a longest common
+subsequence; longer ones may be cut first at runs of words that are unique in both. Time and memory
+are linear in the words, at most some 2,048 cells of one bit a word, however alike, unlike or
+repetitive the texts are (``native/text/matches.hpp``). Texts of 4 GiB are refused.
 """
 
 from __future__ import annotations

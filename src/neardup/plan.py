@@ -121,6 +121,11 @@ class Plan:
         return self.memory // 2
 
     @property
+    def texts_limit(self) -> int:
+        """Texts that are read again, for kinds, take a quarter beside it."""
+        return self.memory // 4
+
+    @property
     def keys_from_evidence(self) -> bool:
         """The engine makes keys when it has seen all: rarer ones, or tables for so many."""
         if self.by_paths:

@@ -35,7 +35,7 @@ PARAGRAPH_WORDS = 8  # shorter ones are lines, headings, entries
 LINE = 100  # characters; a text of longer lines is not hard-wrapped: its lines are paragraphs
 SPACELESS = 0xE0  # the first byte of a character of Han, Kana, Hangul, Thai … in UTF-8
 MOSTLY, FEW = 0.8, 0.2
-NOTICE_WORDS = 6
+NOTICE, NOTICE_LINE = 12, 7  # words of short lines around a text, and of each
 MOST_RUNNING = 40  # words of headers and footers between two pages
 ONCE_WORDS = 4  # of what counts once, however often it was added
 NEAR = 200  # bytes in which the beginning or the end of a line is looked for
@@ -238,8 +238,10 @@ def _ends_line(side: Side) -> bool:
 
 
 def _is_notice(one: Alone) -> bool:
-    """A short line before or after the text: a byline, a heading, a page, a right."""
-    return one.at != WITHIN and one.words <= NOTICE_WORDS
+    """Short lines before or after the text: a byline, a heading, a page, a right."""
+    if one.at == WITHIN or one.words > NOTICE:
+        return False
+    return all(len(line.split()) <= NOTICE_LINE for line in one.side.bytes.split(b"\n"))
 
 
 def _is_menu(one: Alone) -> bool:

@@ -30,8 +30,7 @@ def find_kinds(
         return None
     began = time.perf_counter()
     a, b = _asked(plan, outcome)
-    # Evidence has half of the memory until it is written; blocks and batches need the rest.
-    means = Means(plan.workers, plan.memory // 4, folder, progress)
+    means = Means(plan.workers, plan.texts_limit, folder, progress)
     own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
     found = pair_kinds(outcome, a, b, [own, *reference_texts(plan)], means)
     progress.finish()

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from neardup.evaluation.planting.edits import EDITS, Edit
-from neardup.evaluation.planting.material import Material
 from neardup.evaluation.planting.surface_edits import layout
-from neardup.evaluation.planting.units import sentence_parts, units
+
+from neardup.planting.edits import EDITS, Edit
+from neardup.planting.material import Material
+from neardup.planting.units import sentence_parts, units
 
 RUNNING = 12  # lines of a page with a running header
 # Sentences of other documents may be paragraphs here, and one letter in a hundred that is misread

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neardup.evaluation.planting.material import Material
-
 from neardup.decisions.kinds import Kind, kind_of
 from neardup.documents import collect
+from neardup.planting.material import Material
 from quality.kinds.edits import COPY, Change, changes, mixed
 
 FEWEST, MOST = 300, 20_000  # characters of a document

@@ -47,7 +47,7 @@ def find(documents: Any, **settings: Any) -> Result:
 
 
 def _run(documents: Any, plan: Plan) -> Result:
-    return execute(collect(documents, plan.encoding), plan)
+    return execute(collect(documents, plan.encoding, plan.extraction), plan)
 
 
 def execute(
@@ -104,6 +104,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         candidates=outcome.candidates,
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         encodings=collection.encodings(),
+        extracted=collection.extracted(),
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     )

@@ -21,6 +21,7 @@ from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import Keep
 from neardup.documents.columns import Columns
 from neardup.documents.encodings import canonical
+from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.stores import address_of, local_path
 from neardup.errors import NeardupError, SettingsError
 from neardup.methods import registry
@@ -45,6 +46,7 @@ class Settings:
     id: str | None = None
     date: str | None = None
     encoding: str | None = None
+    extract: str | None = None
     within: str | None = None
     keep: str = "first"
     clusters: str = "rule"
@@ -94,6 +96,7 @@ class Plan:
     method: Method
     columns: Columns
     encoding: str | None  # of text files and CSV; None: detected, and UTF-8
+    extraction: Extraction  # of the text from pages
     keep: Keep
     within: str | None
     clusters: str
@@ -155,6 +158,7 @@ class Plan:
             "id": self.columns.id,
             "date": self.written.date,
             "encoding": self.encoding,
+            "extract": self.extraction.how,
             "within": self.within,
             "keep": self.written.keep,
             "clusters": self.clusters,
@@ -182,6 +186,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     memory = attempt(lambda: parse_size(settings.memory))
     encoding = attempt(lambda: _encoding(settings.encoding))
     workers = attempt(lambda: worker_count(settings.workers))
+    extraction = attempt(lambda: Extraction(settings.extract, workers or 1))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
     attempt(lambda: check_positive("limit", settings.limit))
     attempt(lambda: check_positive("max_pairs", settings.max_pairs))
@@ -195,6 +200,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         method=method,
         columns=Columns(text=settings.text, id=settings.id, extra=extra),
         encoding=encoding,
+        extraction=extraction,
         keep=keep,
         within=settings.within,
         clusters=settings.clusters,

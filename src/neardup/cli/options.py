@@ -110,6 +110,12 @@ _OPTIONS = (
         help="The encoding of text files and CSV.  [default: text files detected, CSV UTF-8]",
     ),
     click.option(
+        "--extract",
+        metavar="HOW",
+        help="How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for "
+        "the text column too.  [default: pages by trafilatura, columns are text]",
+    ),
+    click.option(
         "--within", metavar="COL", help="Compare only documents with the same value in COL."
     ),
     click.option("--keep", metavar="ORDER", help=KEEP),

@@ -16,6 +16,9 @@ from typing import IO, Any
 
 from neardup.documents.columns import Chunk, Columns, Mask, Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.extracted import ExtractedChunk, extracted_texts
+from neardup.documents.extraction.extractor import Extraction, Extractor
+from neardup.documents.extraction.page import HTML
 from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource, LineWriter
@@ -42,22 +45,27 @@ class Collection:
     sources in order, rejected ones included, blank lines of JSON Lines files not counted."""
 
     def __init__(
-        self, sources: Sequence[Source], limit: int | None = None, inputs: Inputs | None = None
+        self,
+        sources: Sequence[Source],
+        limit: int | None = None,
+        inputs: Inputs | None = None,
+        extractor: Extractor | None = None,
     ) -> None:
         self.sources = list(sources)
         self.limit = limit
         self.inputs = inputs or Inputs(tuple(self.files))
+        self.extractor = extractor or Extractor()
         self._columns = Columns()
 
     def renamed(self, names: Sequence[str]) -> Collection:
         """The same, with other names for its files: those of an earlier run."""
         pairs = zip(self.sources, names, strict=True)
         renamed = [replace(s, file=n) for s, n in pairs]  # type: ignore[type-var]
-        return Collection(renamed, self.limit, self.inputs)
+        return Collection(renamed, self.limit, self.inputs, self.extractor)
 
     def limited(self, limit: int | None) -> Collection:
         """The same, but documents after the first ``limit`` are not part of it."""
-        return Collection(self.sources, limit, self.inputs)
+        return Collection(self.sources, limit, self.inputs, self.extractor)
 
     @property
     def files(self) -> list[str]:
@@ -99,14 +107,22 @@ class Collection:
 
     def _named(self, source: Source) -> Iterator[Chunk]:
         columns = self._columns
-        return named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
+        named = named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
+        if not self._has_pages(source):
+            return named
+        return (ExtractedChunk(chunk, self.extractor) for chunk in named)
+
+    def _has_pages(self, source: Source) -> bool:
+        """In its column of texts; those of a folder are extracted as they are read."""
+        return self.extractor.extraction.columns and not hasattr(source, "extractor")
 
     def texts(self, file: str, rows: Sequence[int], columns: Columns | None = None) -> list[str]:
         """A few texts again; ``columns`` as in the last call of ``chunks``. A rejected row's is
         empty."""
         for source in self.sources:
             if source.file == file:
-                return source.texts(rows, columns or self._columns)
+                texts = source.texts(rows, columns or self._columns)
+                return extracted_texts(texts, self.extractor) if self._has_pages(source) else texts
         raise KeyError(f"{file} is not among the inputs")
 
     def encodings(self) -> dict[str, int]:
@@ -114,6 +130,10 @@ class Collection:
         folders = [source for source in self.sources if isinstance(source, FolderSource)]
         found = Counter(name for folder in folders for name in folder.encodings.values())
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    def extracted(self) -> dict[str, int]:
+        """How many unlike pages were read by which extractor, the most common first."""
+        return self.extractor.counts()
 
     def plain_size(self) -> int | None:
         """Bytes that the batches will have together; None where something is not plain lines."""
@@ -192,18 +212,22 @@ class Collection:
         )
 
 
-def collect(inputs: Any, encoding: str | None = None) -> Collection:
+def collect(
+    inputs: Any, encoding: str | None = None, extraction: Extraction | None = None
+) -> Collection:
     """A single string is a path, a glob, an address such as ``s3://…``, or ``"-"``; a list of
     strings is texts; a list of ``Path`` objects is files and globs; a dict names its inputs.
-    ``encoding`` is that of text files and CSV."""
+    ``encoding`` is that of text files and CSV; ``extraction`` says how pages become text."""
     if isinstance(inputs, Collection):
         return inputs
     if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
         _check_mapping(inputs)
-        return collect_inputs(list(inputs.items()), mapped=True, encoding=encoding)
+        named = list(inputs.items())
+        return collect_inputs(named, mapped=True, encoding=encoding, extraction=extraction)
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(i, Path) for i in inputs):
-        return collect_inputs([(None, one) for one in inputs], encoding=encoding)
-    return collect_inputs([(None, inputs)], encoding=encoding)
+        given = [(None, one) for one in inputs]
+        return collect_inputs(given, encoding=encoding, extraction=extraction)
+    return collect_inputs([(None, inputs)], encoding=encoding, extraction=extraction)
 
 
 def _check_mapping(inputs: dict[Any, Any]) -> None:
@@ -220,12 +244,16 @@ def collect_inputs(
     given: Sequence[tuple[str | None, Any]],
     *,
     encoding: str | None = None,
+    extraction: Extraction | None = None,
     offered: bool | None = None,
     mapped: bool = False,
 ) -> Collection:
     """Several inputs, each with its name or None. The names are offered as the column ``source``
     where there are several or one was given, unless that is said."""
-    sources, names = gather(given, encoding)
+    extractor = Extractor(extraction)
+    if extractor.extraction.columns:
+        extractor.extraction.check((HTML,), "The text column")
+    sources, names = gather(given, encoding, extractor)
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
-    return Collection(sources, inputs=Inputs(tuple(names), offered, mapped))
+    return Collection(sources, None, Inputs(tuple(names), offered, mapped), extractor)

@@ -69,7 +69,7 @@ def _gathered(runs: Iterator[list[Entry]], most: int) -> Iterator[list[list[Entr
 
 def _may_be_read(source: FolderSource, entry: Entry) -> bool:
     """A run rejects a local file that is locked; a store that refuses one stops it anyway."""
-    path = source.path / entry.name
+    path = source.locate(entry)
     return not isinstance(path, Path) or os.access(path, os.R_OK)
 
 

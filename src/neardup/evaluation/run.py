@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.documents import Collection, collect
+from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
 from neardup.evaluation.about import about_gold
 from neardup.evaluation.asked import Asked
@@ -77,7 +78,7 @@ def evaluate(
     methods = [_method(one, base) for one in _several(method)]
     chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
     asked.check(base.text)
-    collection = collect(documents, base.encoding)
+    collection = collect(documents, base.encoding, Extraction(base.extract))
     job = Sweep(collection, replace(base, set={}), chosen, "", _pairs_folder(folder), clusters)
     compared = sorted({name for plan in job.plans() for name in plan.columns.extra})
     known = survey(collection, base, told, group=asked.group, compared=compared)

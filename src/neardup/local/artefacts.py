@@ -79,7 +79,7 @@ def _counted(
     # A run that is built on and has no such artefact was made with another method: it is refused
     # when its signatures are read.
     references = [
-        collect_inputs([(None, place)], encoding=plan.encoding)
+        collect_inputs([(None, place)], encoding=plan.encoding, extraction=plan.extraction)
         for place in plan.against
         if not _is_run(place)
     ]

@@ -105,6 +105,7 @@ def make_result(collection: Collection, plan: Plan, outcome: Outcome) -> Result:
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         encodings=collection.encodings(),
         extracted=collection.extracted(),
+        passed_over=collection.passed_over(),
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
     )

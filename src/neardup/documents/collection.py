@@ -37,6 +37,7 @@ from neardup.documents.kept import (
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.remote import Place
+from neardup.documents.warc import WarcSource
 from neardup.errors import InputError, UnreadableError, UsageError
 
 
@@ -135,6 +136,12 @@ class Collection:
         """How many unlike pages were read by which extractor, the most common first."""
         return self.extractor.counts()
 
+    def passed_over(self) -> dict[str, int]:
+        """How many records of WARC files are no pages, by type, the most common first."""
+        crawls = [source for source in self.sources if isinstance(source, WarcSource)]
+        found = sum((crawl.passed for crawl in crawls), Counter[str]())
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
     def plain_size(self) -> int | None:
         """Bytes that the batches will have together; None where something is not plain lines."""
         sources = readable(self.sources)
@@ -183,6 +190,7 @@ class Collection:
         for source in readable(self.sources):
             if not isinstance(source, JsonlSource | ListSource | CsvSource):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
+                what = "a WARC file" if isinstance(source, WarcSource) else what
                 raise UsageError(
                     f"{source.file} is {what}; only lines (JSON, CSV) can be written to a stream.",
                     hint="give a folder with -o.",

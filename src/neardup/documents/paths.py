@@ -27,16 +27,18 @@ from neardup.documents.records import DELIMITERS, check_bytes
 from neardup.documents.remote import Place, remote_files
 from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
+from neardup.documents.warc import WarcSource
 from neardup.errors import InputError, UnreadableError
 
 JSONL = (".jsonl", ".ndjson", ".json")
 CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
-FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET)
+WARC = (".warc", ".wet")
+FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
-    "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst, .bz2 or .xz), .parquet, "
-    ".arrow or .feather, .html or .pdf, or a folder of such pages and text files"
+    "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
+    ".parquet, .arrow or .feather, .html or .pdf, or a folder of such pages and text files"
 )
 
 
@@ -119,6 +121,10 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
         return _checked(ArrowSource(path, path.as_posix(), format_[1:]))
     if format_ in CSV:
         return _csv_source(path, codec, encoding, tabs=format_ == ".tsv")
+    if format_ in WARC:
+        crawl = WarcSource(path, path.as_posix(), codec, extractor)
+        crawl.check()
+        return crawl
     if format_ in KINDS and codec is None:
         return _checked_pages(
             FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)

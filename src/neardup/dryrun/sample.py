@@ -24,7 +24,8 @@ from neardup.documents.lists import ListSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.streams import CHUNK_BYTES
 from neardup.documents.tables import TableSource
-from neardup.dryrun import arrow, csv, folder, jsonl, memory, parquet
+from neardup.documents.warc import WarcSource
+from neardup.dryrun import arrow, csv, folder, jsonl, memory, parquet, warc
 from neardup.errors import UsageError
 
 SHARE = 0.02
@@ -41,6 +42,7 @@ FORMATS: dict[type, ModuleType] = {
     ListSource: memory,
     ParquetSource: parquet,
     TableSource: memory,
+    WarcSource: warc,
 }
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 from neardup.documents.extraction.page import Extracted, Meta, Page
@@ -93,9 +92,13 @@ def without_edges(pages: Sequence[list[str]]) -> Iterator[list[str]]:
     top = _repeated(full, needed, 1)
     bottom = _repeated(full, needed, -1)
     for lines in pages:
-        head = _edge(lines, top, 1)
-        tail = _edge(lines[head:], bottom, -1)
-        yield lines[head : len(lines) - tail]
+        last = len(lines) - EDGE
+        yield [
+            line
+            for i, line in enumerate(lines)
+            if not (i < EDGE and _folded(line) in top)
+            and not (i >= last and _folded(line) in bottom)
+        ]
 
 
 def _repeated(pages: Sequence[list[str]], needed: float, step: int) -> set[str]:
@@ -103,12 +106,6 @@ def _repeated(pages: Sequence[list[str]], needed: float, step: int) -> set[str]:
         line for lines in pages for line in {_folded(one) for one in lines[::step][:EDGE]}
     )
     return {line for line, count in seen.items() if count >= needed and _may_go(line)}
-
-
-def _edge(lines: list[str], repeated: set[str], step: int) -> int:
-    """How many lines go: up to the last of those at the edge that repeat."""
-    edge = enumerate(islice(lines[::step], EDGE), 1)
-    return max((number for number, line in edge if _folded(line) in repeated), default=0)
 
 
 def _folded(line: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import schema
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, resolved
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, ReadyNeed, resolved
 from neardup.features.measures import Overlap, shingle_overlaps
 from neardup.methods import registry
 from neardup.methods.method import CalibratedMethod, Method
@@ -141,7 +141,11 @@ def _verdict(method: Method, a: str, b: str, artefacts: Artefacts) -> Verdict:
     prepared = method.prepare(batch, artefacts or resolved(method.needs, batch))
     score, passed, below = _scored(method, prepared.evidence)
     equal = bool((prepared.digests[0] == prepared.digests[1]).all())
-    counted = [need.name for need in method.needs if need.file is None and not artefacts]
+    counted = [
+        need.name
+        for need in method.needs
+        if need.file is None and not artefacts and not isinstance(need, ReadyNeed)
+    ]
     alone = f"{' and '.join(counted)} counted from these two texts alone" if counted else None
     note = "; ".join(said for said in (below, alone) if said) or None
     if equal or not prepared.too_short.any():

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from neardup.cli.failures import DEBUG
-from neardup.errors import SettingsError
 
 if TYPE_CHECKING:
     from neardup.plan import Settings
@@ -137,8 +136,8 @@ _OPTIONS = (
         metavar="FILE",
         multiple=True,
         type=click.Path(path_type=Path),
-        help="A file of text that does not count, such as a notice that all documents carry "
-        "(shingles). May be repeated.",
+        help="A text, or any input of texts, that does not count, such as a notice that all "
+        "documents carry (rareshingles, shingles). May be repeated.",
     ),
     click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
     click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 1GB]"),
@@ -189,20 +188,12 @@ def settings_from(options: dict[str, Any]) -> Settings:
     base = read_recipe(recipe) if recipe else {}
     parameters = parse_assignments(options.pop("assignments"))
     if files := options.pop("boilerplate"):
-        parameters["boilerplate"] = [read_text(file) for file in files]
+        from neardup.documents.texts import texts_of
+
+        parameters["boilerplate"] = [text for file in files for text in texts_of(file)]
     names = Settings.__dataclass_fields__.keys() & options.keys()
     given = {name: options.pop(name) for name in sorted(names)}
     return Settings(**merged(base, {k: v for k, v in given.items() if v is not None}, parameters))
-
-
-def read_text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise SettingsError(
-            f"The boilerplate {file} cannot be read: {reason}.", hint="give a text file in UTF-8."
-        ) from error
 
 
 def merged(

@@ -166,7 +166,8 @@ def _method_options(result: Result, out: Path | None) -> list[str]:
     settings = result.info["settings"]
     method = registry.build(settings["method"], settings["parameters"])
     name, *assignments = shlex.split(write_method(method))
-    assignments = [one for one in assignments if not one.startswith("boilerplate=")]  # whole texts
+    if not isinstance(getattr(method, "boilerplate", ""), str):  # whole texts; the run has them
+        assignments = [one for one in assignments if not one.startswith("boilerplate=")]
     parameters = registry.parameter_names(type(method))
     if getattr(method, "calibrate", False) and any(a.startswith("threshold=") for a in assignments):
         assignments.append("calibrate=true")  # a threshold that is given would turn it off

@@ -139,6 +139,11 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
     return source
 
 
+def is_known(path: Place) -> bool:
+    """Whether the name says how the file is read."""
+    return _named_format(path)[0] in (*FORMATS, *KINDS)
+
+
 def _named_format(path: Place) -> tuple[str, str | None]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     codec = CODECS.get(suffixes[-1]) if suffixes else None

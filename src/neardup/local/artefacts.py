@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.artefacts.artefact import Artefact, Need, Tally
+from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
 from neardup.artefacts.calibration import load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, Rejected, collect
@@ -64,6 +64,8 @@ def _check_columns(collection: Collection, plan: Plan) -> None:
 def _at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
     if need.file is not None:
         return need.load(Path(need.file))
+    if isinstance(need, ReadyNeed):
+        return need.ready()
     for run in against:
         stored = Path(run) / ARTEFACTS / f"{need.name}.arrow"
         if isinstance(run, Path) and stored.exists():

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.artefacts.artefact import ReadyNeed
 from neardup.artefacts.calibration import Calibration
 from neardup.comparison import Comparison, compare
 from neardup.documents import Columns
@@ -184,7 +185,9 @@ def _method(result: Result) -> Method | None:
         method = registry.build(settings["method"], settings["parameters"])
     except SettingsError:
         return None
-    at_hand = result.artefacts or all(need.file is not None for need in method.needs)
+    at_hand = result.artefacts or all(
+        need.file is not None or isinstance(need, ReadyNeed) for need in method.needs
+    )
     return method if at_hand and not method.columns else None
 
 

@@ -118,6 +118,17 @@ def test_columns_of_html(tmp_path: Path, form: str) -> None:
     )
 
 
+def test_copies_never_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, data in (("x/a.html", ARTICLE), ("y/x/a.html", OTHER)):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(plain_skin(data))
+    monkeypatch.chdir(tmp_path / "y")
+    result = nd.dedup([Path("x/a.html"), Path("../x/a.html")], extract="all-text")
+    result.save(tmp_path / "out")
+    assert (tmp_path / "out/kept.txt").read_text() == "x/a.html\nx/2-a.html\n"
+    assert ARTICLE[0] in (tmp_path / "out/kept/x/2-a.html").read_text()
+
+
 def test_annotated_pages_are_listed(folder: Path, tmp_path: Path) -> None:
     from neardup.outputs.annotate import annotating
 

@@ -139,6 +139,8 @@ def _example(result: Result, out: Path | None) -> str | None:
     if len(paths) != 1 or len(paths) != len(result.info["inputs"]):
         return None
     weakest = result.weakest(1).to_pylist()[0]
+    if result.info["settings"].get("extract"):
+        return None  # compare extracts pages the usual way
     if result.info["against"] and weakest["kept_id"].startswith("ref:"):
         return None  # that document is not in the input
     ids = [weakest["kept_id"], weakest["id"]]

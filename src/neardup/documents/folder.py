@@ -8,6 +8,7 @@ sentence. Kept files are copied byte for byte into the same places under
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import stat
@@ -32,7 +33,7 @@ from neardup.errors import InputError
 
 KEPT_FOLDER, KEPT_LIST = "kept", "kept.txt"
 CHUNK_FILES = 1000
-CHUNK_PAGES = 100  # they take long: after an interrupt those of a chunk are waited for
+CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
 
 
 class Entry(NamedTuple):
@@ -188,7 +189,7 @@ class FolderSource:
         """Copies the kept files; gives their places in the folder."""
         places, entries = [], self._kept(keep)
         for entry in entries:
-            place = self.place(entry)
+            place = free_place(folder, self.place(entry))
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             try:
                 _copy(self.locate(entry), folder / place)
@@ -248,6 +249,14 @@ def _far(top: Remote) -> Iterator[Entry]:
     for name, file in top.files():
         found = file.stat()
         yield Entry(name, found.st_size, None, found.st_mtime_ns)
+
+
+def free_place(folder: Path, place: str) -> str:
+    """With a number before its name where a copy of another file has it: paths that lead out of
+    their folder may meet."""
+    parent, _, name = place.rpartition("/")
+    numbered = (f"{parent}/{n}-{name}".lstrip("/") for n in itertools.count(2))
+    return next(p for p in itertools.chain([place], numbered) if not (folder / p).exists())
 
 
 def _copy(file: Place, to: Path) -> None:

@@ -51,7 +51,7 @@ from neardup.errors import MissingExtraError
 
 NAMES = ("id", "text", *META, "crawled")
 Write = Callable[[Record, IO[bytes]], None]
-CHUNK_PAGES = 100  # they take long: after an interrupt those of a chunk are waited for
+CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
 
 
 @dataclass(frozen=True)

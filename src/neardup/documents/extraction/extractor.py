@@ -63,7 +63,7 @@ class Extraction:
                     f"{file} has pages in {kind.upper()}; to read them takes {module}, which is "
                     "not installed.",
                     hint=f"pip install 'neardup[{extra}]', or --extract "
-                    + ("all-text" if kind == HTML else "none, which reads files as they are."),
+                    + ("all-text." if kind == HTML else "none, which reads files as they are."),
                 )
 
 

@@ -15,13 +15,13 @@ from dataclasses import replace
 from typing import IO
 
 from neardup.documents.extraction.html import extract_html
-from neardup.documents.extraction.page import PDF, Extracted, Meta, Page
+from neardup.documents.extraction.page import ALL_TEXT, PDF, Extracted, Meta, Page
 
 MEMORY = 4 << 30  # a page that takes more is hostile
 
 
 def extract(page: Page, how: str) -> Extracted:
-    """What goes wrong with a page is said of it, whatever it was."""
+    """Whatever goes wrong with a page: HTML is then read as all its text, of PDF it is said."""
     try:
         if page.kind == PDF:
             from neardup.documents.extraction.pdf import extract_pdf
@@ -29,8 +29,9 @@ def extract(page: Page, how: str) -> Extracted:
             return clean(extract_pdf(page))
         return clean(extract_html(page, how))
     except Exception as error:
-        reason = f"{page.kind.upper()} cannot be read: {type(error).__name__}"
-        return Extracted(None, reason)
+        if page.kind == PDF:
+            return Extracted(None, f"PDF cannot be read: {type(error).__name__}")
+        return clean(extract_html(page, ALL_TEXT))
 
 
 def clean(found: Extracted) -> Extracted:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cli.sample import Run
 from documents.crawl import CRAWL
-from documents.pages import plain_skin, rich_skin
+from documents.pages import OTHER, plain_skin, rich_skin
 
 
 def test_a_column_of_html(run: Run, tmp_path: Path) -> None:
@@ -21,6 +21,16 @@ def test_a_column_of_html(run: Run, tmp_path: Path) -> None:
     wrong = run(*ask, "--extract", "readability")
     assert wrong.exit_code == 2
     assert "expected one of trafilatura, resiliparse, all-text, none" in wrong.stderr
+
+
+def test_evaluation_extracts_too(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "crawl.jsonl"
+    pages = [plain_skin(), rich_skin(), rich_skin(OTHER), plain_skin(OTHER)]
+    rows = [{"id": str(i), "html": page, "story": i // 2} for i, page in enumerate(pages)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ask = ["evaluate", path, "--group", "story", "--text", "html", "--method", "shingles"]
+    told = json.loads(run(*ask, "--json", "--quiet", "--extract", "resiliparse").stdout)
+    assert told["settings"][0]["pairs"] == 2
 
 
 def test_a_crawl_is_summed_up(run: Run, tmp_path: Path) -> None:

@@ -64,6 +64,10 @@ verbose_option = click.option(
     help="Show the log: stages with counts and seconds, warnings.",
 )
 
+EXTRACT = (
+    "How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for the text "
+    "column too.  [default: pages by trafilatura, columns are text]"
+)
 KEEP = (
     "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
     "COLUMN:asc, COLUMN:desc or source:a,b,c.  [default: first]"
@@ -108,12 +112,7 @@ _OPTIONS = (
         metavar="NAME",
         help="The encoding of text files and CSV.  [default: text files detected, CSV UTF-8]",
     ),
-    click.option(
-        "--extract",
-        metavar="HOW",
-        help="How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for "
-        "the text column too.  [default: pages by trafilatura, columns are text]",
-    ),
+    click.option("--extract", metavar="HOW", help=EXTRACT),
     click.option(
         "--within", metavar="COL", help="Compare only documents with the same value in COL."
     ),

@@ -32,7 +32,8 @@ from neardup.progress import Progress, Silent
 
 SHOWN_FILES = 3
 SETTINGS = (
-    *("text", "id", "date", "encoding", "within", "workers", "memory", "limit", "max_pairs"),
+    *("text", "id", "date", "encoding", "extract", "within"),
+    *("workers", "memory", "limit", "max_pairs"),
     *("strict", "set"),
 )
 PAIRS = "pairs"  # the folder of scored pairs, in that of the evaluation
@@ -117,7 +118,7 @@ def _of_run(
             hint="evaluate the documents instead.",
         )
     written = result.info["settings"]
-    names = ("text", "id", "limit", "encoding")
+    names = ("text", "id", "limit", "encoding", "extract")
     base = Settings(**{name: written[name] for name in names if written.get(name) is not None})
     asked.check(base.text)
     made = registry.build(written["method"], written["parameters"])
@@ -166,7 +167,7 @@ def pasted_inputs(collection: Collection, base: Settings) -> str:
     files = [path.as_posix() for path in collection.paths if path]
     few = len(files) == len(collection.paths) <= SHOWN_FILES
     words = [shlex.quote(file) for file in files] if few and files else ["INPUT"]
-    for name in ("text", "id", "date", "within", "encoding", "limit"):
+    for name in ("text", "id", "date", "within", "encoding", "extract", "limit"):
         value = getattr(base, name)
         if value is not None and value != getattr(Settings(), name):
             words += [f"--{name}", shlex.quote(str(value))]

@@ -48,6 +48,16 @@ def test_a_run_stores_what_it_ignored(tmp_path: Path, method: str) -> None:
     assert again.decisions["kept_id"].equals(result.decisions["kept_id"])
 
 
+@pytest.mark.parametrize("method", ["shingles", "rareshingles"])
+def test_a_few_shingles_beside_boilerplate_say_nothing(method: str) -> None:
+    texts = [
+        f"{NOTICE} and so on it goes for today",
+        f"{NOTICE.upper()} and so on it goes for long",
+    ]
+    result = nd.dedup(texts, method=method, threshold=0.1, boilerplate=[NOTICE])
+    assert (result.counts.duplicates, result.counts.too_short) == (0, 2)
+
+
 def test_a_run_with_other_boilerplate_is_not_built_on(tmp_path: Path) -> None:
     first = nd.dedup(TEXTS, method="shingles", boilerplate=[NOTICE], signatures=True)
     first.save(tmp_path / "out")

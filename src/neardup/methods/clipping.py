@@ -1,10 +1,11 @@
-"""Shingles without those that many documents have (Montanari & Puglisi, §6: clipping).
+"""Shingles without those that do not count: boilerplate, and what many documents have (clipping).
 
-What more than a share, or a number, of the documents have is no evidence and is left out of the
-sets. The counts are those of the frequencies, an artefact. A share of a small collection could be
-less than the copies of one text, so it means 20 documents at least. A document of which fewer
-shingles are left than the shortest comparable text has is duplicate only of an equal one: of three
-shingles two in common would say nothing.
+Montanari & Puglisi, §6, would clip features by how many documents have them. What more than a
+share, or a number, of the documents have is left out of the sets; the counts are those of the
+frequencies, an artefact. A share of a small collection could be less than the copies of one text,
+so it means 20 documents at least. A document of which fewer shingles are left than the shortest
+comparable text has is a duplicate only of an equal one: of three shingles two in common would say
+nothing.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import Artefacts
+from neardup.artefacts.artefact import Artefact, Artefacts
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies
 from neardup.errors import SettingsError
+from neardup.methods import minhash
 from neardup.methods.method import Prepared, Rarity
 from neardup.methods.overlap import NO_COUNTS
 from neardup.methods.preparing import least_features, prepared, read_words
-from neardup.schema import Ragged, offsets_of
+from neardup.schema import Array, Ragged, offsets_of
 
 if TYPE_CHECKING:
     from neardup.methods.shingles import Shingles
@@ -50,14 +52,23 @@ def clipped(sets: Ragged, table: Frequencies, clip: float) -> Ragged:
 
 
 def prepare(method: Shingles, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
-    table = artefacts["frequencies"]
-    assert isinstance(table, Frequencies)
     reading = read_words(batch, method.text)
     words = reading.words
     sets = _native.sample_features(words.values, words.offsets, method.words, method.ignored, 1, 0)
-    evidence = clipped(Ragged(*sets), table, method.clip)
+    evidence = _left(method, Ragged(*sets), artefacts.get("frequencies"))
     few = evidence.lengths < least_features(method.min_words, method.words)
-    if method.weights != "none":
-        evidence = table.weighted(evidence)
-    keys, probes = method.rare_keys(evidence, Rarity(NO_COUNTS))
+    keys, probes = _own_keys(method, evidence)
     return prepared(reading, evidence, keys, probes, reading.shorter_than(method.min_words) | few)
+
+
+def _left(method: Shingles, sets: Ragged, table: Artefact | None) -> Ragged:
+    if not isinstance(table, Frequencies):
+        return sets
+    left = clipped(sets, table, method.clip) if method.clip else sets
+    return left if method.weights == "none" else table.weighted(left)
+
+
+def _own_keys(method: Shingles, evidence: Ragged) -> tuple[Ragged, Array]:
+    if method.bands:
+        return minhash.band_keys(evidence, method.bands)
+    return method.rare_keys(evidence, Rarity(NO_COUNTS))

@@ -183,7 +183,7 @@ class Shingles:
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         if self.sampled:
             return sketches.prepare(self, batch)
-        if self.clip:
+        if self.clip or self.boilerplate:
             return clipping.prepare(self, batch, artefacts)
         if self.weights != "none":
             return weighted.prepare(self, batch, artefacts)

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from neardup.documents.folder import Entry, FolderSource, entry_of
+from neardup.documents.folder import FolderSource
+from neardup.documents.listing import Entry, entry_of
 from neardup.documents.remote import Place, Remote
 from neardup.documents.streams import unreadable
 

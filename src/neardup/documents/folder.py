@@ -11,13 +11,11 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -25,6 +23,7 @@ from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_colu
 from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
+from neardup.documents.listing import Entry, entry_now, local_entries, remote_entries
 from neardup.documents.lost import changed
 from neardup.documents.remote import Place, Remote
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
@@ -34,15 +33,6 @@ from neardup.errors import InputError
 KEPT_FOLDER, KEPT_LIST = "kept", "kept.txt"
 CHUNK_FILES = 1000
 CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
-
-
-class Entry(NamedTuple):
-    """A file of a folder, or a sub-folder that cannot be looked into."""
-
-    name: str
-    size: int
-    problem: str | None = None
-    modified: int = 0
 
 
 @dataclass(frozen=True)
@@ -92,7 +82,9 @@ class FolderSource:
     @cached_property
     def entries(self) -> list[Entry]:
         """Looked up once, so that positions stay what they are while files come and go."""
-        found = list(_entries(self.path) if isinstance(self.path, Path) else _far(self.path))
+        found = list(
+            local_entries(self.path) if isinstance(self.path, Path) else remote_entries(self.path)
+        )
         return sorted(found, key=lambda entry: entry.name.split("/"))
 
     def id_of(self, entry: Entry) -> str:
@@ -207,48 +199,12 @@ class FolderSource:
 
     def _now(self, entries: Sequence[Entry]) -> list[Entry | None]:
         if isinstance(self.path, Remote):  # listed once more, not asked for one by one
-            there = {entry.name: entry for entry in _far(self.path)}
+            there = {entry.name: entry for entry in remote_entries(self.path)}
             return [there.get(entry.name) for entry in entries]
-        return [_entry_now(self.path / entry.name, entry.name) for entry in entries]
+        return [entry_now(self.path / entry.name, entry.name) for entry in entries]
 
     def _kept(self, keep: Mask) -> list[Entry]:
         return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
-
-
-def _entries(top: Path) -> Iterator[Entry]:
-    problems: list[OSError] = []
-    for folder, below, files in os.walk(top, onerror=problems.append):
-        below[:] = [name for name in below if not name.startswith(".")]
-        for name in (name for name in files if not name.startswith(".")):
-            path = Path(folder, name)
-            if entry := entry_of(path, path.relative_to(top).as_posix()):
-                yield entry
-    for error in problems:
-        if Path(error.filename) == top:
-            raise unreadable(top, error) from error
-        name = Path(error.filename).relative_to(top).as_posix()
-        yield Entry(name, 0, f"folder cannot be read: {error.strerror or error}")
-
-
-def entry_of(path: Path, name: str) -> Entry | None:
-    """None for sockets and pipes, which are no documents."""
-    try:
-        found = path.stat()
-    except OSError as error:
-        return Entry(name, 0, f"file cannot be read: {error.strerror}")
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return Entry(name, found.st_size, None, found.st_mtime_ns)
-
-
-def _entry_now(path: Path, name: str) -> Entry | None:
-    return entry_of(path, name) if os.path.exists(path) else None
-
-
-def _far(top: Remote) -> Iterator[Entry]:
-    for name, file in top.files():
-        found = file.stat()
-        yield Entry(name, found.st_size, None, found.st_mtime_ns)
 
 
 def free_place(folder: Path, place: str) -> str:

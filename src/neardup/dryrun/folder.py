@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from neardup.documents import Columns
-from neardup.documents.folder import CHUNK_FILES, Entry, FolderChunk, FolderSource
+from neardup.documents.folder import CHUNK_FILES, FolderChunk, FolderSource
+from neardup.documents.listing import Entry
 from neardup.dryrun.pieces import Piece, Trial, places
 
 RUN = 20

@@ -52,7 +52,7 @@ def test_given_twice(given: dict[str, Any]) -> None:
         ({"zzz": 1}, "there are against, clusters, date"),
         ({"num_perm": 64}, "it is a parameter of qgrams, shingles and supershingles; name"),
         ({"measure": "containment"}, "it is a parameter of join, keywords and shingles; name"),
-        ({"set": {"boilerplate": "x"}}, "it is a parameter of shingles; name the method too."),
+        ({"set": {"clip": 0.1}}, "it is a parameter of shingles; name the method too."),
     ],
 )
 def test_unknown_keywords_are_settings_errors(given: dict[str, Any], hint: str) -> None:

@@ -53,7 +53,7 @@ def find(documents: Any, **settings: Any) -> Result:
 
 
 def _run(documents: Any, plan: Plan) -> Result:
-    return execute(collect(documents, plan.encoding), plan)
+    return execute(collect(documents, plan.encoding, plan.extraction), plan)
 
 
 def execute(
@@ -126,6 +126,8 @@ def make_result(
         kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         encodings=collection.encodings(),
+        extracted=collection.extracted(),
+        passed_over=collection.passed_over(),
         versions=_versions(),
         timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
         peak_memory=_peak_memory(),

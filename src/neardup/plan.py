@@ -22,6 +22,7 @@ from neardup.decisions.order import Order
 from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns
 from neardup.documents.encodings import canonical
+from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.stores import address_of, local_path
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
@@ -47,6 +48,7 @@ class Settings:
     id: str | None = None
     date: str | None = None
     encoding: str | None = None
+    extract: str | None = None
     within: str | None = None
     keep: str = "first"
     policy: str | Path | Mapping[str, Any] | None = None
@@ -100,6 +102,7 @@ class Plan:
     encoding: str | None  # of text files and CSV; None: detected, and UTF-8
     keep: Order
     policy: Policy | None  # what to do with the duplicates; its order is ``keep``
+    extraction: Extraction  # of the text from pages
     within: str | None
     clusters: str
     kinds: str  # of the pairs with what was kept, of all listed ones, or only what digests tell
@@ -167,6 +170,7 @@ class Plan:
             "id": self.columns.id,
             "date": self.written.date,
             "encoding": self.encoding,
+            "extract": self.extraction.how,
             "within": self.within,
             "keep": self.written.keep if self.policy is None else None,
             "policy": None if self.policy is None else self.policy.describe(),
@@ -197,6 +201,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     memory = attempt(lambda: parse_size(settings.memory))
     encoding = attempt(lambda: _encoding(settings.encoding))
     workers = attempt(lambda: worker_count(settings.workers))
+    extraction = attempt(lambda: Extraction(settings.extract, workers or 1))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
     attempt(lambda: _one_of("kinds", settings.kinds, PAIR_KINDS))
     attempt(lambda: check_positive("limit", settings.limit))
@@ -213,6 +218,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         method=method,
         columns=Columns(text=settings.text, id=settings.id, extra=extra),
         encoding=encoding,
+        extraction=extraction,
         keep=keep,
         policy=policy,
         within=settings.within,

@@ -139,6 +139,9 @@ def test_boilerplate_comes_from_files(run: Run, tmp_path: Path) -> None:
     assert json.loads(run(*ask).stdout)["counts"]["pairs"] == 1
     told = json.loads(run(*ask, "--boilerplate", tmp_path / "notice.txt").stdout)
     assert told["counts"]["pairs"] == 0
+    (tmp_path / "notices.jsonl").write_text(json.dumps({"text": notice}) + "\n")
+    told = json.loads(run(*ask, "--boilerplate", tmp_path / "notices.jsonl").stdout)
+    assert told["counts"]["pairs"] == 0
     missing = run(*ask, "--boilerplate", tmp_path / "nothing.txt")
     assert missing.exit_code == 2
-    assert "cannot be read: No such file" in missing.stderr
+    assert "nothing.txt does not exist" in missing.stderr

@@ -26,6 +26,8 @@ from pyarrow import fs
 
 import neardup as nd
 from cli.sample import Run, run
+from documents.crawl import CRAWL
+from documents.pages import OTHER, plain_skin, rich_skin
 from neardup.documents import Collection, collect
 from neardup.documents.remote import Remote, fits
 from neardup.documents.stores import address_of, local_path
@@ -91,6 +93,21 @@ def bucket(port: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bucket]:
 
 def lines(documents: list[dict[str, Any]]) -> bytes:
     return "".join(json.dumps(d, ensure_ascii=False) + "\n" for d in documents).encode()
+
+
+def test_pages_of_a_store(bucket: Bucket, tmp_path: Path) -> None:
+    bucket.put("pages/a.html", plain_skin().encode())
+    bucket.put("pages/b/c.htm", rich_skin().encode())
+    bucket.put("alone.html", plain_skin(OTHER).encode())
+    bucket.put("crawl.warc.gz", b"".join(map(gzip.compress, CRAWL)))
+    given = [Path(bucket.at(key)) for key in ("pages", "alone.html", "crawl.warc.gz")]
+    result = nd.dedup(given, method="shingles", threshold=0.3, extract="all-text")
+    assert result.decisions["id"].to_pylist()[:3] == ["a.html", "b/c.htm", "s3://news/alone.html"]
+    assert result.counts.documents == 9
+    result.save(tmp_path / "out")
+    listed = (tmp_path / "out/kept.txt").read_text().splitlines()
+    assert listed == ["a.html", "news/alone.html"]
+    assert all((tmp_path / "out/kept" / name).is_file() for name in listed)
 
 
 def csv(documents: list[dict[str, Any]]) -> bytes:

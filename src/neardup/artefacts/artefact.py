@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import pyarrow as pa
 
@@ -66,6 +66,13 @@ class Need(Protocol):
         ...
 
     def counter(self) -> Counter: ...
+
+
+@runtime_checkable
+class ReadyNeed(Protocol):
+    """A need that its own parameters satisfy: no collection is asked."""
+
+    def ready(self) -> Artefact: ...
 
 
 def why_unreadable(error: Exception, otherwise: str) -> str:

@@ -14,7 +14,6 @@ import click
 
 from neardup.cli.failures import DEBUG
 from neardup.cli.policy import action_option, policy_from, policy_option
-from neardup.errors import SettingsError
 
 if TYPE_CHECKING:
     from neardup.plan import Settings
@@ -66,6 +65,10 @@ verbose_option = click.option(
     help="Show the log: stages with counts and seconds, warnings.",
 )
 
+EXTRACT = (
+    "How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for the text "
+    "column too.  [default: pages by trafilatura, columns are text]"
+)
 KEEP = (
     "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
     "COLUMN:asc, COLUMN:desc, source:a,b,c or complete:COL,COL (most of these columns filled); "
@@ -111,6 +114,7 @@ _OPTIONS = (
         metavar="NAME",
         help="The encoding of text files and CSV.  [default: text files detected, CSV UTF-8]",
     ),
+    click.option("--extract", metavar="HOW", help=EXTRACT),
     click.option(
         "--within", metavar="COL", help="Compare only documents with the same value in COL."
     ),
@@ -141,8 +145,8 @@ _OPTIONS = (
         metavar="FILE",
         multiple=True,
         type=click.Path(path_type=Path),
-        help="A file of text that does not count, such as a notice that all documents carry "
-        "(shingles). May be repeated.",
+        help="A text, or any input of texts, that does not count, such as a notice that all "
+        "documents carry (rareshingles, shingles). May be repeated.",
     ),
     click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
     click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 1GB]"),
@@ -193,21 +197,13 @@ def settings_from(options: dict[str, Any]) -> Settings:
     base = read_recipe(recipe) if recipe else {}
     parameters = parse_assignments(options.pop("assignments"))
     if files := options.pop("boilerplate"):
-        parameters["boilerplate"] = [read_text(file) for file in files]
+        from neardup.documents.texts import texts_of
+
+        parameters["boilerplate"] = [text for file in files for text in texts_of(file)]
     policy = policy_from(options.pop("policy"), options.pop("actions"), options["keep"])
     names = Settings.__dataclass_fields__.keys() & options.keys()
     given = {name: options.pop(name) for name in sorted(names)} | {"policy": policy}
     return Settings(**merged(base, {k: v for k, v in given.items() if v is not None}, parameters))
-
-
-def read_text(file: Path) -> str:
-    try:
-        return file.read_text("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise SettingsError(
-            f"The boilerplate {file} cannot be read: {reason}.", hint="give a text file in UTF-8."
-        ) from error
 
 
 def merged(

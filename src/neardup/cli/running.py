@@ -43,7 +43,9 @@ class Job:
             raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
         plan = resolve(settings_from(options), every_pair=every_pair)
         given = {name: options[name] for name in ("as_json", "quiet", "annotate")}
-        return cls(collect_inputs(named, encoding=plan.encoding), plan, **given)
+        return cls(
+            collect_inputs(named, encoding=plan.encoding, extraction=plan.extraction), plan, **given
+        )
 
     def dry_run(self, *, writes: str | None) -> None:
         from neardup.cli.summary import estimate_lines

@@ -48,7 +48,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         told.append(
             f"{counts.too_short:,} of the kept {have} too little for the method to compare."
         )
-    told += _encoding_lines(result) + _rejected_lines(result)
+    told += _encoding_lines(result) + _page_lines(result) + _rejected_lines(result)
     told.append(
         f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
         f"{result.info['settings']['method']}{_cut(result)}."
@@ -125,6 +125,21 @@ def _encoding_lines(result: Result) -> list[str]:
         return []
     named = ", ".join(f"{count:,} as {name}" for name, count in others.items())
     return [f"Text files that are not UTF-8 were read: {named}."]
+
+
+def _page_lines(result: Result) -> list[str]:
+    """By what pages were read, where it was not all by one, and what of a crawl is no page."""
+    told = []
+    if len(by := result.info.get("extracted", {})) > 1:
+        told.append(
+            "Pages read: " + ", ".join(f"{count:,} by {how}" for how, count in by.items()) + "."
+        )
+    if passed := result.info.get("passed_over", {}):
+        named = ", ".join(f"{count:,} {name}" for name, count in list(passed.items())[:5])
+        told.append(
+            f"Records that are no pages were passed over: {sum(passed.values()):,} ({named})."
+        )
+    return told
 
 
 def _rejected_lines(result: Result) -> list[str]:

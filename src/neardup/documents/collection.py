@@ -18,6 +18,9 @@ import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, Mask, Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.extracted import ExtractedChunk, extracted_texts
+from neardup.documents.extraction.extractor import Extraction, Extractor
+from neardup.documents.extraction.page import HTML
 from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource, LineWriter
@@ -36,6 +39,7 @@ from neardup.documents.kept import (
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.remote import Place
+from neardup.documents.warc import WarcSource
 from neardup.errors import (
     ColumnError,
     InputError,
@@ -50,22 +54,27 @@ class Collection:
     sources in order, rejected ones included, blank lines of JSON Lines files not counted."""
 
     def __init__(
-        self, sources: Sequence[Source], limit: int | None = None, inputs: Inputs | None = None
+        self,
+        sources: Sequence[Source],
+        limit: int | None = None,
+        inputs: Inputs | None = None,
+        extractor: Extractor | None = None,
     ) -> None:
         self.sources = list(sources)
         self.limit = limit
         self.inputs = inputs or Inputs(tuple(self.files))
+        self.extractor = extractor or Extractor()
         self._columns = Columns()
 
     def renamed(self, names: Sequence[str]) -> Collection:
         """The same, with other names for its files: those of an earlier run."""
         pairs = zip(self.sources, names, strict=True)
         renamed = [replace(s, file=n) for s, n in pairs]  # type: ignore[type-var]
-        return Collection(renamed, self.limit, self.inputs)
+        return Collection(renamed, self.limit, self.inputs, self.extractor)
 
     def limited(self, limit: int | None) -> Collection:
         """The same, but documents after the first ``limit`` are not part of it."""
-        return Collection(self.sources, limit, self.inputs)
+        return Collection(self.sources, limit, self.inputs, self.extractor)
 
     @property
     def files(self) -> list[str]:
@@ -107,7 +116,14 @@ class Collection:
 
     def _named(self, source: Source) -> Iterator[Chunk]:
         columns = self._columns
-        return named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
+        named = named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
+        if not self._has_pages(source):
+            return named
+        return (ExtractedChunk(chunk, self.extractor) for chunk in named)
+
+    def _has_pages(self, source: Source) -> bool:
+        """In its column of texts; those of a folder are extracted as they are read."""
+        return self.extractor.extraction.columns and not hasattr(source, "extractor")
 
     def check_columns(self, columns: Columns, somewhere: Sequence[str] = ()) -> None:
         """Raises now what reading would raise later: a column that a file lacks, or one that must
@@ -128,13 +144,24 @@ class Collection:
         empty."""
         for source in self.sources:
             if source.file == file:
-                return source.texts(rows, columns or self._columns)
+                texts = source.texts(rows, columns or self._columns)
+                return extracted_texts(texts, self.extractor) if self._has_pages(source) else texts
         raise KeyError(f"{file} is not among the inputs")
 
     def encodings(self) -> dict[str, int]:
         """How many text files were read in which encoding, the most common first."""
         folders = [source for source in self.sources if isinstance(source, FolderSource)]
         found = Counter(name for folder in folders for name in folder.encodings.values())
+        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+    def extracted(self) -> dict[str, int]:
+        """How many unlike pages were read by which extractor, the most common first."""
+        return self.extractor.counts()
+
+    def passed_over(self) -> dict[str, int]:
+        """How many records of WARC files are no pages, by type, the most common first."""
+        crawls = [source for source in self.sources if isinstance(source, WarcSource)]
+        found = sum((crawl.passed for crawl in crawls), Counter[str]())
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     def plain_size(self) -> int | None:
@@ -187,6 +214,7 @@ class Collection:
         for source in readable(self.sources):
             if not isinstance(source, JsonlSource | ListSource | CsvSource):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
+                what = "a WARC file" if isinstance(source, WarcSource) else what
                 raise UsageError(
                     f"{source.file} is {what}; only lines (JSON, CSV) can be written to a stream.",
                     hint="give a folder with -o.",
@@ -231,18 +259,22 @@ def _nowhere(name: str) -> ColumnError:
     )
 
 
-def collect(inputs: Any, encoding: str | None = None) -> Collection:
+def collect(
+    inputs: Any, encoding: str | None = None, extraction: Extraction | None = None
+) -> Collection:
     """A single string is a path, a glob, an address such as ``s3://…``, or ``"-"``; a list of
     strings is texts; a list of ``Path`` objects is files and globs; a dict names its inputs.
-    ``encoding`` is that of text files and CSV."""
+    ``encoding`` is that of text files and CSV; ``extraction`` says how pages become text."""
     if isinstance(inputs, Collection):
         return inputs
     if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
         _check_mapping(inputs)
-        return collect_inputs(list(inputs.items()), mapped=True, encoding=encoding)
+        named = list(inputs.items())
+        return collect_inputs(named, mapped=True, encoding=encoding, extraction=extraction)
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(i, Path) for i in inputs):
-        return collect_inputs([(None, one) for one in inputs], encoding=encoding)
-    return collect_inputs([(None, inputs)], encoding=encoding)
+        given = [(None, one) for one in inputs]
+        return collect_inputs(given, encoding=encoding, extraction=extraction)
+    return collect_inputs([(None, inputs)], encoding=encoding, extraction=extraction)
 
 
 def _check_mapping(inputs: dict[Any, Any]) -> None:
@@ -259,12 +291,16 @@ def collect_inputs(
     given: Sequence[tuple[str | None, Any]],
     *,
     encoding: str | None = None,
+    extraction: Extraction | None = None,
     offered: bool | None = None,
     mapped: bool = False,
 ) -> Collection:
     """Several inputs, each with its name or None. The names are offered as the column ``source``
     where there are several or one was given, unless that is said."""
-    sources, names = gather(given, encoding)
+    extractor = Extractor(extraction)
+    if extractor.extraction.columns:
+        extractor.extraction.check((HTML,), "The text column")
+    sources, names = gather(given, encoding, extractor)
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
-    return Collection(sources, inputs=Inputs(tuple(names), offered, mapped))
+    return Collection(sources, None, Inputs(tuple(names), offered, mapped), extractor)

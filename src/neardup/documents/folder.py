@@ -1,26 +1,29 @@
-"""A folder of text files: every file below it is a document, named by its path in the folder.
+"""A folder of files: every file below it is a document, named by its path in the folder.
 
-Files come sorted by path, hidden ones left out. What cannot be read, a file or a whole sub-folder,
-is rejected with a sentence. Kept files are copied byte for byte into the same places under
+HTML and PDF files are pages, of which the text is extracted; all others are text. Files come sorted
+by path, hidden ones left out. What cannot be read, a file or a whole sub-folder, is rejected with a
+sentence. Kept files are copied byte for byte into the same places under
 ``kept/``, and listed in ``kept.txt``.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
-import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
-from neardup.documents.encodings import Decoded, decoded
+from neardup.documents.encodings import decoded
+from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.extraction.page import KINDS, META, Extracted, Page
+from neardup.documents.listing import Entry, entry_now, local_entries, remote_entries
 from neardup.documents.lost import changed
 from neardup.documents.remote import Place, Remote
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
@@ -28,16 +31,7 @@ from neardup.documents.tables import TableChunk
 from neardup.errors import InputError
 
 CHUNK_FILES = 1000
-_NAMES = ("id", "text")
-
-
-class Entry(NamedTuple):
-    """A file of a folder, or a sub-folder that cannot be looked into."""
-
-    name: str
-    size: int
-    problem: str | None = None
-    modified: int = 0
+CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
 
 
 @dataclass(frozen=True)
@@ -50,17 +44,26 @@ class FolderChunk:
     columns: Columns
 
     def read(self) -> DocumentBatch:
-        found = [self.source.read(entry) for entry in self.entries]
-        names = [self.source.id_of(entry) for entry in self.entries]
+        found = self.source.read(self.entries)
+        names = self.source.ids(self.entries, found, self.columns.id_name)
         texts = pa.array([one.text for one in found], pa.large_string())
-        columns = replace(self.columns, extra=())
-        batch = TableChunk(self.source.file, self.first_row, columns, texts, names, {}).read()
+        extra = meta_columns(found, self.columns.found(self.source.names))
+        of = (self.source.file, self.first_row, self.columns)
+        batch = TableChunk(*of, texts, names, extra).read()
         reasons = [one.reason for one in found]
         rejected = [
             replace(lost, reason=reasons[lost.row - self.first_row] or lost.reason)
             for lost in batch.rejected
         ]
         return replace(batch, rejected=rejected)
+
+
+def meta_columns(found: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
+    """What pages say about themselves; text files say nothing."""
+    return {
+        name: pa.array([getattr(one.meta, name) for one in found], pa.large_string())
+        for name in names
+    }
 
 
 @dataclass
@@ -73,66 +76,116 @@ class FolderSource:
     chunk_bytes: int = CHUNK_BYTES
     encoding: str | None = None
     encodings: dict[str, str] = field(default_factory=dict)  # of the files that were read
+    extractor: Extractor = field(default_factory=Extractor)
 
     @cached_property
     def entries(self) -> list[Entry]:
         """Looked up once, so that positions stay what they are while files come and go."""
-        found = list(_entries(self.path) if isinstance(self.path, Path) else _far(self.path))
+        found = list(
+            local_entries(self.path) if isinstance(self.path, Path) else remote_entries(self.path)
+        )
         return sorted(found, key=lambda entry: entry.name.split("/"))
 
     def id_of(self, entry: Entry) -> str:
         # A name that is not UTF-8 has lone surrogates, which no table can hold.
         return os.fsencode(self.place(entry)).decode("utf-8", "replace")
 
+    def ids(self, entries: Sequence[Entry], found: Sequence[Extracted], name: str) -> pa.Array:
+        if name != "id":
+            return meta_columns(found, [name])[name]
+        return pa.array([self.id_of(entry) for entry in entries], pa.large_string())
+
     def place(self, entry: Entry) -> str:
         return f"{self.prefix}/{entry.name}" if self.prefix else entry.name
 
-    def read(self, entry: Entry) -> Decoded:
-        """The text, or why there is none."""
-        if entry.problem is not None:
-            return Decoded(None, entry.problem)
-        try:
-            found = decoded((self.path / entry.name).read_bytes(), self.encoding)
-        except OSError as error:
-            return Decoded(None, f"file cannot be read: {error.strerror}")
-        if found.encoding:
-            self.encodings[entry.name] = found.encoding
+    def locate(self, entry: Entry) -> Place:
+        return self.path / entry.name
+
+    def kind_of(self, entry: Entry) -> str | None:
+        """Of a page that is to be extracted; None for text."""
+        if not self.extractor.extraction.pages:
+            return None
+        return KINDS.get(os.path.splitext(entry.name)[1].lower())
+
+    @cached_property
+    def kinds(self) -> set[str]:
+        return {kind for entry in self.entries if (kind := self.kind_of(entry))}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Pages say something about themselves; texts do not."""
+        return ("id", "text", *(META if self.kinds else ()))
+
+    def read(self, entries: Sequence[Entry]) -> list[Extracted]:
+        """The text of each, or why there is none."""
+        pages: dict[int, Page] = {}
+        found: list[Extracted] = []
+        for i, entry in enumerate(entries):
+            one = self._opened(entry)
+            if isinstance(one, Page):
+                pages[i] = one
+            found.append(one if isinstance(one, Extracted) else Extracted(None))
+        for i, one in zip(pages, self.extractor.texts(list(pages.values())), strict=True):
+            found[i] = one
+        for entry, one in zip(entries, found, strict=True):
+            if one.encoding:
+                self.encodings[entry.name] = one.encoding
         return found
 
+    def _opened(self, entry: Entry) -> Page | Extracted:
+        if entry.problem is not None:
+            return Extracted(None, entry.problem)
+        try:
+            data = self.locate(entry).read_bytes()
+        except OSError as error:
+            return Extracted(None, f"file cannot be read: {error.strerror}")
+        if kind := self.kind_of(entry):
+            return Page(kind, data, self.encoding, sure=self.encoding is not None)
+        text, reason, encoding = decoded(data, self.encoding)
+        return Extracted(text, reason, encoding=encoding)
+
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
-        extra = ((name, "") for name in columns.found(()))
-        asked = ((columns.text, "text"), (columns.id_name, "id"), *extra)
-        for name, ours in asked:
-            if name != ours:
-                raise unknown_column(name, _NAMES, f"the folder {self.file}")
-        start, size = 0, 0
+        self._check_columns(columns)
+        start, size, most = 0, 0, CHUNK_PAGES if self.kinds else CHUNK_FILES
         for i, entry in enumerate(self.entries):
-            if i > start and (size + entry.size > self.chunk_bytes or i - start >= CHUNK_FILES):
+            if i > start and (size + entry.size > self.chunk_bytes or i - start >= most):
                 yield FolderChunk(self, self.entries[start:i], start + 1, columns)
                 start, size = i, 0
             size += entry.size
         yield FolderChunk(self, self.entries[start:], start + 1, columns)
 
+    def _check_columns(self, columns: Columns) -> None:
+        there = [name for name in self.names if name != "text"]
+        for name in (columns.id_name, *columns.found(there)):
+            if name not in there:
+                raise unknown_column(name, self.names, f"the folder {self.file}")
+        if columns.text != "text":
+            raise unknown_column(columns.text, self.names, f"the folder {self.file}")
+
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
-        return [self.read(self.entries[row - 1]).text or "" for row in rows]
+        return [one.text or "" for one in self.read([self.entries[row - 1] for row in rows])]
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         entries = self._kept(keep)
-        ids = pa.array([self.id_of(entry) for entry in entries], pa.large_string())
-        texts = pa.array([self.read(entry).text for entry in entries], pa.large_string())
+        found = self.read(entries)
+        columns = {
+            "id": pa.array([self.id_of(entry) for entry in entries], pa.large_string()),
+            "text": pa.array([one.text for one in found], pa.large_string()),
+            **meta_columns(found, self.names[2:]),
+        }
         self._check_unchanged(entries)
-        return pa.table([ids, texts], names=list(_NAMES)), len(self.entries)
+        return pa.table(columns), len(self.entries)
 
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:
         """Copies the kept files; gives their places in the folder."""
         places, entries = [], self._kept(keep)
         for entry in entries:
-            place = self.place(entry)
+            place = free_place(folder, self.place(entry))
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             try:
-                _copy(self.path / entry.name, folder / place)
+                _copy(self.locate(entry), folder / place)
             except OSError as error:
-                raise unreadable(self.path / entry.name, error) from error
+                raise unreadable(self.locate(entry), error) from error
             places.append(place)
         self._check_unchanged(entries)
         return places
@@ -141,52 +194,24 @@ class FolderSource:
         """As they were when the folder was listed, which was before they were read."""
         for entry, now in zip(entries, self._now(entries), strict=True):
             if now != entry and entry.problem is None:
-                raise changed(str(self.path / entry.name), "was changed" if now else "is gone")
+                raise changed(str(self.locate(entry)), "was changed" if now else "is gone")
 
     def _now(self, entries: Sequence[Entry]) -> list[Entry | None]:
         if isinstance(self.path, Remote):  # listed once more, not asked for one by one
-            there = {entry.name: entry for entry in _far(self.path)}
+            there = {entry.name: entry for entry in remote_entries(self.path)}
             return [there.get(entry.name) for entry in entries]
-        return [_entry_now(self.path / entry.name, entry.name) for entry in entries]
+        return [entry_now(self.path / entry.name, entry.name) for entry in entries]
 
     def _kept(self, keep: Mask) -> list[Entry]:
         return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
 
 
-def _entries(top: Path) -> Iterator[Entry]:
-    problems: list[OSError] = []
-    for folder, below, files in os.walk(top, onerror=problems.append):
-        below[:] = [name for name in below if not name.startswith(".")]
-        for name in (name for name in files if not name.startswith(".")):
-            path = Path(folder, name)
-            if entry := _entry(path, path.relative_to(top).as_posix()):
-                yield entry
-    for error in problems:
-        if Path(error.filename) == top:
-            raise unreadable(top, error) from error
-        name = Path(error.filename).relative_to(top).as_posix()
-        yield Entry(name, 0, f"folder cannot be read: {error.strerror or error}")
-
-
-def _entry(path: Path, name: str) -> Entry | None:
-    """None for sockets and pipes, which are no documents."""
-    try:
-        found = path.stat()
-    except OSError as error:
-        return Entry(name, 0, f"file cannot be read: {error.strerror}")
-    if not stat.S_ISREG(found.st_mode):
-        return None
-    return Entry(name, found.st_size, None, found.st_mtime_ns)
-
-
-def _entry_now(path: Path, name: str) -> Entry | None:
-    return _entry(path, name) if os.path.exists(path) else None
-
-
-def _far(top: Remote) -> Iterator[Entry]:
-    for name, file in top.files():
-        found = file.stat()
-        yield Entry(name, found.st_size, None, found.st_mtime_ns)
+def free_place(folder: Path, place: str) -> str:
+    """With a number before its name where a copy of another file has it: paths that lead out of
+    their folder may meet."""
+    parent, _, name = place.rpartition("/")
+    numbered = (f"{parent}/{n}-{name}".lstrip("/") for n in itertools.count(2))
+    return next(p for p in itertools.chain([place], numbered) if not (folder / p).exists())
 
 
 def _copy(file: Place, to: Path) -> None:

@@ -19,6 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, DocumentBatch, Source
+from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.extraction.page import KINDS
 from neardup.documents.folder import FolderSource, with_prefixes
 from neardup.documents.lost import LostSource
 from neardup.documents.objects import object_source
@@ -49,13 +51,16 @@ class _Found:
 
 
 def gather(
-    given: Sequence[tuple[str | None, Any]], encoding: str | None = None
+    given: Sequence[tuple[str | None, Any]],
+    encoding: str | None = None,
+    extractor: Extractor | None = None,
 ) -> tuple[list[Source], list[str]]:
     """The sources of all inputs in order, a file once, and the name of each one's input. If none of
     them can be read, that is an error."""
     found: dict[str, _Found] = {}
+    extractor = extractor or Extractor()
     for (own, item), name in zip(given, _names(given), strict=True):
-        for key, make in _parts(item, name, encoding, named=own is not None):
+        for key, make in _parts(item, name, (encoding, extractor), named=own is not None):
             before = found.get(key)
             if before is None:
                 found[key] = _Found(make(), name, own is not None)
@@ -65,7 +70,7 @@ def gather(
     lost = [source for source in sources if isinstance(source, LostSource)]
     if lost and len(lost) == len(sources):
         raise lost[0].error
-    folders = [source for source in sources if isinstance(source, FolderSource)]
+    folders = [source for source in sources if type(source) is FolderSource]
     if len(folders) > 1:
         with_prefixes(folders)
     _check_files(sources)
@@ -73,15 +78,15 @@ def gather(
 
 
 def _parts(
-    item: Any, name: str, encoding: str | None, *, named: bool
+    item: Any, name: str, reading: tuple[str | None, Extractor], *, named: bool
 ) -> Iterator[tuple[str, Callable[[], Source]]]:
     """A key that is the same for the same file, and what opens it."""
     if isinstance(item, str | Path):
         for found in places_of(item):
-            yield key_of(found[0]), functools.partial(source_of, found, encoding)
+            yield key_of(found[0]), functools.partial(source_of, found, *reading)
     elif isinstance(item, list | tuple) and item and all(isinstance(i, Path) for i in item):
         for one in item:
-            yield from _parts(one, name, encoding, named=named)
+            yield from _parts(one, name, reading, named=named)
     else:
         source = object_source(item)
         yield f"object {id(source)}", lambda: replace(source, file=name) if named else source
@@ -133,7 +138,7 @@ def _short(item: Any) -> str:
     if any(sign in written for sign in WILDCARDS):
         return written
     name = PurePath(written).name or written
-    for known in (CODECS, FORMATS):
+    for known in (CODECS, (*FORMATS, *KINDS)):
         stem, dot, suffix = name.rpartition(".")
         if stem and f"{dot}{suffix}".lower() in known:
             name = stem

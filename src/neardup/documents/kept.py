@@ -25,6 +25,7 @@ from neardup.documents.parquet import ParquetSource, parquet_writer
 from neardup.documents.schemas import unified_schema
 from neardup.documents.streams import CODECS, whole_file, writing
 from neardup.documents.tables import TableSource
+from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import ChangedError, InputError
 
 _SUFFIXES = {codec: suffix for suffix, codec in CODECS.items()}
@@ -35,6 +36,8 @@ Write = Callable[[Any, Mask], int]
 def kept_name(source: Source, name: str = "kept") -> str:
     if isinstance(source, JsonlSource | CsvSource):
         return f"{name}.{source.form}" + _SUFFIXES.get(source.codec or "", "")
+    if isinstance(source, WarcSource):
+        return f"{name}.warc" + _SUFFIXES.get(source.codec or "", "")
     if isinstance(source, ArrowSource):
         return f"{name}.{source.form}"
     if isinstance(source, FolderSource):
@@ -76,6 +79,8 @@ def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
         return parquet_writer(sources, path)
     if isinstance(first, FolderSource):
         return folder_writer(path)
+    if isinstance(first, WarcSource):
+        return warc_writer(path, first.codec)
     if isinstance(first, ArrowSource):
         return arrow_writer(sources, path)
     if isinstance(first, TableSource):

@@ -15,6 +15,9 @@ from typing import TypeAlias
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.extraction.page import KINDS
+from neardup.documents.file import FileSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lost import LostSource, locked_folders
@@ -24,16 +27,18 @@ from neardup.documents.records import DELIMITERS, check_bytes
 from neardup.documents.remote import Place, remote_files
 from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
+from neardup.documents.warc import WarcSource
 from neardup.errors import InputError, UnreadableError
 
 JSONL = (".jsonl", ".ndjson", ".json")
 CSV = (".csv", ".tsv")
 ARROW = (".arrow", ".feather")
 PARQUET = (".parquet", ".pq")
-FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET)
+WARC = (".warc", ".wet")
+FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
-    "expected .jsonl, .ndjson, .json, .csv or .tsv (also with .gz, .zst, .bz2 or .xz), .parquet, "
-    ".arrow or .feather, or a folder of text files"
+    "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
+    ".parquet, .arrow or .feather, .html or .pdf, or a folder of such pages and text files"
 )
 
 
@@ -59,12 +64,12 @@ def key_of(place: Place) -> str:
     return str(place)
 
 
-def source_of(found: Found, encoding: str | None) -> Source:
+def source_of(found: Found, encoding: str | None, extractor: Extractor) -> Source:
     """What cannot be read becomes a ``LostSource``; a store that fails stays an error."""
     place, error = found
     try:
         if error is None:
-            return _source(place, encoding)
+            return _source(place, encoding, extractor)
     except UnreadableError as unread:
         error = unread
     except OSError as failed:
@@ -101,14 +106,14 @@ def _expanded(path: Path) -> Iterator[Found]:
     yield from locked
 
 
-def _source(path: Place, encoding: str | None) -> Source:
+def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
     if str(path) == "-":
         return spooled(sys.stdin.buffer, "stdin", encoding)
     if isinstance(path, Path) and (path.is_fifo() or path.is_char_device()):
         with path.open("rb") as stream:
             return spooled(stream, path.as_posix(), encoding)
     if path.is_dir():
-        return _folder_source(path, encoding)
+        return _folder_source(path, encoding, extractor)
     format_, codec = _named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix()))
@@ -116,6 +121,14 @@ def _source(path: Place, encoding: str | None) -> Source:
         return _checked(ArrowSource(path, path.as_posix(), format_[1:]))
     if format_ in CSV:
         return _csv_source(path, codec, encoding, tabs=format_ == ".tsv")
+    if format_ in WARC:
+        crawl = WarcSource(path, path.as_posix(), codec, extractor)
+        crawl.check()
+        return crawl
+    if format_ in KINDS and codec is None:
+        return _checked_pages(
+            FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
+        )
     if format_ not in JSONL:
         raise InputError(
             f"{path} has an unknown format; {_KNOWN}.",
@@ -126,6 +139,11 @@ def _source(path: Place, encoding: str | None) -> Source:
     return source
 
 
+def is_known(path: Place) -> bool:
+    """Whether the name says how the file is read."""
+    return _named_format(path)[0] in (*FORMATS, *KINDS)
+
+
 def _named_format(path: Place) -> tuple[str, str | None]:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     codec = CODECS.get(suffixes[-1]) if suffixes else None
@@ -133,8 +151,8 @@ def _named_format(path: Place) -> tuple[str, str | None]:
     return format_, codec
 
 
-def _folder_source(path: Place, encoding: str | None) -> FolderSource:
-    source = FolderSource(path, path.as_posix(), encoding=encoding)
+def _folder_source(path: Place, encoding: str | None, extractor: Extractor) -> FolderSource:
+    source = FolderSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
     formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats:
         raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
@@ -144,6 +162,11 @@ def _folder_source(path: Place, encoding: str | None) -> FolderSource:
             f"{path} holds only files of many documents; in a folder each file is one document.",
             hint=f"use a glob such as '{example}'.",
         )
+    return _checked_pages(source)
+
+
+def _checked_pages(source: FolderSource) -> FolderSource:
+    source.extractor.extraction.check(sorted(source.kinds), source.file)
     return source
 
 

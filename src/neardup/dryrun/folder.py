@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from neardup.documents import Columns
-from neardup.documents.folder import CHUNK_FILES, Entry, FolderChunk, FolderSource
+from neardup.documents.folder import CHUNK_FILES, FolderChunk, FolderSource
+from neardup.documents.listing import Entry
 from neardup.dryrun.pieces import Piece, Trial, places
 
 RUN = 20
@@ -69,7 +70,7 @@ def _gathered(runs: Iterator[list[Entry]], most: int) -> Iterator[list[list[Entr
 
 def _may_be_read(source: FolderSource, entry: Entry) -> bool:
     """A run rejects a local file that is locked; a store that refuses one stops it anyway."""
-    path = source.path / entry.name
+    path = source.locate(entry)
     return not isinstance(path, Path) or os.access(path, os.R_OK)
 
 

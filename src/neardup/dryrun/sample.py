@@ -15,13 +15,17 @@ from neardup.documents import Chunk, Columns
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource
+from neardup.documents.extracted import ExtractedChunk
+from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.file import FileSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lists import ListSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.streams import CHUNK_BYTES
 from neardup.documents.tables import TableSource
-from neardup.dryrun import arrow, csv, folder, jsonl, memory, parquet
+from neardup.documents.warc import WarcSource
+from neardup.dryrun import arrow, csv, folder, jsonl, memory, parquet, warc
 from neardup.errors import UsageError
 
 SHARE = 0.02
@@ -32,11 +36,13 @@ MOST_FILES = 32
 FORMATS: dict[type, ModuleType] = {
     ArrowSource: arrow,
     CsvSource: csv,
+    FileSource: folder,
     FolderSource: folder,
     JsonlSource: jsonl,
     ListSource: memory,
     ParquetSource: parquet,
     TableSource: memory,
+    WarcSource: warc,
 }
 
 
@@ -59,6 +65,7 @@ class Sample:
     """A source made of pieces of others. Reading it fills ``seen`` and ``starts``."""
 
     sources: Sequence[Any]
+    extractor: Extractor = field(default_factory=Extractor)
     file: str = "sample"
     most: float = MOST_BYTES
     seen: float = 0
@@ -75,11 +82,15 @@ class Sample:
             for i, piece in enumerate(format_of(source).pieces(source, columns, budget)):
                 self.seen += piece.size
                 # Numbered anew, because pieces do not know their rows, and ids may be made of them.
-                yield cast(Chunk, replace(piece.chunk, first_row=row))
+                chunk = cast(Chunk, replace(piece.chunk, first_row=row))
+                yield ExtractedChunk(chunk, self.extractor) if self._has_pages(source) else chunk
                 for j, rows in enumerate(piece.parts):
                     if i == 0 or j > 0 or not piece.continues:
                         self.starts.append(row)
                     row += rows
+
+    def _has_pages(self, source: Any) -> bool:
+        return self.extractor.extraction.columns and not hasattr(source, "extractor")
 
     @property
     def factor(self) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.documents import Collection, collect
+from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
 from neardup.evaluation.about import about_gold
 from neardup.evaluation.asked import Asked
@@ -31,7 +32,8 @@ from neardup.progress import Progress, Silent
 
 SHOWN_FILES = 3
 SETTINGS = (
-    *("text", "id", "date", "encoding", "within", "workers", "memory", "limit", "max_pairs"),
+    *("text", "id", "date", "encoding", "extract", "within"),
+    *("workers", "memory", "limit", "max_pairs"),
     *("strict", "set"),
 )
 PAIRS = "pairs"  # the folder of scored pairs, in that of the evaluation
@@ -77,7 +79,7 @@ def evaluate(
     methods = [_method(one, base) for one in _several(method)]
     chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
     asked.check(base.text)
-    collection = collect(documents, base.encoding)
+    collection = collect(documents, base.encoding, Extraction(base.extract))
     job = Sweep(collection, replace(base, set={}), chosen, "", _pairs_folder(folder), clusters)
     compared = sorted({name for plan in job.plans() for name in plan.columns.extra})
     known = survey(collection, base, told, group=asked.group, compared=compared)
@@ -116,7 +118,7 @@ def _of_run(
             hint="evaluate the documents instead.",
         )
     written = result.info["settings"]
-    names = ("text", "id", "limit", "encoding")
+    names = ("text", "id", "limit", "encoding", "extract")
     base = Settings(**{name: written[name] for name in names if written.get(name) is not None})
     asked.check(base.text)
     made = registry.build(written["method"], written["parameters"])
@@ -165,7 +167,7 @@ def pasted_inputs(collection: Collection, base: Settings) -> str:
     files = [path.as_posix() for path in collection.paths if path]
     few = len(files) == len(collection.paths) <= SHOWN_FILES
     words = [shlex.quote(file) for file in files] if few and files else ["INPUT"]
-    for name in ("text", "id", "date", "within", "encoding", "limit"):
+    for name in ("text", "id", "date", "within", "encoding", "extract", "limit"):
         value = getattr(base, name)
         if value is not None and value != getattr(Settings(), name):
             words += [f"--{name}", shlex.quote(str(value))]

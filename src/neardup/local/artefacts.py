@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.artefacts.artefact import Artefact, Need, Tally
+from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
 from neardup.artefacts.calibration import load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, Rejected, collect
@@ -69,6 +69,8 @@ def _check_columns(collection: Collection, plan: Plan) -> None:
 def _at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
     if need.file is not None:
         return need.load(Path(need.file))
+    if isinstance(need, ReadyNeed):
+        return need.ready()
     for run in against:
         stored = Path(run) / ARTEFACTS / f"{need.name}.arrow"
         if isinstance(run, Path) and stored.exists():
@@ -84,7 +86,7 @@ def _counted(
     # A run that is built on and has no such artefact was made with another method: it is refused
     # when its signatures are read.
     references = [
-        collect_inputs([(None, place)], encoding=plan.encoding)
+        collect_inputs([(None, place)], encoding=plan.encoding, extraction=plan.extraction)
         for place in plan.against
         if not _is_run(place)
     ]

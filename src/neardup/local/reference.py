@@ -149,7 +149,9 @@ def _of_files(
     offered: bool,
 ) -> Intake:
     given = [(None, path) for path in paths]
-    collection = collect_inputs(given, offered=offered, encoding=plan.encoding)
+    collection = collect_inputs(
+        given, offered=offered, encoding=plan.encoding, extraction=plan.extraction
+    )
     _check_read(collection)
     taken = take_in(collection, replace(plan, limit=None), progress, store)
     _check_read(collection)  # a file may have gone meanwhile

@@ -81,6 +81,11 @@ def prepared(
     )
 
 
+def least_features(min_words: int, width: int) -> int:
+    """How many shingles the shortest text has that is compared."""
+    return max(min_words - width + 1, 1)
+
+
 def no_keys(sets: Ragged) -> tuple[Ragged, Array]:
     """For an engine that makes its own."""
     none = Ragged(np.empty(0, np.uint64), np.zeros(len(sets) + 1, np.int64))

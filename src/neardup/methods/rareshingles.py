@@ -24,13 +24,14 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.boilerplate import BoilerplateNeed, checked
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed
 from neardup.methods import weighted
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import FaintEntries, Prepared, Rarity, Scores
 from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import no_keys, prepared, read_words
+from neardup.methods.preparing import least_features, no_keys, prepared, read_words
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
@@ -59,6 +60,7 @@ class Rareshingles:
     ``frequencies``: the file of a run's frequencies; else counted from the input.
     ``vocabulary``: the same of single words, by which noisy documents are known.
     ``min_words``: shorter documents are duplicates only of equal ones.
+    ``boilerplate``: texts whose shingles are ignored, or the file of a run's boilerplate.
     ``text``: what counts as the same word.
     """
 
@@ -71,6 +73,7 @@ class Rareshingles:
     frequencies: str | None = None
     vocabulary: str | None = None
     min_words: int = 15
+    boilerplate: tuple[str, ...] | str = ()
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "rareshingles"
@@ -86,6 +89,7 @@ class Rareshingles:
         require(2 <= self.common < MOST_COUNT, self, "common", f"from 2 to {MOST_COUNT - 1}")
         require_one_of(TEMPLATES, self, "templates")
         require(self.min_words >= 0, self, "min_words", "0 or more")
+        object.__setattr__(self, "boilerplate", checked(self.boilerplate, self.name))
         threshold_fraction(self.threshold)
 
     @property
@@ -93,7 +97,21 @@ class Rareshingles:
         return (
             FrequencyNeed(self.frequencies, self.words, self.text),
             FrequencyNeed(self.vocabulary, 1, self.text, name="vocabulary"),
+            *self._boilerplate_need,
         )
+
+    @property
+    def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:
+        if not self.boilerplate:
+            return ()
+        return (BoilerplateNeed(self.boilerplate, self.words, self.text),)
+
+    @functools.cached_property
+    def ignored(self) -> Array:
+        """The shingle hashes of the boilerplate, sorted."""
+        for need in self._boilerplate_need:
+            return need.ready().hashes
+        return _NOTHING
 
     @functools.cached_property
     def fraction(self) -> Fraction:
@@ -130,10 +148,16 @@ class Rareshingles:
         assert isinstance(table, Frequencies)
         assert isinstance(vocabulary, Frequencies)
         reading = read_words(batch, self.text)
-        evidence = table.entries(_sets(reading.words, self.words), self._weights(table))
+        sets = _sets(reading.words, self.words, self.ignored)
+        evidence = table.entries(sets, self._weights(table))
         evidence = _marked(evidence, _noisy(reading.words, vocabulary))
-        short = reading.shorter_than(self.min_words) | (evidence.lengths == 0)
+        short = reading.shorter_than(self.min_words) | (evidence.lengths < self._least)
         return prepared(reading, evidence, *keys_of(evidence), short)
+
+    @property
+    def _least(self) -> int:
+        """Of what is left beside boilerplate, so much must be there."""
+        return least_features(self.min_words, self.words) if self.boilerplate else 1
 
     def _own_keys(self, evidence: Ragged) -> tuple[Ragged, Array]:
         return self.rare_keys(evidence, Rarity(NO_COUNTS))  # heaviest first
@@ -197,8 +221,8 @@ class Rareshingles:
         return _Compared(common, total - common, rare_weight, rare, template, noisy)
 
 
-def _sets(words: Ragged, width: int) -> Ragged:
-    return Ragged(*_native.sample_features(words.values, words.offsets, width, _NOTHING, 1, 0))
+def _sets(words: Ragged, width: int, ignored: Array = _NOTHING) -> Ragged:
+    return Ragged(*_native.sample_features(words.values, words.offsets, width, ignored, 1, 0))
 
 
 def _noisy(words: Ragged, vocabulary: Frequencies) -> Array:

@@ -21,9 +21,10 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.boilerplate import BoilerplateNeed, checked
 from neardup.artefacts.frequencies import FrequencyNeed
 from neardup.errors import SettingsError
-from neardup.methods import minhash, sketches, weighted
+from neardup.methods import clipping, minhash, sketches, weighted
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Prepared, Rarity, Scores
 from neardup.methods.overlap import rare_set_keys, set_scores
@@ -53,7 +54,8 @@ class Shingles:
     ``modulus``: one of so many features is in a "mod" sample.
     ``sample_limit``: the most features in a "mod" or "bottom" sample; 0 for no limit.
     ``min_words``: shorter documents are duplicates only of equal ones.
-    ``boilerplate``: texts whose shingles are ignored, such as a notice that all documents carry.
+    ``clip``: what more documents have is ignored: a share such as 0.05, or a number; 0 for none.
+    ``boilerplate``: texts whose shingles are ignored, or the file of a run's boilerplate.
     ``text``: what counts as the same word.
     """
 
@@ -70,7 +72,8 @@ class Shingles:
     modulus: int = 25
     sample_limit: int = 400
     min_words: int = 15
-    boilerplate: tuple[str, ...] = ()
+    clip: float = 0.0
+    boilerplate: tuple[str, ...] | str = ()
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "shingles"
@@ -92,9 +95,16 @@ class Shingles:
         require(self.sample_limit >= 0, self, "sample_limit", "0 or more")
         require(self.min_words >= 0, self, "min_words", "0 or more")
         threshold_fraction(self.threshold)
-        object.__setattr__(self, "boilerplate", _texts(self.boilerplate))
+        require(
+            0 <= self.clip < 1 or (self.clip >= 2 and self.clip == int(self.clip)),
+            self,
+            "clip",
+            "a share below 1, or a number of documents from 2 on",
+        )
+        object.__setattr__(self, "boilerplate", checked(self.boilerplate, self.name))
         sketches.check(self)
         weighted.check(self)
+        clipping.check(self)
         if self.keys == "bands" and self.bands is None:
             raise SettingsError(
                 f"keys='bands' cannot serve {self.measure} ≥ {self.threshold} "
@@ -104,9 +114,15 @@ class Shingles:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        if self.weights == "none":
+        counts = FrequencyNeed(self.frequencies, self.words, self.text)
+        counted = (counts,) if self.weights != "none" or self.clip else ()
+        return (*counted, *self._boilerplate_need)
+
+    @property
+    def _boilerplate_need(self) -> tuple[BoilerplateNeed, ...]:
+        if not self.boilerplate:
             return ()
-        return (FrequencyNeed(self.frequencies, self.words, self.text),)
+        return (BoilerplateNeed(self.boilerplate, self.words, self.text),)
 
     @property
     def evidence_dtype(self) -> np.dtype[Any]:
@@ -118,10 +134,10 @@ class Shingles:
 
     @functools.cached_property
     def bands(self) -> minhash.Bands | None:
-        """None where a prefix join serves: containment, low thresholds, samples, weights, or on
-        request."""
+        """None where a prefix join serves: containment, low thresholds, samples, weights, clipped
+        sets, or on request."""
         whole = self.measure == "resemblance" and self.weights == "none" and not self.sampled
-        if self.keys == "prefix" or not whole:
+        if self.keys == "prefix" or self.clip or not whole:
             return None
         return minhash.choose_bands(self.threshold, self.permutations, self.miss_rate_limit)
 
@@ -132,9 +148,9 @@ class Shingles:
     @functools.cached_property
     def ignored(self) -> Array:
         """The shingle hashes of the boilerplate, sorted."""
-        hashes = self._words(Ragged.of_texts(list(self.boilerplate)))
-        shingles = [_native.shingle_hashes(hashes[i], self.words) for i in range(len(hashes))]
-        return np.unique(np.concatenate([np.empty(0, np.uint64), *shingles]))
+        for need in self._boilerplate_need:
+            return need.ready().hashes
+        return np.empty(0, np.uint64)
 
     def _words(self, texts: Ragged) -> Ragged:
         words = word_map(texts.values, texts.offsets, self.text)
@@ -167,6 +183,8 @@ class Shingles:
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         if self.sampled:
             return sketches.prepare(self, batch)
+        if self.clip or self.boilerplate:
+            return clipping.prepare(self, batch, artefacts)
         if self.weights != "none":
             return weighted.prepare(self, batch, artefacts)
         texts = Ragged.of_strings(batch.column("text"))
@@ -236,12 +254,3 @@ class Shingles:
         )
         rows: Array = values.reshape(len(ragged), len(family))[:, : self.permutations]
         return rows
-
-
-def _texts(given: object) -> tuple[str, ...]:
-    if isinstance(given, tuple | list) and all(isinstance(text, str) for text in given):
-        return tuple(given)
-    raise SettingsError(
-        f"shingles: boilerplate is {given!r}; expected texts.",
-        hint="give a list of texts, or --boilerplate FILE on the command line.",
-    )

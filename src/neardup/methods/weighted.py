@@ -29,10 +29,10 @@ WEIGHTS = ("none", "idf")
 
 def check(method: Shingles) -> None:
     if method.weights == "none":
-        if method.frequencies is not None:
+        if method.frequencies is not None and not method.clip:
             raise SettingsError(
-                "shingles: frequencies are given, but shingles are not weighted.",
-                hint="add weights='idf'.",
+                "shingles: frequencies are given, but shingles are neither weighted nor clipped.",
+                hint="add weights='idf' or clip.",
             )
         return
     if method.measure != "resemblance" or method.sampling != "none" or method.keys == "bands":

@@ -80,6 +80,7 @@ class AnnotatedCollection(Collection):
             [self._twin(source) for source in collection.sources],
             collection.limit,
             collection.inputs,
+            collection.extractor,
         )
 
     def _twin(self, source: Source) -> Source:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from neardup.documents import Chunk, Columns
 from neardup.documents.columns import Mask
+from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import LineWriter
 from neardup.documents.lists import json_line
@@ -39,6 +40,10 @@ class AnnotatedFiles:
     def path(self) -> Place:
         return self.source.path
 
+    @property
+    def extractor(self) -> Extractor:
+        return self.source.extractor
+
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         return iter(self.source.chunks(columns))
 
@@ -55,6 +60,6 @@ class AnnotatedFiles:
         entries = self.source.entries[: len(keep)]
         rows = self.added.rows(self.added.start(keep), len(entries)).to_pylist()
         for entry, fields in zip(entries, rows, strict=True):
-            path = (self.source.path / entry.name).as_posix()
+            path = self.source.locate(entry).as_posix()
             out.write(json_line({"id": self.source.id_of(entry), "path": path, **fields}))
         return len(self.source.entries)

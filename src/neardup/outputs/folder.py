@@ -23,6 +23,7 @@ from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
+from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
 from neardup.documents.streams import whole_file
@@ -173,13 +174,15 @@ def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collectio
     inputs = info.get("inputs") or []
     if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
-    limit, encoding = (info["settings"].get(name) for name in ("limit", "encoding"))
+    said = info["settings"]
+    limit, encoding = said.get("limit"), said.get("encoding")
+    extraction = Extraction(said.get("extract"))
     given = [(entry["source"], entry["path"]) for entry in inputs]
     files = [entry["file"] for entry in inputs]
     mapped = info.get("by_name", False)
 
     def reopened() -> Collection:
-        found = collect_inputs(given, mapped=mapped, encoding=encoding)
+        found = collect_inputs(given, mapped=mapped, encoding=encoding, extraction=extraction)
         return _expecting(found.renamed(files).limited(limit), _rejected(decisions))
 
     return reopened

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import schema
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, resolved
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, ReadyNeed, resolved
 from neardup.artefacts.calibration import Calibration
 from neardup.methods.method import CalibratedMethod, Method, Prepared
 
@@ -73,7 +73,11 @@ def judge(method: Method, a: str, b: str, artefacts: Artefacts = NO_ARTEFACTS) -
     batch = _batch(method, a, b)
     prepared = method.prepare(batch, artefacts or resolved(method.needs, batch))
     found = _found(method, prepared, artefacts)
-    counted = [need.name for need in method.needs if need.file is None and not artefacts]
+    counted = [
+        need.name
+        for need in method.needs
+        if need.file is None and not artefacts and not isinstance(need, ReadyNeed)
+    ]
     alone = f"{' and '.join(counted)} counted from these two texts alone" if counted else None
     calibration = artefacts.get(Calibration.kind)
     return Verdict(

@@ -166,7 +166,8 @@ def with_copies(collection: Collection, columns: Columns, copies: pa.Table) -> C
     sources = [_named(arrow_source(table)), *collection.sources]
     inputs = collection.inputs
     limit = None if collection.limit is None else collection.limit + len(copies)
-    return Collection(sources, limit, Inputs((FILE, *inputs.names), inputs.offered, inputs.mapped))
+    named = Inputs((FILE, *inputs.names), inputs.offered, inputs.mapped)
+    return Collection(sources, limit, named, collection.extractor)
 
 
 def _named(source: Any) -> Any:

@@ -16,6 +16,7 @@ from neardup.cli.failures import INTERRUPTED
 from neardup.cli.progress import progress_for
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
+from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import UsageError
 from neardup.evaluation import papers
 from neardup.evaluation.asked import Asked
@@ -67,9 +68,8 @@ class Evaluating:
             return load(self.options["run"])
         if not self.inputs:
             raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
-        return collect_inputs(
-            [(None, one) for one in self.inputs], encoding=self.options["encoding"]
-        )
+        given, how = [(None, one) for one in self.inputs], Extraction(self.options["extract"])
+        return collect_inputs(given, encoding=self.options["encoding"], extraction=how)
 
     def _refuse(self, alone: str, others: Sequence[str]) -> None:
         names = {"inputs": "INPUT", "methods": "--method", "wish": "--recommend"}

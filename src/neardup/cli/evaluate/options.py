@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from neardup.cli.options import debug_option, json_option, verbose_option
+from neardup.cli.options import EXTRACT, debug_option, json_option, verbose_option
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -135,6 +135,7 @@ _READING = (
         metavar="NAME",
         help="The encoding of text files and CSV.  [default: text files detected, CSV UTF-8]",
     ),
+    click.option("--extract", metavar="HOW", help=EXTRACT),
     click.option(
         "--within", metavar="COL", help="Compare only documents with the same value in COL."
     ),
@@ -162,7 +163,10 @@ _OUTPUT = (
     click.option("--quiet", is_flag=True, help="No progress; errors are shown."),
     debug_option,
 )
-READING = ("text", "id", "date", "encoding", "within", "workers", "memory", "limit", "max_pairs")
+READING = (
+    *("text", "id", "date", "encoding", "extract", "within"),
+    *("workers", "memory", "limit", "max_pairs"),
+)
 
 
 def evaluate_options(command: F) -> F:

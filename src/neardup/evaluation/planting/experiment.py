@@ -51,7 +51,7 @@ def evaluate(
     setting = _setting(resolve(settings).method, thresholds)
     plan = _plan(settings, setting)
     told = Logged(progress or Silent())
-    collection = collect(inputs, plan.encoding).limited(plan.limit)
+    collection = collect(inputs, plan.encoding, plan.extraction).limited(plan.limit)
     planted = plant(collection, plan.columns, chosen, per_edit, seed, progress=told)
     lowest = setting.cuts[0]
     if thresholds is None:

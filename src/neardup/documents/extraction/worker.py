@@ -1,0 +1,80 @@
+"""The other side of a process that extracts: pages in, texts out, until the pipe is closed.
+
+Started as a program and not by ``multiprocessing``, whose children run the script of the user once
+more where it has no guard, or inherit locks of its threads. Nothing else may write to the pipe.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import warnings
+from dataclasses import replace
+from typing import IO
+
+from neardup.documents.extraction.html import extract_html
+from neardup.documents.extraction.page import ALL_TEXT, PDF, Extracted, Meta, Page
+
+MEMORY = 4 << 30  # a page that takes more is hostile
+
+
+def extract(page: Page, how: str) -> Extracted:
+    """Whatever goes wrong with a page: HTML is then read as all its text, of PDF it is said."""
+    try:
+        if page.kind == PDF:
+            from neardup.documents.extraction.pdf import extract_pdf
+
+            return clean(extract_pdf(page))
+        return clean(extract_html(page, how))
+    except Exception as error:
+        if page.kind == PDF:
+            return Extracted(None, f"PDF cannot be read: {type(error).__name__}")
+        return clean(extract_html(page, ALL_TEXT))
+
+
+def clean(found: Extracted) -> Extracted:
+    """Half a character, which numbers in HTML and fonts in PDF may give, is in no table."""
+    text, meta = found.text, Meta(*map(_whole, found.meta))
+    return replace(found, text=_whole(text), meta=meta)
+
+
+def _whole(text: str | None) -> str | None:
+    return None if text is None else text.encode("utf-8", "replace").decode()
+
+
+def serve() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and closes the pipe
+    warnings.simplefilter("ignore")
+    pages, answers = sys.stdin.buffer, _private_stdout()
+    _bound_memory()
+    while True:
+        try:
+            page, how = pickle.load(pages)
+        except EOFError:
+            return
+        try:
+            pickle.dump(extract(page, how), answers, pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+        except BrokenPipeError:
+            os._exit(0)
+
+
+def _private_stdout() -> IO[bytes]:
+    kept = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return kept
+
+
+def _bound_memory() -> None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    most = MEMORY if hard == resource.RLIM_INFINITY else min(MEMORY, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    except (ValueError, OSError):  # macOS may refuse
+        return

@@ -1,0 +1,52 @@
+"""Single files that are one document each, such as ``page.html``: a folder of one file.
+
+The id is the path as it was written. The kept copy lies under ``kept/`` in the same place, from
+wherever the path begins; what leads up and out of there is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from neardup.documents.folder import FolderSource
+from neardup.documents.listing import Entry, entry_of
+from neardup.documents.remote import Place, Remote
+from neardup.documents.streams import unreadable
+
+
+@dataclass
+class FileSource(FolderSource):
+    """``path`` is the file."""
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        found = self._entry()
+        if found is None:
+            raise unreadable(self.path, OSError("it is no file"))
+        return [found]
+
+    def _entry(self) -> Entry | None:
+        if not isinstance(self.path, Remote):
+            return entry_of(self.path, self.file)
+        found = self.path.stat()
+        return Entry(self.file, found.st_size, None, found.st_mtime_ns)
+
+    def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a folder)
+        return self.path
+
+    def id_of(self, entry: Entry) -> str:
+        return entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+    def place(self, entry: Entry) -> str:
+        _, _, name = entry.name.rpartition("://")
+        parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")]
+        return "/".join(part.replace(":", "") for part in parts)  # of a drive
+
+    def _now(self, entries: Sequence[Entry]) -> list[Entry | None]:
+        if isinstance(self.path, Remote):
+            same = self.path.now() == self.path.found
+            return [entry if same else None for entry in entries]
+        return [self._entry() if self.path.exists() else None for _ in entries]

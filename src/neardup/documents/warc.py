@@ -1,0 +1,247 @@
+"""WARC files, plain or compressed: the pages of a crawl are its documents.
+
+The id is that of the record; rows count the pages. Kept output is the file without the records of
+pages that were set aside or rejected: all others, requests and pictures too, stay as they are, byte
+for byte, each packed by itself as the standard asks for. Where the file is cut off or broken, one
+rejected document stands for the rest.
+"""
+
+from __future__ import annotations
+
+import bz2
+import functools
+import gzip
+import importlib.util
+import lzma
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+
+from neardup.documents.columns import (
+    Columns,
+    DocumentBatch,
+    LostChunk,
+    Mask,
+    Rejected,
+    unknown_column,
+)
+from neardup.documents.extraction.charsets import decoded_html
+from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.extraction.page import META, TEXT, Extracted, Meta, Page
+from neardup.documents.lost import Watch, lost_from_here
+from neardup.documents.remote import Place
+from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable, whole_file
+from neardup.documents.tables import TableChunk
+from neardup.documents.warc_records import (
+    Cut,
+    Found,
+    Record,
+    held_content,
+    is_page,
+    pages,
+    records,
+)
+from neardup.errors import MissingExtraError
+
+NAMES = ("id", "text", *META, "crawled")
+Write = Callable[[Record, IO[bytes]], None]
+CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
+
+
+@dataclass(frozen=True)
+class WarcChunk:
+    """Some pages of a file, the first of them number ``first_row``."""
+
+    source: WarcSource
+    pages: Sequence[Found]
+    first_row: int
+    columns: Columns
+
+    def read(self) -> DocumentBatch:
+        table = self.source.table(self.pages)
+        of = (self.source.file, self.first_row, self.columns)
+        extra = {name: table[name] for name in self.columns.found(NAMES)}
+        batch = TableChunk(*of, table["text"], table[self.columns.id_name], extra).read()
+        reasons = table["reason"].to_pylist()
+        rejected = [
+            replace(lost, reason=reasons[lost.row - self.first_row] or lost.reason)
+            for lost in batch.rejected
+        ]
+        return replace(batch, rejected=rejected)
+
+
+@dataclass
+class WarcSource:
+    path: Place
+    file: str
+    codec: str | None = None
+    extractor: Extractor = field(default_factory=Extractor)
+    chunk_bytes: int = CHUNK_BYTES
+    watch: Watch = field(default_factory=Watch)
+    passed: Counter[str] = field(default_factory=Counter)  # records that are no pages, by type
+    _lost: Rejected | None = field(default=None, init=False)
+
+    def check(self) -> None:
+        """Raises what would stop a run, before it begins."""
+        if importlib.util.find_spec("fastwarc") is None:
+            raise MissingExtraError(
+                f"{self.file} is a WARC file; to read it takes fastwarc, which is not installed.",
+                hint="pip install 'neardup[html]'",
+            )
+        self.extractor.extraction.check(("html",), self.file)
+        with open_binary(self.path, self.codec) as stream:
+            start = stream.read(5)
+        if start and start != b"WARC/":
+            raise unreadable(self.path, OSError(f"expected WARC/ at its start, got {start!r}"))
+
+    def chunks(self, columns: Columns) -> Iterator[WarcChunk | LostChunk]:
+        there = [name for name in NAMES if name != "text"]
+        for name in (columns.id_name, *columns.found(there)):
+            if name not in there:
+                raise unknown_column(name, NAMES, self.file)
+        if columns.text != "text":
+            raise unknown_column(columns.text, NAMES, self.file)
+        with open_binary(self.path, self.codec) as stream:
+            yield from self.chunks_of(stream, columns)
+        if self._lost:
+            extra = dict.fromkeys(columns.found(NAMES), pa.large_string())
+            yield LostChunk(self._lost, extra)
+
+    def chunks_of(self, stream: IO[bytes], columns: Columns) -> Iterator[WarcChunk]:
+        row, held, size = 1, [], 0
+        for found in self._pages(stream):
+            held.append(found)
+            size += len(found.page.data) if found.page else 0
+            if size >= self.chunk_bytes or len(held) >= CHUNK_PAGES:
+                yield WarcChunk(self, held, row, columns)
+                row, held, size = row + len(held), [], 0
+        if held:
+            yield WarcChunk(self, held, row, columns)
+
+    def _pages(self, stream: IO[bytes]) -> Iterator[Found]:
+        """``_lost`` is then what stands for the rest, where not all could be read."""
+        self._lost, row = None, 1
+        self.passed.clear()
+        try:
+            for found in pages(stream, self.passed):
+                yield found
+                row += 1
+        except Cut as cut:
+            self._lost = Rejected(self.file, row, str(cut), None)
+        except (OSError, pa.ArrowException) as error:
+            if row == 1:
+                raise unreadable(self.path, error) from error
+            self._lost = Rejected(self.file, row, lost_from_here(error), None)
+
+    def table(self, found: Sequence[Found]) -> dict[str, pa.Array]:
+        texts = self._texts(found)
+        columns: dict[str, list[str | None]] = {
+            "id": [one.id for one in found],
+            "text": [text.text for text in texts],
+            "reason": [one.reason or text.reason for one, text in zip(found, texts, strict=True)],
+            "crawled": [one.crawled for one in found],
+            **{name: [getattr(text.meta, name) for text in texts] for name in META},
+        }
+        return {name: pa.array(values, pa.large_string()) for name, values in columns.items()}
+
+    def nothing(self, columns: Columns) -> WarcChunk:
+        return WarcChunk(self, [], 1, columns)
+
+    def _texts(self, found: Sequence[Found]) -> list[Extracted]:
+        as_it_is = not self.extractor.extraction.pages
+        wanted = [one.page for one in found if one.page and not (as_it_is or one.page.kind == TEXT)]
+        extracted = iter(self.extractor.texts(wanted))
+        return [
+            Extracted(None)
+            if one.page is None
+            else _plain(one.page)
+            if as_it_is or one.page.kind == TEXT
+            else next(extracted)
+            for one in found
+        ]
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
+        wanted = set(rows)
+        with open_binary(self.path, self.codec) as stream:
+            found = {r: one for r, one in enumerate(self._pages(stream), 1) if r in wanted}
+        texts = self.table(list(found.values()))["text"].to_pylist()
+        known = dict(zip(found, texts, strict=True))
+        return [known.get(row) or "" for row in rows]
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        parts, row = [], 0
+        with open_binary(self.path, self.codec) as stream:
+            for chunk in self.chunks_of(stream, Columns()):
+                table = pa.table(self.table(chunk.pages)).select(list(NAMES))
+                mask = [bool(k) for k in keep[row : row + len(table)]]
+                mask += [False] * (len(table) - len(mask))
+                parts.append(table.filter(pa.array(mask, pa.bool_())))
+                row += len(table)
+        none = pa.table({name: pa.array([], pa.large_string()) for name in NAMES})
+        return pa.concat_tables([none, *parts]), row + (self._lost is not None)
+
+    def copy_records(self, keep: Mask, write: Write) -> int:
+        """Gives what stays, record by record, to ``write``; says how many documents there are."""
+        with open_binary(self.path, self.codec) as stream:
+            return self.copy_from(stream, keep, write)
+
+    def copy_from(self, stream: IO[bytes], keep: Mask, write: Write) -> int:
+        row = 0
+        try:
+            for record, content in records(stream):
+                held = held_content(record, content)
+                page = is_page(record, held or content)
+                if not page or (row < len(keep) and keep[row]):
+                    write(record, held or content)
+                row += page
+        except Cut:
+            return row + 1
+        return row
+
+
+def _plain(page: Page) -> Extracted:
+    found = decoded_html(page.data, page.charset)
+    return Extracted(found.text, found.reason, Meta(url=page.url), None, found.encoding)
+
+
+@contextmanager
+def warc_writer(path: Path, codec: str | None) -> Iterator[Callable[[WarcSource, Mask], int]]:
+    """Gives a function that adds the kept records of a file and says how many documents it has."""
+    with whole_file(path) as part, part.open("wb", buffering=1 << 20) as out:
+        write = functools.partial(write_record, out, codec)
+        yield lambda source, keep: source.copy_records(keep, write)
+
+
+def write_record(out: IO[bytes], codec: str | None, record: Record, content: IO[bytes]) -> None:
+    begin = out.tell()
+    with _packed(out, codec) as packed:
+        packed.write(record.head)
+        shutil.copyfileobj(content, packed, 1 << 20)
+        packed.write(b"\r\n\r\n")
+    if getattr(content, "left", 0):  # it was cut off
+        out.seek(begin)
+        out.truncate()
+
+
+@contextmanager
+def _packed(out: IO[bytes], codec: str | None) -> Iterator[Any]:
+    """A member or frame of its own, which can be read without those before it."""
+    if codec is None:
+        yield out
+    elif codec == "gzip":
+        with gzip.GzipFile("", "wb", fileobj=out, mtime=0) as packed:
+            yield packed
+    elif codec in ("bz2", "xz"):
+        with (bz2.BZ2File if codec == "bz2" else lzma.LZMAFile)(out, "wb") as packed:
+            yield packed
+    else:
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, codec) as packed:
+            yield packed
+        out.write(sink.getvalue())

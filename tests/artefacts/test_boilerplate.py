@@ -1,0 +1,65 @@
+"""Boilerplate: the same from texts and from the file of a run, with a digest, in two methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import neardup as nd
+from neardup.artefacts.boilerplate import boilerplate_of, load_boilerplate
+from neardup.errors import InputError, SettingsError, SignatureError
+from neardup.text.options import Text
+
+NOTICE = " ".join(f"notice{i}" for i in range(60))
+TEXTS = [
+    *(f"{' '.join(f'{name}{i}' for i in range(20))} {NOTICE}" for name in ("one", "other")),
+    NOTICE,
+    NOTICE.upper(),
+]
+
+
+def test_saved_and_loaded(tmp_path: Path) -> None:
+    made = boilerplate_of([NOTICE, ""], 5, Text())
+    made.save(tmp_path / "b.arrow")
+    again = load_boilerplate(tmp_path / "b.arrow", 5, Text())
+    assert (again.hashes.tolist(), again.digest) == (made.hashes.tolist(), made.digest)
+    assert made.describe()["shingles"] == 56
+    with pytest.raises(SignatureError, match="5-word shingles"):
+        load_boilerplate(tmp_path / "b.arrow", 4, Text())
+    with pytest.raises(InputError, match="give texts as a list"):
+        load_boilerplate(tmp_path / "none.arrow", 4, Text())
+    with pytest.raises(SettingsError, match="boilerplate is 7; expected texts"):
+        nd.dedup(TEXTS, boilerplate=7)
+
+
+@pytest.mark.parametrize("method", ["shingles", "rareshingles"])
+def test_a_run_stores_what_it_ignored(tmp_path: Path, method: str) -> None:
+    plain = nd.dedup(TEXTS, method=method, threshold=0.5)
+    result = nd.dedup(TEXTS, method=method, threshold=0.5, boilerplate=[NOTICE])
+    assert (plain.counts.too_short, result.counts.too_short) == (0, 1)
+    # What is nothing but boilerplate is a duplicate only of its equal.
+    assert result.decisions["kept_id"].to_pylist() == [None, None, None, "input:3"]
+    result.save(tmp_path / "out")
+    stored = str(tmp_path / "out/artefacts/boilerplate.arrow")
+    again = nd.dedup(TEXTS, method=method, threshold=0.5, boilerplate=stored)
+    signatures = [one.info["settings"]["signature"]["digest"] for one in (plain, result, again)]
+    assert signatures[0] != signatures[1] == signatures[2]
+    assert again.decisions["kept_id"].equals(result.decisions["kept_id"])
+
+
+@pytest.mark.parametrize("method", ["shingles", "rareshingles"])
+def test_a_few_shingles_beside_boilerplate_say_nothing(method: str) -> None:
+    texts = [
+        f"{NOTICE} and so on it goes for today",
+        f"{NOTICE.upper()} and so on it goes for long",
+    ]
+    result = nd.dedup(texts, method=method, threshold=0.1, boilerplate=[NOTICE])
+    assert (result.counts.duplicates, result.counts.too_short) == (0, 2)
+
+
+def test_a_run_with_other_boilerplate_is_not_built_on(tmp_path: Path) -> None:
+    first = nd.dedup(TEXTS, method="shingles", boilerplate=[NOTICE], signatures=True)
+    first.save(tmp_path / "out")
+    with pytest.raises(SignatureError, match="differ in boilerplate"):
+        nd.dedup(TEXTS, method="shingles", boilerplate=["other"], against=[tmp_path / "out"])

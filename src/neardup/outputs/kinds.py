@@ -77,7 +77,10 @@ def kinds_by_place(result: Result, collection: Collection, a: Array, b: Array) -
     file = pc.index_in(
         result.decisions["file"].cast(pa.large_string()), pa.array(files, pa.large_string())
     )
-    names = places(pc.fill_null(file, len(files)).to_numpy(), result.decisions["row"].to_numpy())
+    names = places(
+        pc.fill_null(file, len(files)).to_numpy(),
+        pc.fill_null(result.decisions["row"], 0).to_numpy(),
+    )
     keys, text = np.unique(names, return_inverse=True)
     inputs = [(collection, Columns(text=result.info["settings"]["text"]))]
     return kinds_of_texts(keys, text, a, b, inputs, place_keys(files), Means()).of(a, b)

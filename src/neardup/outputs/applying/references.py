@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.decisions.kinds import Kinds, aligned_kinds
 from neardup.errors import SettingsError
 from neardup.methods.method import Method
+from neardup.outputs.kinds import kind_counts
 from neardup.outputs.result import Result
 from neardup.outputs.rethreshold import decide_again
 from neardup.outputs.tables import decision_column
-from neardup.schema import Array
-
-PREFIX = "ref:"
+from neardup.outputs.texts import REFERENCE, texts_of
+from neardup.schema import Array, Ragged
 
 
 def decide_against(result: Result, method: Method, info: dict[str, Any], rank: Array) -> Result:
@@ -32,11 +33,14 @@ def decide_against(result: Result, method: Method, info: dict[str, Any], rank: A
         pa.concat_tables([_kept(references), result.decisions]).unify_dictionaries(),
         result.pairs,
         info,
+        collection=result._collection,
     )
     after = np.concatenate([np.arange(count), count + rank])
     made = decide_again(before, result.pairs, method, info, after)
     decisions = made.decisions.slice(count).combine_chunks()
     decisions = _with(decisions, "ref", pc.is_in(decisions["kept_id"], references))
+    if info["settings"]["kinds"] != "none":
+        decisions = _classified(result, decisions)
     if info["settings"]["clusters"] == "components":
         # Chains have no order; those through copies among the references are known only there.
         decisions = _with(decisions, "cluster", result.decisions["cluster"])
@@ -49,8 +53,23 @@ def decide_against(result: Result, method: Method, info: dict[str, Any], rank: A
         artefacts=result.artefacts,
         text_digests=result.text_digests,
     )
-    info["counts"] = vars(made.counts)
+    info["counts"], info["kinds"] = vars(made.counts), kind_counts(decisions)
     return made
+
+
+def _classified(result: Result, decisions: pa.Table) -> pa.Table:
+    """With the kinds of copies of references, whose texts the rule has not read."""
+    ids, kept = decisions["id"].to_pylist(), decisions["kept_id"].to_pylist()
+    open_ = pc.and_(decisions["ref"], pc.is_null(decisions["kind"]))
+    rows = np.flatnonzero(np.asarray(pc.fill_null(open_, False)))
+    texts = texts_of(result, [name for row in rows for name in (ids[row], kept[row])])
+    rows = np.array([r for r in rows if {ids[r], kept[r]} <= texts.keys()], np.int64)
+    both = Ragged.of_texts([texts[names[row]] for names in (ids, kept) for row in rows])
+    known = Kinds.of_columns(decisions)
+    known.put(rows, aligned_kinds(both, np.arange(len(rows)), len(rows) + np.arange(len(rows))))
+    for name, column in known.columns().items():
+        decisions = _with(decisions, name, column)
+    return decisions
 
 
 def _with(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
@@ -61,8 +80,8 @@ def _references(result: Result) -> pa.Array:
     """The earlier document of a pair comes first in it, and pairs are in the order of documents:
     so references come up in their order."""
     first = pc.unique(result.pairs["a"])
-    found = first.filter(pc.starts_with(first, PREFIX))
-    if pc.any(pc.starts_with(result.decisions["id"], PREFIX)).as_py():
+    found = first.filter(pc.starts_with(first, REFERENCE))
+    if pc.any(pc.starts_with(result.decisions["id"], REFERENCE)).as_py():
         raise SettingsError(
             "Documents of this run have ids that look like those of its references (ref:…), and "
             "the policy has another order than the run.",

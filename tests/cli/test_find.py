@@ -71,3 +71,17 @@ def test_lists_all_pairs_as_in_python(run: Run, tmp_path: Path) -> None:
     told = json.loads(run("find", path, "-o", tmp_path / "out", "--json", "--quiet").stdout)
     assert told["pairs"] == nd.find(path).info["pairs"] == "complete"
     assert told["counts"]["pairs"] == nd.find(path).counts.pairs == 500 * 499 // 2
+
+
+def test_kinds_are_counted_and_may_be_left_out(run: Run, docs: Path, tmp_path: Path) -> None:
+    done = run("find", docs, "-o", tmp_path / "all", "--kinds", "all")
+    assert "Kinds of duplicates: 1 identical, 1 revision." in done.stderr
+    result = nd.Result.load(tmp_path / "all")
+    assert result.info["kinds"] == {"identical": 1, "revision": 1}
+    assert sorted(result.pairs["kind"].to_pylist()) == ["identical", "revision", "revision"]
+    fast = run("find", docs, "--kinds", "none", "--json")
+    assert json.loads(fast.stdout)["kinds"] == {"identical": 1, "unknown": 1}
+    assert "1 identical, 1 not classified (--kinds none)." in fast.stderr
+    wrong = run("find", docs, "--kinds", "some")
+    assert wrong.exit_code == 2
+    assert "kinds is 'some'. Hint: expected decided or all or none." in wrong.stderr

@@ -25,6 +25,7 @@ from neardup.dryrun.groups import Duplicates, Seen, scaled, seen_in
 from neardup.dryrun.sample import MOST_BYTES, Sample
 from neardup.dryrun.writing import Cost
 from neardup.local.artefacts import with_artefacts
+from neardup.local.kinds import find_kinds
 from neardup.local.run import run
 from neardup.outputs.outcome import Outcome
 from neardup.plan import Plan
@@ -105,7 +106,8 @@ def _run_on_sample(collection: Collection, plan: Plan, most: float) -> _Ran:
         sampled, began = _Sampled(sample, collection), time.perf_counter()
         given = with_artefacts(sampled, replace(plan, limit=None), Silent())
         counted = time.perf_counter() - began
-        outcome, _ = run(sampled, given, Silent())
+        outcome, given = run(sampled, given, Silent())
+        find_kinds(sampled, given, outcome, Silent())  # for the time it takes
         spent.append(counted + sum(outcome.timings.values()))
         if len(spent) == TIMES or sum(spent) > PATIENCE:
             best = min(spent)

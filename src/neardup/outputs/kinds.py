@@ -6,7 +6,6 @@ Pairs that digests tell are not aligned. What cannot be read again has no kind; 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -57,9 +56,9 @@ class PairKinds:
 def kind_counts(decisions: pa.Table) -> dict[str, int]:
     """How many duplicates are of each kind, in the order of the list."""
     aside = decisions.filter(pc.equal(decisions["decision"], DUPLICATE))["kind"]
-    counted = Counter(aside.cast(pa.string()).to_pylist())
-    found = {kind: counted[kind] for kind in KINDS if counted[kind]}
-    return found | ({UNKNOWN: counted[None]} if counted[None] else {})
+    counted = pc.value_counts(aside.cast(pa.string())).to_pylist()
+    counts = {one["values"] or UNKNOWN: one["counts"] for one in counted}
+    return {kind: counts[kind] for kind in (*KINDS, UNKNOWN) if kind in counts}
 
 
 def pair_kinds(outcome: Outcome, a: Array, b: Array, inputs: Inputs, means: Means) -> PairKinds:

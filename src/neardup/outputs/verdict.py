@@ -14,12 +14,13 @@ import pyarrow as pa
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, ReadyNeed, resolved
-from neardup.artefacts.calibration import Calibration
+from neardup.artefacts.calibration import PLANTED, USUAL, VALLEY, Calibration
 from neardup.methods.method import CalibratedMethod, Method, Prepared
 
-VALLEY = {
-    True: "where the scores of the collection have a valley",
-    False: "the usual one: the scores of the collection have no clear valley",
+CUT = {
+    VALLEY: "where the scores of the collection have a valley",
+    PLANTED: "where planted copies and traps say",
+    USUAL: "the usual one: the scores of the collection have no clear valley",
 }
 WHY = {
     "equal": ("their evidence is equal, so nothing else is asked",),
@@ -35,7 +36,7 @@ class Verdict:
     """``decided``: "score", "equal" (evidence), "too short", "veto" (above the threshold, and
     refused all the same) or "own cuts" (below it, but the pair stands out in its collection).
 
-    ``valley``: in a calibrated run, whether the scores of the collection showed where to cut.
+    ``cut_by``: in a calibrated run, what says where to cut: "valley", "planted" or "usual".
     ``own_cuts`` are those of the two documents there, where both have one. ``note`` says what else
     is to be known.
     """
@@ -46,7 +47,7 @@ class Verdict:
     duplicate: bool
     decided: str = "score"
     note: str | None = None
-    valley: bool | None = None
+    cut_by: str | None = None
     own_cuts: tuple[float, float] | None = None
 
     def __str__(self) -> str:
@@ -57,8 +58,8 @@ class Verdict:
     def lines(self) -> list[str]:
         """What decided, where it was more than one score and one threshold."""
         told = []
-        if self.valley is not None:
-            told.append(f"the cut for all is {self.threshold:.4g}, {VALLEY[self.valley]}")
+        if self.cut_by is not None:
+            told.append(f"the cut for all is {self.threshold:.4g}, {CUT[self.cut_by]}")
         if self.own_cuts:
             first, second = self.own_cuts
             told.append(f"own cuts of the two documents: {first:.4g} and {second:.4g}")
@@ -87,7 +88,7 @@ def judge(method: Method, a: str, b: str, artefacts: Artefacts = NO_ARTEFACTS) -
         duplicate=found.duplicate,
         decided=found.decided,
         note="; ".join(said for said in (found.note, alone) if said) or None,
-        valley=calibration.clear if isinstance(calibration, Calibration) else None,
+        cut_by=calibration.by if isinstance(calibration, Calibration) else None,
         own_cuts=_own_cuts(calibration, prepared),
     )
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from random import Random
 from typing import NamedTuple
 
-from neardup.evaluation.planting.surface_edits import layout
-
 from neardup.planting.edits import EDITS, Edit
 from neardup.planting.material import Material
+from neardup.planting.surface_edits import layout
 from neardup.planting.units import sentence_parts, units
 
 RUNNING = 12  # lines of a page with a running header

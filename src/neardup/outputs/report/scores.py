@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from neardup.artefacts.calibration import PLANTED, USUAL, VALLEY
 from neardup.outputs.html.page import card, prose
 from neardup.outputs.html.safe import Html
 from neardup.outputs.html.table import Share, Table, percent, table_html
@@ -75,18 +76,27 @@ def _calibration(run: Run) -> dict[str, Any] | None:
     return found
 
 
+CUT = {
+    VALLEY: "The collection itself says where duplicates begin: at {}, in a clear valley of the "
+    "scores, where few pairs are neither alike nor unlike.",
+    PLANTED: "Duplicates begin at {}, where copies with planted edits and traps, made of documents "
+    "of this collection, are told apart best.",
+    USUAL: "Duplicates begin at {}, the usual cut of the method: the scores of this collection "
+    "have no clear valley that would say otherwise.",
+}
+
+
 def _cut(run: Run, score: Array) -> str:
     threshold = run.result.threshold
     made = _calibration(run)
     if made is None:
         return f"Two documents are duplicates from a score of {threshold:.4g} on."
-    told = [
-        f"The collection itself says where duplicates begin: at {threshold:.4g}, in a clear valley "
-        "of the scores, where few pairs are neither alike nor unlike."
-        if made["clear"]
-        else f"Duplicates begin at {threshold:.4g}, the usual cut of the method: the scores of "
-        "this collection have no clear valley that would say otherwise."
-    ]
+    told = [CUT[made["by"]].format(f"{threshold:.4g}")]
+    if made["found"] is not None:
+        told.append(
+            f"Of copies with planted edits {made['found']:.0%} are found there, and "
+            f"{made['trapped']:.0%} of the traps, which share only a frame, pass."
+        )
     if made.get("stability") is not None:
         told.append(
             f"A cut 0.05 higher or lower would not touch {made['stability']:.0%} of the pairs "

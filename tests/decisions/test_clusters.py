@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.decisions.clusters import components, rule_clusters
-from neardup.decisions.kinds import kinds_of
+from neardup.decisions.kinds import by_digests
 from reference import rule as twin
 
 
@@ -48,6 +48,6 @@ def test_clusters_of_the_rule(wished: list[int]) -> None:
 def test_kinds() -> None:
     text, normal = np.array([1, 1, 2, 3], np.uint64), np.array([9, 9, 9, 8], np.uint64)
     a, b = np.array([0, 0, 0, 1, -1]), np.array([1, 2, 3, -1, 1])
-    made = kinds_of(a, b, text, normal).to_pylist()
+    made = by_digests(a, b, text, normal).columns()["kind"].to_pylist()
     assert made == ["identical", "normalised", None, None, None]
-    assert len(kinds_of(a[:0], b[:0], text[:0], normal[:0])) == 0
+    assert len(by_digests(a[:0], b[:0], text[:0], normal[:0])) == 0

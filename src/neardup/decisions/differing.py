@@ -11,18 +11,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
-from neardup.text.alignments import (
-    BEGINS_PARAGRAPH,
-    BEGINS_SENTENCE,
-    ENDS_PARAGRAPH,
-    ENDS_SENTENCE,
-    ONLY_NUMBERS,
+from neardup.decisions.written import (
+    Side,
+    begins_line,
+    begins_paragraph,
+    ends_line,
+    ends_paragraph,
+    letters,
+    lines,
+    more_characters,
+    no_digits,
+    whole_paragraphs,
 )
+from neardup.text.alignments import BEGINS_SENTENCE, ENDS_SENTENCE, ONLY_NUMBERS
 
 BOTH = ("replaced", "numbers", "misread", "rebroken")
 ONE = ("furniture", "cut", "end_sentences", "end_paragraphs", "paragraphs", "inside")
@@ -32,63 +37,15 @@ BEGINNING, END, WITHIN = range(3)  # of both texts
 MOVED_WORDS = 5  # fewer in another place are an edit
 ALIKE, MOST_ALIKE_BYTES = 0.65, 400  # of the letters of words that were misread
 PARAGRAPH_WORDS = 8  # shorter ones are lines, headings, entries
-LINE = 100  # characters; a text of longer lines is not hard-wrapped: its lines are paragraphs
-SPACELESS = 0xE0  # the first byte of a character of Han, Kana, Hangul, Thai … in UTF-8
-MOSTLY, FEW = 0.8, 0.2
+MOSTLY = 0.8  # of the words, for texts in another order
 NOTICE, NOTICE_LINE = 12, 7  # words of short lines around a text, and of each
 MOST_RUNNING = 40  # words of headers and footers between two pages
 ONCE_WORDS = 4  # of what counts once, however often it was added
-NEAR = 200  # bytes in which the beginning or the end of a line is looked for
 
-_ALL = bytes(range(256))
-_LETTERS = bytes(c for c in _ALL if c >= 128 or chr(c).isalnum())
-_SIGNS = bytes(c for c in _ALL if c not in _LETTERS)
-_LOWER = _ALL.lower()
-# In UTF-8: Latin-1 signs, general punctuation, CJK and full-width punctuation.
-_MARKS = re.compile(
-    rb"\xc2[\x80-\xbf]|\xe2[\x80-\x81][\x80-\xbf]|\xe3\x80[\x80-\xbf]|\xef\xbc[\x81-\x8f\x9a-\xa0]"
-)
-# Arabic, Persian, Devanagari, Bengali, Thai and full-width digits.
-_DIGITS = re.compile(
-    rb"\xd9[\xa0-\xa9]|\xdb[\xb0-\xb9]|\xe0\xa5[\xa6-\xaf]|\xe0\xa7[\xa6-\xaf]"
-    rb"|\xe0\xb9[\x90-\x99]|\xef\xbc[\x90-\x99]"
-)
-_BLANK_LINE = re.compile(rb"\n[ \t\r]*\n")
-_LINE_END = re.compile(rb"\n")
 _WORD = re.compile(rb"[0-9a-z\x80-\xff]+")
 _BARS = re.compile("[|•·»]")
 _PIECES = re.compile("[\n|•·»]+")
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
-
-
-class Text:
-    def __init__(self, text: bytes) -> None:
-        self.bytes = text
-
-    @cached_property
-    def line_breaks(self) -> re.Pattern[bytes]:
-        """What parts paragraphs: a line end, or a blank line where lines are short."""
-        lines = [len(line) for line in self.bytes.decode("utf-8", "replace").split("\n")]
-        long = sum(length for length in lines if length > LINE)
-        return _LINE_END if long > FEW * sum(lines) else _BLANK_LINE
-
-    @property
-    def wrapped(self) -> bool:
-        return self.line_breaks is _BLANK_LINE
-
-
-class Side(NamedTuple):
-    """One side of a passage."""
-
-    text: Text
-    begin: int
-    end: int
-    words: int
-    edges: int
-
-    @property
-    def bytes(self) -> bytes:
-        return self.text.bytes[self.begin : self.end]
 
 
 class Alone(NamedTuple):
@@ -117,7 +74,7 @@ class Tally:
         if not (a.words and b.words):
             self._add_alone("a" if a.words else "b", a if a.words else b, max(a.words, b.words), at)
             return
-        if more := _more_characters(a, b):
+        if more := more_characters(a, b):
             self._found.append((f"inside_{'a' if more > 0 else 'b'}", abs(more)))
             return
         most, least = max(a.words, b.words), min(a.words, b.words)
@@ -131,12 +88,12 @@ class Tally:
 
     def _both(self, a: Side, b: Side) -> str | None:
         """The class of words that stand for others; None for a change that was made before."""
-        one, other = _letters(a.bytes), _letters(b.bytes)
+        one, other = letters(a.bytes), letters(b.bytes)
         if one == other:
             return "rebroken"
-        if a.edges & b.edges & ONLY_NUMBERS or _no_digits(one) == _no_digits(other):
+        if a.edges & b.edges & ONLY_NUMBERS or no_digits(one) == no_digits(other):
             return "numbers"
-        change = _no_digits(one), _no_digits(other)
+        change = no_digits(one), no_digits(other)
         if change in self._seen:
             return None
         self._seen.add(change)
@@ -145,15 +102,15 @@ class Tally:
         return "misread" if Indel.normalized_similarity(one, other) >= ALIKE else "replaced"
 
     def _add_alone(self, letter: str, side: Side, words: int, at: int) -> None:
-        if words <= ONCE_WORDS and (word := _no_digits(_letters(side.bytes))):
+        if words <= ONCE_WORDS and (word := no_digits(letters(side.bytes))):
             change = letter.encode(), word
             if change in self._seen:
                 return
             self._seen.add(change)
-        own_line = _begins_line(side) and _ends_line(side)
+        own_line = begins_line(side) and ends_line(side)
         self._alone.append(Alone(letter, side, words, at, own_line))
         if own_line and words <= MOST_RUNNING:
-            self._running.update((letter, line) for line in _lines(side))
+            self._running.update((letter, line) for line in lines(side))
 
     def is_reordered(self) -> bool:
         """Whether nearly the same words are on both sides, only elsewhere."""
@@ -171,7 +128,7 @@ class Tally:
         known: set[tuple[str, bytes]] = set()
         for one in self._alone:
             name = self._class(one)
-            line = one.letter, b"".join(_lines(one.side)) if one.words <= MOST_RUNNING else b""
+            line = one.letter, b"".join(lines(one.side)) if one.words <= MOST_RUNNING else b""
             if name == "furniture" and line in known:
                 continue  # the same header on another page
             known.add(line)
@@ -183,58 +140,13 @@ class Tally:
         if one.at != WITHIN:
             return _class_at_end(one)
         long = one.words >= PARAGRAPH_WORDS
-        return "paragraphs" if long and _whole_paragraphs(one.side) else "inside"
+        return "paragraphs" if long and whole_paragraphs(one.side) else "inside"
 
     def _is_running(self, one: Alone) -> bool:
         """Page numbers, and lines that come again with other ones."""
         if one.words > MOST_RUNNING:
             return False
-        return all(not line or self._running[one.letter, line] > 1 for line in _lines(one.side))
-
-
-def _letters(part: bytes) -> bytes:
-    """In small letters, without spaces and marks."""
-    low = part.translate(_LOWER, _SIGNS)
-    return low if low.isascii() else _MARKS.sub(b"", low)
-
-
-def _lines(side: Side) -> list[bytes]:
-    return [_no_digits(_letters(line)) for line in side.bytes.split(b"\n") if line.strip()]
-
-
-def _no_digits(letters: bytes) -> bytes:
-    left = letters.translate(None, b"0123456789")
-    return left if left.isascii() else _DIGITS.sub(b"", left)
-
-
-def _more_characters(a: Side, b: Side) -> int:
-    """How many ``a`` has more (``b``, below 0) where the script has no spaces and that is all the
-    difference; else 0."""
-    if min(a.bytes[0], b.bytes[0]) < SPACELESS:
-        return 0
-    one, other = (side.bytes.decode("utf-8", "replace") for side in (a, b))
-    short, long = sorted((one, other), key=len)
-    left = next(
-        (i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short)
-    )
-    right = len(short) - left
-    return len(one) - len(other) if long.endswith(short[left:] if right else "") else 0
-
-
-def _begins_line(side: Side) -> bool:
-    text, floor = side.text.bytes, max(0, side.begin - NEAR)
-    at = text.rfind(b"\n", floor, side.begin)
-    if at < 0 and floor > 0:
-        return False
-    return not _letters(text[max(at, floor) : side.begin])
-
-
-def _ends_line(side: Side) -> bool:
-    text = side.text.bytes
-    at = text.find(b"\n", side.end, side.end + NEAR)
-    if at < 0 and side.end + NEAR < len(text):
-        return False
-    return not _letters(text[side.end : at if at >= 0 else len(text)])
+        return all(not line or self._running[one.letter, line] > 1 for line in lines(one.side))
 
 
 def _is_notice(one: Alone) -> bool:
@@ -258,22 +170,6 @@ def _is_menu(one: Alone) -> bool:
 def _class_at_end(one: Alone) -> str:
     """By where the cut is: within a sentence, between sentences, between paragraphs."""
     side, at = one.side, one.at
-    if (_ends_paragraph, _begins_paragraph)[at](side):
+    if (ends_paragraph, begins_paragraph)[at](side):
         return "end_paragraphs"
     return "end_sentences" if side.edges & (ENDS_SENTENCE, BEGINS_SENTENCE)[at] else "cut"
-
-
-def _begins_paragraph(side: Side) -> bool:
-    return bool(side.edges & BEGINS_PARAGRAPH) or (not side.text.wrapped and _begins_line(side))
-
-
-def _ends_paragraph(side: Side) -> bool:
-    return bool(side.edges & ENDS_PARAGRAPH) or (not side.text.wrapped and _ends_line(side))
-
-
-def _whole_paragraphs(side: Side) -> bool:
-    """Whether nearly all of it is paragraphs that the other text has not at all."""
-    inside = side.text.line_breaks.finditer(side.text.bytes, side.begin, side.end)
-    edges = [found.start() for found in inside]
-    edges = [side.begin] * _begins_paragraph(side) + edges + [side.end] * _ends_paragraph(side)
-    return bool(edges) and edges[-1] - edges[0] >= MOSTLY * (side.end - side.begin)

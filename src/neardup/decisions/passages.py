@@ -13,18 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from neardup.decisions.differing import (
-    BEGINNING,
-    BOTH,
-    END,
-    MOVED_WORDS,
-    ONE,
-    SPACELESS,
-    WITHIN,
-    Side,
-    Tally,
-    Text,
-)
+from neardup.decisions.differing import BEGINNING, BOTH, END, MOVED_WORDS, ONE, WITHIN, Tally
+from neardup.decisions.written import SPACELESS, Side, Text
 from neardup.schema import Array, Ragged
 from neardup.text.alignments import (
     BEGINS_PARAGRAPH,

@@ -14,7 +14,7 @@ from cli.sample import DOCUMENTS, Run, jsonl
 SHOWN = """\
 1  fox
    2  copy  1.0000  identical
-   3  edited  0.8378
+   3  edited  0.8378  revision
 4  other
 5  short  too_short
 """

@@ -131,8 +131,8 @@ def test_an_unused_column_that_is_broken_is_found_when_kept_rows_are_written(
     with pytest.raises(KeptError, match="The decisions are in"):
         result.save(tmp_path / "out")
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
-        "decisions.parquet", "duplicates.parquet", "pairs.parquet", "rejected.jsonl",
-        "report.html", "run.json",
+        "decisions.parquet", "digests.parquet", "duplicates.parquet", "pairs.parquet",
+        "rejected.jsonl", "report.html", "run.json",
     ]  # fmt: skip
     assert nd.Result.load(tmp_path / "out").counts == result.counts
 

@@ -16,7 +16,7 @@ ROOT = Path(neardup.__file__).parent
 
 # The flow, first to last. What stands in one row may import what stands in rows above it.
 LAYERS = (
-    ("errors", "_native", "progress"),
+    ("counted", "errors", "_native", "progress"),
     ("schema",),
     ("documents", "text"),
     ("features", "planting"),

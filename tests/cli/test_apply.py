@@ -90,6 +90,7 @@ def test_orders_as_options(run: Run, docs: Path, out: Path) -> None:
         "order": ["site:desc", "newest"],
         "actions": {"identical": "drop"},
         "default": "link",
+        "contains": "review",
         "needs": {},
         "date": "day",
     }

@@ -29,7 +29,7 @@ def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -
     said = run("dedup", docs, "-o", tmp_path / "out", "--method", "shingles").stderr
     assert "5 documents = 3 kept + 2 duplicates + 0 rejected." in said
     assert "1 of the kept has too little" in said
-    assert "1 clusters, 3 pairs (complete); shingles ≥ 0.8." in said
+    assert "1 cluster, 3 pairs (complete); shingles ≥ 0.8." in said
     assert f"Written to {tmp_path / 'out'}: kept.jsonl, report.html" in said
     assert f"neardup compare --run {tmp_path / 'out'} fox edited" in said
 
@@ -139,7 +139,7 @@ def test_out_is_required(run: Run, docs: Path) -> None:
 def test_rejected_documents_are_shown(run: Run, broken: Path, tmp_path: Path) -> None:
     done = run("dedup", broken, "-o", tmp_path / "out")
     assert done.exit_code == 0
-    assert "6 documents = 1 kept + 1 duplicates + 4 rejected." in done.stderr
+    assert "6 documents = 1 kept + 1 duplicate + 4 rejected." in done.stderr
     assert f"rejected: {broken}, row 4: text is null" in done.stderr
     assert "… and 1 more, in rejected.jsonl" in done.stderr
     assert len((tmp_path / "out" / "rejected.jsonl").read_text().splitlines()) == 4

@@ -60,7 +60,7 @@ def run(path: Path, tmp_path: Path) -> Path:
     out = tmp_path / "out"
     done = CliRunner().invoke(main, ["dedup", str(path), "-o", str(out)])
     assert done.exit_code == 0, done.output
-    assert f"{len(ROWS)} documents = {len(KEPT)} kept + 1 duplicates + 0 rejected" in done.stderr
+    assert f"{len(ROWS)} documents = {len(KEPT)} kept + 1 duplicate + 0 rejected" in done.stderr
     kept = [place for place in out.iterdir() if place.name.startswith("kept")]
     return kept[0] if len(kept) == 1 else out / "kept"
 

@@ -151,7 +151,7 @@ def test_a_new_threshold_names_the_same_document_as_a_new_run() -> None:
 
 def test_repr_says_what_happened() -> None:
     text = repr(nd.dedup(["a b", "a b", "c"], method="shingles", threshold=0.75))
-    assert text == ("<Result of shingles ≥ 0.75: 3 documents = 2 kept + 1 duplicates + 0 rejected>")
+    assert text == ("<Result of shingles ≥ 0.75: 3 documents = 2 kept + 1 duplicate + 0 rejected>")
 
 
 def test_loaded_results_do_not_know_documents_in_memory(tmp_path: Any) -> None:

@@ -53,7 +53,15 @@ class Done(NamedTuple):
     fills: dict[str, int]
 
 
-Kind = Callable[[int, int], str | None]
+class Told(NamedTuple):
+    """What is known of a pair."""
+
+    kind: str | None = None
+    direction: str | None = None
+    confidence: float | None = None
+
+
+Kind = Callable[[int, int], Told]
 
 
 def apply(
@@ -84,8 +92,12 @@ def apply(
     return done, stay
 
 
-def _action(policy: dict[str, Any], kind: str | None, score: float) -> str:
-    action: str = policy.get("actions", {}).get(kind, policy.get("default", "link"))
+def _action(policy: dict[str, Any], told: Told, score: float) -> str:
+    action: str = policy.get("actions", {}).get(told.kind, policy.get("default", "link"))
+    contains: str = policy.get("contains", "review")
+    if told.direction == "b_in_a" and action in ("drop", "merge") and action != contains:
+        return contains
     least = policy.get("needs", {}).get(action, {})
-    known = score >= least.get("score", 0) and "confidence" not in least
+    sure = -1.0 if told.confidence is None else told.confidence
+    known = score >= least.get("score", 0) and sure >= least.get("confidence", -1)
     return action if known else "review"

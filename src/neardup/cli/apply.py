@@ -26,6 +26,7 @@ SHOWN = 20
 @click.option("--date", metavar="COL", help="The column of the date.  [default: the run's]")
 @click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
 @json_option
+@click.option("--quiet", is_flag=True, help="Say nothing; errors are shown.")
 @debug_option
 def apply(
     run: Path,
@@ -35,6 +36,7 @@ def apply(
     date: str | None,
     dry_run: bool,
     as_json: bool,
+    quiet: bool,
 ) -> None:
     """Apply a policy to the run in the folder RUN, without matching again. Without --policy and
     --action it is the policy that the run was made with.
@@ -63,6 +65,8 @@ def apply(
         import json
 
         click.echo(json.dumps(data(made, target, dry_run=dry_run), indent=2, ensure_ascii=False))
+        return
+    if quiet:
         return
     if dry_run:
         table(made, SHOWN)

@@ -89,7 +89,7 @@ _OPTIONS = (
         metavar="T|auto",
         callback=_threshold,
         help="The score from which two documents are duplicates; auto: the collection says. "
-        " [default: the method's]",
+        "A number is a plain cut.  [default: auto for rareshingles, else the method's]",
     ),
     click.option(
         "--set",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup.counted import many
+
 if TYPE_CHECKING:
     from neardup.dryrun.estimate import Estimate
     from neardup.outputs.result import Result
@@ -50,7 +52,8 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         )
     told += _encoding_lines(result) + _page_lines(result) + _rejected_lines(result)
     told.append(
-        f"{counts.clusters:,} clusters, {counts.pairs:,} pairs ({result.info['pairs']}); "
+        f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')} "
+        f"({result.info['pairs']}); "
         f"{result.info['settings']['method']}{_cut(result)}."
     )
     told += _kind_lines(result) + _refused_lines(result)
@@ -92,8 +95,9 @@ def _cut(result: Result) -> str:
     if made["by"] == "planted":
         return at
     faint = pc.sum(pc.less(result.pairs["score"], made["threshold"])).as_py() or 0
-    pairs = "1 pair stands" if faint == 1 else f"{faint:,} pairs stand"
-    return f"{at}, {pairs} out below it"
+    if not faint:
+        return at
+    return f"{at}, {many(faint, 'pair')} {'stands' if faint == 1 else 'stand'} out below it"
 
 
 def _said(made: dict[str, Any]) -> str:

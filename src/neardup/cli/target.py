@@ -28,9 +28,10 @@ class Target:
 
     def check(self, inputs: Sequence[Place | None]) -> None:
         """Refuses before any work what would write over something."""
-        from neardup.outputs.folder import spare_inputs
+        from neardup.outputs.folder import spare_applied, spare_inputs
 
         spare_inputs(self.folder, inputs)
+        spare_applied(self.folder)
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageError(
                 f"{self.folder} is a file; -o names a folder.", hint="name another folder with -o."

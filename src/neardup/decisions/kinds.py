@@ -20,8 +20,15 @@ from neardup.schema import DIRECTIONS, KINDS, Array, Ragged
 from neardup.text.options import Text
 from neardup.text.words import normal_form
 
+# Of a set-aside document (a) and what it was set aside for (b).
+WHICH = {"a_in_b": "contained in the kept one", "b_in_a": "contains the kept one"}
 IDENTICAL, NORMALISED = KINDS.index("identical"), KINDS.index("normalised")
 NONE = -1  # no kind, no direction
+
+
+def said(kind: str, direction: str | None) -> str:
+    """For people, of a set-aside document: ``excerpt, contains the kept one``."""
+    return f"{kind}, {WHICH[direction]}" if direction else kind
 
 
 class Kind(NamedTuple):

@@ -7,6 +7,7 @@ documents: ``rank[document]``. ``--keep`` and policies write criteria alike.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -86,7 +87,9 @@ class Criterion:
 def _expected(written: str) -> str:
     several = ", " in written or any(name in SIMPLE for name in written.split(","))
     apart = f"; several of them are written apart by {SEPARATOR!r}" if several else ""
-    return f"expected {CHOICES}{apart}."
+    near = difflib.get_close_matches(written, SIMPLE, 1, cutoff=0.7)
+    meant = f"did you mean {near[0]!r}? " if near and not several else ""
+    return f"{meant}expected {CHOICES}{apart}."
 
 
 def _check_listed(what: str, listed: Sequence[str]) -> None:

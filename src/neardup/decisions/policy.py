@@ -2,6 +2,7 @@
 
 A policy is written as TOML or as a dict: ``order`` (criteria, see ``decisions/order.py``),
 ``actions`` (kind → action), ``default`` (for kinds that are not named and for pairs without one),
+``contains`` (instead of drop and merge, for a copy that holds the kept document and more),
 ``needs`` (what an action asks of a pair; a pair that has less goes to review), ``fields`` (what a
 merge fills) and ``date``. Everything that is wrong is said at once. Readers of law must never lose
 a copy (Conrad et al., §8), so no action deletes one, and what is not named is linked.
@@ -21,7 +22,7 @@ from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.schema import KINDS
 
 KEEP, LINK, MERGE, DROP, REVIEW = ACTIONS = ("keep", "link", "merge", "drop", "review")
-KEYS = ("order", "actions", "default", "needs", "fields", "date")
+KEYS = ("order", "actions", "default", "contains", "needs", "fields", "date")
 MEASURES = ("score", "confidence")
 
 
@@ -35,6 +36,7 @@ class Policy:
     needs: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     fields: tuple[str, ...] | None = None
     date: str | None = None
+    contains: str = REVIEW
 
     def action(self, kind: str | None) -> str:
         return self.actions.get(kind or "", self.default)
@@ -49,6 +51,7 @@ class Policy:
             "order": [criterion.written for criterion in self.order.criteria],
             "actions": dict(self.actions),
             "default": self.default,
+            "contains": self.contains,
             "needs": {action: dict(least) for action, least in self.needs.items()},
             **({} if self.fields is None else {"fields": list(self.fields)}),
             **({} if self.date is None else {"date": self.date}),
@@ -74,7 +77,10 @@ def read_policy(
             f"The policy {path} cannot be read: {error.strerror}.", hint="name a TOML file."
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"The policy {path} is not valid TOML: {error}.") from error
+        raise SettingsError(
+            f"The policy {path} is not valid TOML: {error}.",
+            hint="see docs/policies.md for one that is.",
+        ) from error
     return parse_policy(written, str(path), keep=keep, usual=usual, date=date)
 
 
@@ -101,11 +107,13 @@ def parse_policy(
     actions = attempt(lambda: _actions(written.get("actions", {}), where))
     default = written.get("default", LINK)
     attempt(lambda: _known(default, ACTIONS, f"{where}: default is {default!r}", "actions are"))
+    contains = written.get("contains", REVIEW)
+    attempt(lambda: _known(contains, ACTIONS, f"{where}: contains is {contains!r}", "actions are"))
     needs = attempt(lambda: _needs(written.get("needs", {}), where))
     fields = attempt(lambda: _fields(written.get("fields"), where))
     if problems:
         raise all_problems(problems)
-    return Policy(order, actions, default, needs, fields, own_date)
+    return Policy(order, actions, default, needs, fields, own_date, contains)
 
 
 def check_names(policy: Policy, text: str, id: str) -> None:

@@ -28,7 +28,7 @@ from neardup.documents.remote import Place, remote_files
 from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.documents.warc import WarcSource
-from neardup.errors import InputError, UnreadableError
+from neardup.errors import InputError, UnreadableError, UsageError
 
 JSONL = (".jsonl", ".ndjson", ".json")
 CSV = (".csv", ".tsv")
@@ -113,6 +113,7 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
         with path.open("rb") as stream:
             return spooled(stream, path.as_posix(), encoding)
     if path.is_dir():
+        _refuse_run(path)
         return _folder_source(path, encoding, extractor)
     format_, codec = _named_format(path)
     if format_ in PARQUET and codec is None:
@@ -137,6 +138,16 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
     source = JsonlSource(path, path.as_posix(), codec)
     _check_jsonl(source)
     return source
+
+
+def _refuse_run(folder: Place) -> None:
+    names = ("run.json", "decisions.parquet")
+    if isinstance(folder, Path) and all((folder / name).exists() for name in names):
+        raise UsageError(
+            f"{folder} is the folder of a run, not of documents.",
+            hint=f"its kept documents are in {folder / 'kept.*'}; `neardup report {folder}` and "
+            "`neardup compare --run` look at a run.",
+        )
 
 
 def is_known(path: Place) -> bool:

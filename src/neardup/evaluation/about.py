@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from neardup.counted import many
 from neardup.evaluation.gold import NEGATIVE, Gold, GroupGold, PairGold
 
 SHOWN_LABELS = 6
@@ -27,8 +28,8 @@ def about_gold(gold: Gold) -> dict[str, Any]:
 def _source(gold: Gold) -> str:
     if isinstance(gold, GroupGold):
         groups = len(np.unique(gold.group[gold.group >= 0]))
-        return _many(groups, "group")
-    return _many(sum(gold.label_counts().values()), "labelled pair")
+        return many(groups, "group")
+    return many(sum(gold.label_counts().values()), "labelled pair")
 
 
 def notes_of(gold: Gold) -> list[str]:
@@ -36,24 +37,20 @@ def notes_of(gold: Gold) -> list[str]:
     unused, said = gold.unused, []
     if isinstance(gold, GroupGold):
         if alone := int((gold.group < 0).sum()):
-            said.append(f"Count nowhere: {_many(alone, 'document')} without a group.")
+            said.append(f"Count nowhere: {many(alone, 'document')} without a group.")
         if equal := gold.equal_across():
-            said.append(f"Count neither way: {_many(equal, 'pair')} of equal text, other group.")
+            said.append(f"Count neither way: {many(equal, 'pair')} of equal text, other group.")
     if unused.unknown_ids:
-        pairs, examples = _many(unused.unknown_ids, "labelled pair"), map(repr, unused.examples)
+        pairs, examples = many(unused.unknown_ids, "labelled pair"), map(repr, unused.examples)
         said.append(f"Not used: {pairs} with a document that is not there ({', '.join(examples)}).")
     if unused.with_itself:
-        pairs = _many(unused.with_itself, "labelled pair")
+        pairs = many(unused.with_itself, "labelled pair")
         said.append(f"Not used: {pairs} of a document with itself.")
     if unused.contradicting:
-        said.append(f"Count neither way: {_many(unused.contradicting, 'pair')} labelled both ways.")
+        said.append(f"Count neither way: {many(unused.contradicting, 'pair')} labelled both ways.")
     if unused.other_labels:
         listed = sorted(unused.other_labels.items(), key=lambda item: (-item[1], item[0]))
         shown = ", ".join(f"{name!r} {count:,}" for name, count in listed[:SHOWN_LABELS])
         more = f" and {len(listed) - SHOWN_LABELS} more" if len(listed) > SHOWN_LABELS else ""
         said.append(f"Labels that are neither positive nor negative: {shown}{more}.")
     return said
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'s' * (count != 1)}"

@@ -161,7 +161,7 @@ def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Plac
     outcome, _ = decide_intake(intake, plan, rank, Silent())
     intake.store.close()
     prepared, kept_of = intake.prepared, outcome.decided.kept_of
-    kind = _kinds(taken, prepared, kept_of).columns()["kind"]
+    kind = _kinds(taken, prepared, kept_of)
     return Places.of(
         order, taken.rows, taken.reasons, kept_of, outcome.decided.score, kind, prepared.flags
     )

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.artefacts.calibration import Calibration
+from neardup.decisions.kinds import said
 from neardup.errors import UsageError
 from neardup.outputs.comparison import Comparison
 from neardup.outputs.rerun import compared_again
@@ -82,7 +83,7 @@ class Explanation:
 
     def sentence(self) -> str:
         if self.decision == schema.DUPLICATE:
-            kind = f", kind {self.kind}" if self.kind else ""
+            kind = f", kind {said(self.kind, self.direction)}" if self.kind else ""
             return f"duplicate of {self.kept_id}{kind}, score {self.score:.4f} ({self.reason})."
         return f"{self.decision} ({self.reason}){self._why()}."
 

@@ -52,6 +52,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     collection = result.collection() if kept else None
     artefacts = dict(result.artefacts)  # read now: they may lie in this very folder
     spare_inputs(folder, collection.paths if collection else [])
+    spare_applied(folder)
     folder.mkdir(parents=True, exist_ok=True)
     _forget_earlier_run(folder)
     info = {**result.info, "format": FORMAT}
@@ -86,6 +87,16 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
             hint=fault.hint,
         ) from fault
     return folder
+
+
+def spare_applied(folder: Path) -> None:
+    """Refuses to replace a run whose applied policies would be lost."""
+    if (folder / APPLIED).is_dir() and any((folder / APPLIED).iterdir()):
+        raise UsageError(
+            f"A policy is applied to the run in {folder}; replacing the run would lose "
+            f"{folder / APPLIED}.",
+            hint="take it back with `neardup undo`, or name another folder with -o.",
+        )
 
 
 def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:

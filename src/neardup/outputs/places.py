@@ -9,9 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from neardup.decisions.kinds import Kinds
 from neardup.methods.method import FLAGS
 from neardup.schema import Array
+
+CONTAINS = "contains"
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,11 @@ class Places:
         reasons: dict[int, str],
         kept_of: Array,
         score: Array,
-        kind: pa.DictionaryArray,
+        kind: Kinds,
         flags: Array,
     ) -> Places:
-        """``kept_of`` and what follows are of the ``rows`` that were compared."""
+        """``kept_of`` and what follows are of the ``rows`` that were compared. A result that
+        contains its representative has that among its flags."""
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         at, count = place[rows], len(order)
@@ -46,9 +51,15 @@ class Places:
         kinds: list[str | None] = [None] * count
         said = [reasons.get(row, "") for row in order.tolist()]
         names = {code: _names(code) for code in np.unique(flags).tolist()}
-        of_rows = zip(at.tolist(), kind.to_pylist(), flags.tolist(), strict=True)
-        for i, one, code in of_rows:
-            kinds[i], said[i] = one, names[code]
+        columns = kind.columns()
+        contains = pc.fill_null(pc.equal(columns["direction"].cast(pa.string()), "b_in_a"), False)
+        of_rows = zip(
+            *(at.tolist(), columns["kind"].to_pylist(), contains.to_pylist(), flags.tolist()),
+            strict=True,
+        )
+        for i, one, more, code in of_rows:
+            kinds[i] = one
+            said[i] = ", ".join(filter(None, [names[code], CONTAINS if more else ""]))
         return cls(order, head, scores, kinds, said)
 
     @functools.cached_property

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.counted import many
 from neardup.documents import Collection
 from neardup.errors import DataError, NeardupError, SettingsError
 from neardup.methods import registry
@@ -44,8 +45,8 @@ class Counts:
 
     def sentence(self) -> str:
         return (
-            f"{self.documents:,} documents = {self.kept:,} kept + {self.duplicates:,} duplicates "
-            f"+ {self.rejected:,} rejected"
+            f"{many(self.documents, 'document')} = {self.kept:,} kept + "
+            f"{many(self.duplicates, 'duplicate')} + {self.rejected:,} rejected"
         )
 
 

@@ -42,7 +42,8 @@ POLICIES = st.fixed_dictionaries(
     {"order": ORDERS},
     optional={
         "default": st.sampled_from(ACTIONS),
-        "actions": st.dictionaries(st.sampled_from(KINDS[:2]), st.sampled_from(ACTIONS)),
+        "actions": st.dictionaries(st.sampled_from(KINDS), st.sampled_from(ACTIONS)),
+        "contains": st.sampled_from(ACTIONS),
         "needs": st.dictionaries(
             st.sampled_from(ACTIONS[:-1]),
             st.sampled_from([{"score": 0.8}, {"score": 1.0}, {"confidence": 0.5}]),
@@ -81,10 +82,13 @@ def test_a_policy_is_what_its_twin_says(seed: int, policy: dict[str, Any]) -> No
     docs = documents(seed)
     made = nd.find(docs, **NATIVE).apply(policy)
     rows = made.actions.to_pylist()
-    kinds = {(row["id"], row["kept_id"]): row["kind"] for row in rows}
+    kinds = {
+        (row["id"], row["kept_id"]): twin.Told(row["kind"], row["direction"], row["confidence"])
+        for row in made.result.decisions.to_pylist()
+    }
     match = rule.from_scores(runs.Run(docs, SETTINGS).pairs)
     done, stay = twin.apply(
-        docs, policy, match, lambda i, j: kinds.get((docs[i]["id"], docs[j]["id"]))
+        docs, policy, match, lambda i, j: kinds.get((docs[i]["id"], docs[j]["id"]), twin.Told())
     )
     for row, expected in zip(rows, done, strict=True):
         kept = None if expected.kept is None else docs[expected.kept]["id"]
@@ -148,7 +152,7 @@ def test_the_reason_names_the_criterion_that_decided() -> None:
 
 def test_what_is_not_sure_enough_goes_to_review() -> None:
     text = [f"w{i}" for i in range(40)]
-    docs = [" ".join(text), " ".join([*text, "x", "y"])]
+    docs = [" ".join([*text, "x", "y"]), " ".join(text)]
     policy = {"default": "drop", "needs": {"drop": {"score": 0.99, "confidence": 1.0}}}
     made = nd.dedup(docs, method="shingles").apply(policy)
     assert made.counts["review"] == 1
@@ -158,15 +162,28 @@ def test_what_is_not_sure_enough_goes_to_review() -> None:
     assert made.documents == docs
 
 
+def test_a_copy_that_says_more_is_not_dropped() -> None:
+    """The kept one is an excerpt of it, so dropping it would lose a text."""
+    text = [f"w{i}" for i in range(40)]
+    docs = [" ".join(text), " ".join([*text, "and", "more"]), " ".join(text[:38])]
+    result = nd.dedup(docs, method="shingles")
+    made = result.apply({"default": "drop"})
+    assert made.actions["action"].to_pylist() == ["keep", "review", "drop"]
+    more = made.actions["reason"][1].as_py()
+    assert more.startswith("for review instead of drop (it says more than what is kept): excerpt, ")
+    assert made.documents == docs[:2]
+    assert result.apply({"default": "drop", "contains": "drop"}).documents == docs[:1]
+
+
 def test_the_policy_of_the_run_counts_where_none_is_given() -> None:
     docs = documents(3)
-    policy = {"order": ["newest"], "date": "date", "default": "drop"}
+    policy = {"order": ["newest"], "date": "date", "default": "drop", "contains": "drop"}
     result = nd.dedup(docs, policy=policy, **{**NATIVE, "date": None})
     assert result.decisions.equals(nd.dedup(docs, keep="newest", **NATIVE).decisions)
     assert result.actions.equals(result.apply().actions)
     assert result.apply().documents == result.kept
     # A policy without an order has that of the run.
-    assert result.apply({"default": "drop"}).documents == result.kept
+    assert result.apply({"default": "drop", "contains": "drop"}).documents == result.kept
     with pytest.raises(SettingsError, match="without a policy, and none is given"):
         _ = nd.dedup(docs, **NATIVE).actions
 
@@ -175,7 +192,7 @@ def test_partial_pairs_are_never_taken_for_all() -> None:
     docs = documents(5, 60)
     part = nd.find(docs, max_pairs=3, **NATIVE)
     assert not part.pairs_complete
-    same = part.apply({"default": "drop"})
+    same = part.apply({"default": "drop", "contains": "drop"})
     assert same.result.decisions.equals(part.decisions)
     with pytest.raises(SettingsError, match=r"listed only some of its pairs.*neardup find"):
         part.apply({"order": ["last"]})
@@ -226,7 +243,7 @@ def test_a_result_without_its_documents_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("docs", [[], ["one"], [None, None]])
 def test_almost_nothing(docs: list[Any]) -> None:
-    made = nd.dedup(docs).apply({"order": ["longest"], "default": "drop"})
+    made = nd.dedup(docs).apply({"order": ["longest"], "default": "drop", "contains": "drop"})
     assert made.counts["documents"] == len(docs)
     assert made.documents == [d for d in docs if d]
     assert isinstance(made.links, pa.Table)

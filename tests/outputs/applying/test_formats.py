@@ -43,7 +43,7 @@ FILLED = [
     DOCS[0] | {"author": 'Zoë "Z", Esq.'},
     DOCS[1] | {"title": "second\nline", "author": "e", "year": 9},
 ]
-POLICY = {"default": "merge"}
+POLICY = {"default": "merge", "contains": "merge"}
 
 
 def table() -> pa.Table:

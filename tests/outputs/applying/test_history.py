@@ -24,8 +24,8 @@ from neardup.outputs.applying.applied import Applied, apply
 from neardup.outputs.result import Result
 from outputs.applying.test_apply import documents
 
-DROP = {"order": ["newest"], "date": "date", "default": "drop"}
-MERGE = {"order": ["complete:author,tags"], "default": "merge"}
+DROP = {"order": ["newest"], "date": "date", "default": "drop", "contains": "drop"}
+MERGE = {"order": ["complete:author,tags"], "default": "merge", "contains": "merge"}
 
 
 @pytest.fixture
@@ -220,8 +220,11 @@ def test_metadata_may_change_meanwhile(run: Path, source: Path) -> None:
     assert "2034" in (step.folder / "documents.jsonl").read_text("utf-8")
 
 
-def test_a_new_run_forgets_what_was_applied_to_the_old(run: Path, source: Path) -> None:
+def test_a_new_run_does_not_lose_what_was_applied_to_the_old(run: Path, source: Path) -> None:
     applying(run, DROP)
+    with pytest.raises(UsageError, match="A policy is applied to the run"):
+        nd.dedup(source, policy=MERGE).save(run)
+    history.undo(run)
     nd.dedup(source, policy=MERGE).save(run)
     assert history.steps(run) == []
     assert Result.load(run).actions.num_rows == Result.load(run).counts.documents
@@ -279,7 +282,7 @@ def test_sources_limits_and_annotations_are_those_of_the_run(source: Path, tmp_p
     made = nd.find(given, threshold=0.6, method="shingles", words=2, limit=90)
     made.save(tmp_path / "out", annotate=True)
     assert made.decisions["decision"].to_pylist().count("kept") > 5
-    policy = {"order": ["source:archive", "last"], "default": "drop"}
+    policy = {"order": ["source:archive", "last"], "default": "drop", "contains": "drop"}
     step, applied = applying(tmp_path / "out", policy)
     expected = nd.find(
         given, keep="source:archive; last", threshold=0.6, method="shingles", words=2, limit=90

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.actions import Chosen, choose
-from neardup.decisions.policy import ACTIONS, KEEP, MERGE, Policy
+from neardup.decisions.actions import CONTAINS, Chosen, choose
+from neardup.decisions.kinds import said
+from neardup.decisions.policy import ACTIONS, DROP, KEEP, MERGE, Policy
 from neardup.outputs.applying.ordered import Ordered
 from neardup.schema import Array
 
@@ -47,7 +48,9 @@ def act(ordered: Ordered, policy: Policy) -> Acted:
     aside = np.asarray(pc.equal(decision, schema.DUPLICATE))
     ref = np.asarray(pc.fill_null(table["ref"], False))
     score, confidence = _numbers(table, "score"), _numbers(table, "confidence")
-    chosen = choose(policy, table["kind"].combine_chunks(), score, confidence, ref)
+    contains = np.asarray(pc.fill_null(pc.equal(_text(table, "direction"), CONTAINS), False))
+    kind = table["kind"].combine_chunks()
+    chosen = choose(policy, kind, score, confidence, contains, ref)
     keep = np.int8(ACTIONS.index(KEEP))
     chosen = Chosen(*(np.where(aside, codes, keep) for codes in chosen))
     ids = pc.if_else(pa.array(rejected), None, table["id"].combine_chunks())
@@ -57,9 +60,11 @@ def act(ordered: Ordered, policy: Policy) -> Acted:
     return Acted(ordered, policy, rejected, aside, kept_row, chosen)
 
 
+def _text(table: pa.Table, name: str) -> pa.Array:
+    return table[name].combine_chunks().cast(pa.string())
+
+
 def _numbers(table: pa.Table, name: str) -> Array:
-    if name not in table.column_names:
-        return np.full(len(table), np.nan)
     values: Array = table[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
     return values
 
@@ -119,35 +124,32 @@ def _of_copies(acted: Acted) -> list[tuple[int, str]]:
     known = acted.kept_row[rows] >= 0
     deciding = np.full(len(rows), "", dtype=object)
     deciding[known] = acted.ordered.deciding(acted.kept_row[rows[known]], rows[known])
-    columns = (table[name].to_pylist() for name in ("kept_id", "kind", "score"))
-    numbers = (codes[rows].tolist() for codes in acted.chosen)
+    names = ("kept_id", "kind", "direction", "score")
+    columns = zip(*(table[name].to_pylist() for name in names), strict=True)
+    numbers = zip(*(codes[rows].tolist() for codes in acted.chosen), strict=True)
+    sure = _numbers(table, "confidence").tolist()
     told = []
-    for row, first, by, (kept, kind, score), (action, by_kind) in zip(
-        rows.tolist(),
-        deciding.tolist(),
-        _confidences(acted, rows),
-        zip(*columns, strict=True),
-        zip(*numbers, strict=True),
-        strict=True,
+    for row, criterion, confidence, (kept, kind, direction, score), (action, by_kind) in zip(
+        rows.tolist(), deciding.tolist(), sure, columns, numbers, strict=True
     ):
-        what = _what_is_done(acted.policy, ACTIONS[action], ACTIONS[by_kind], score, by)
-        why = f"which comes first by {first}" if first else "which is a reference"
-        of = f"{kind} copy" if kind else "copy of no known kind"
+        contains = direction == CONTAINS
+        has = {"score": score, "confidence": confidence}
+        what = _what_is_done(acted.policy, ACTIONS[action], ACTIONS[by_kind], has, contains)
+        why = f"which comes first by {criterion}" if criterion else "which is a reference"
+        copy = f"{said(kind, direction)}: copy" if contains else f"{kind} copy"
+        of = copy if kind else "copy of no known kind"
         told.append((row, f"{what}: {of}, score {score:.4f}, of {kept}, {why}."))
     return told
 
 
-def _confidences(acted: Acted, rows: Array) -> list[float]:
-    made: list[float] = _numbers(acted.ordered.result.decisions, "confidence")[rows].tolist()
-    return made
-
-
 def _what_is_done(
-    policy: Policy, action: str, by_kind: str, score: float, confidence: float
+    policy: Policy, action: str, by_kind: str, has: Mapping[str, float], contains: bool
 ) -> str:
+    done = _DONE.get(action, "for review")
     if action == by_kind:
-        return _DONE.get(action, "for review")
-    has = {"score": score, "confidence": confidence}
+        return done
+    if contains and by_kind in (DROP, MERGE) and action == policy.contains:
+        return f"{done} instead of {by_kind} (it says more than what is kept)"
     lacking = [
         f"{measure} {_written(has[measure])}, {value:g} is asked"
         for measure, value in policy.needs[by_kind].items()

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.counted import many
 from neardup.outputs.html.page import card, prose
 from neardup.outputs.html.safe import Html, html, name, place
 from neardup.outputs.html.table import Cell, Table, table_html
 from neardup.outputs.report.bars import bar
 from neardup.outputs.report.columns import cluster_numbers
-from neardup.outputs.report.headline import many
 from neardup.outputs.report.pairs import KEY, Shown, side_by_side
 from neardup.outputs.report.run import Run
 from neardup.outputs.report.texts import Texts

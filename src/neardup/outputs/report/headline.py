@@ -5,6 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.counted import many
 from neardup.outputs.html.page import WARNING, card, prose
 from neardup.outputs.html.safe import Html, html, shortened
 from neardup.outputs.html.table import Share, Table, percent, table_html
@@ -47,10 +48,6 @@ def _sum(run: Run) -> str:
     if together == counts.documents == read:
         return "they add up"
     return f"THEY DO NOT ADD UP to the {read:,} documents that the run has read"
-
-
-def many(count: int, thing: str) -> str:
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
 def top(run: Run) -> Html:
@@ -111,7 +108,7 @@ def accounts(run: Run) -> Html:
     kept = run.result.decisions["reason"].filter(pa.array(run.result.keep_mask()))
     leading, short = (_beginning(kept, word) for word in ("representative", "too_short"))
     rows = [
-        ("kept, alone", counts.kept - leading - short, "alone", "nothing like it was found"),
+        ("kept, alone", counts.kept - leading - short, "alone", "no document was set aside for it"),
         ("kept, for others", leading, "leading", "others were set aside for it"),
         ("kept, too short", short, "short", "too few words to compare; kept to be safe"),
         ("set aside", counts.duplicates, "aside", "a duplicate of a kept document"),

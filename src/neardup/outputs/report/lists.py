@@ -6,10 +6,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.counted import many
 from neardup.outputs.html.page import card, prose
 from neardup.outputs.html.safe import Html, html, name, place, shortened, wrapped
 from neardup.outputs.html.table import Cell, Table, table_html
-from neardup.outputs.report.headline import many
 from neardup.outputs.report.run import Run
 
 MOST = 50
@@ -57,7 +57,8 @@ def too_short(run: Run) -> Html:
     if len(short):
         told.append(
             f"{many(len(short), 'document')} had too few words to be compared, and "
-            f"{'was' if len(short) == 1 else 'were'} kept. Equal ones were set aside."
+            f"{'was' if len(short) == 1 else 'were'} kept. Of short documents only equal ones are "
+            "duplicates."
         )
     told += [_flag(*one) for one in run.info.get("flags", {}).items() if one[0] != "too_short"]
     if not told:
@@ -90,7 +91,8 @@ def rejected(run: Run) -> Html:
     ]
     told = _first(len(rows), run.counts.rejected, "rejected document", "rejected.jsonl")
     table = table_html(Table(("where", "id", "reason"), rows))
-    return card("Rejected", prose(f"{told} They are in no other output."), table, anchor="rejected")
+    told += " They are neither kept nor set aside."
+    return card("Rejected", prose(told), table, anchor="rejected")
 
 
 def _reason(reason: str, most: int = 100) -> Html:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
+from neardup.decisions.kinds import said
 from neardup.outputs.html.page import WARNING, card, prose
 from neardup.outputs.html.safe import Html, html, name, shortened
 from neardup.outputs.report.run import Run
@@ -17,7 +18,6 @@ from neardup.outputs.sidebyside.html import fragment
 from neardup.text.alignment import align
 
 MOST_PAIRS = 10
-CONTAINED = {"a_in_b": ", contained in the kept one", "b_in_a": ", contains the kept one"}
 KEY = Html(
     '<p class="key nd-pair"><del>only in the kept one</del> <ins>only in the set-aside one</ins> '
     "<mark>in both, elsewhere</mark></p>"
@@ -49,8 +49,8 @@ class Shown:
         told = f"Why: {shortened(self.reason)}."
         if self.kind is None:
             return told
-        where = CONTAINED.get(self.direction or "", "")
-        return f"{told} Kind: {self.kind}{where}, confidence {self.confidence or 0:.2f}."
+        kind = said(self.kind, self.direction)
+        return f"{told} Kind: {kind}, confidence {self.confidence or 0:.2f}."
 
     @property
     def ids(self) -> tuple[str, str]:

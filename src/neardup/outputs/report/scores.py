@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from neardup.artefacts.calibration import PLANTED, USUAL, VALLEY
+from neardup.counted import many
 from neardup.outputs.html.page import card, prose
 from neardup.outputs.html.safe import Html
 from neardup.outputs.html.table import Share, Table, percent, table_html
 from neardup.outputs.report.bars import Bin, histogram, scale
-from neardup.outputs.report.headline import many
 from neardup.outputs.report.run import Run
 from neardup.schema import Array
 

@@ -25,12 +25,12 @@ from neardup.schema import Array
 
 MOST_SOURCES = 20
 KINDS = {
-    "identical": "equal to the last byte",
+    "identical": "equal texts",
     "normalised": "equal words in equal order; case, spaces or punctuation differ",
     "layout": "the same text with other page numbers, notices or formatting",
-    "excerpt": "a part of a longer document",
-    "elaboration": "whole paragraphs were added",
-    "insertion": "sentences or phrases were added inside paragraphs",
+    "excerpt": "one is a part of the other",
+    "elaboration": "one has whole paragraphs more",
+    "insertion": "one has sentences or phrases more, inside paragraphs",
     "revision": "small edits: dates, numbers, another version",
     "rewrite": "the same content in visibly other words",
     "other": "alike in none of these ways",

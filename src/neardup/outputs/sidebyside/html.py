@@ -9,6 +9,7 @@ dark. ``CSS`` belongs into the style of the page, once.
 from __future__ import annotations
 
 from neardup.outputs.html.safe import html
+from neardup.outputs.sidebyside.plain import Places
 from neardup.outputs.sidebyside.rows import (
     BETWEEN,
     DIFFERS,
@@ -82,8 +83,7 @@ class _Writer:
     def __init__(self, a: str, b: str, most: int, folds: bool) -> None:
         self._texts = a, b
         self._folds = folds
-        self._lines = [1, 1]
-        self._at = [0, 0]
+        self._places = Places(a, b)
         self._folded = True  # a row at the start, or after a fold, says where it stands
         self.left = most
 
@@ -109,9 +109,7 @@ class _Writer:
     def _where(self, side: int, begin: int) -> str:
         if not self._folded:
             return ""
-        self._lines[side] += self._texts[side].count("\n", self._at[side], begin)
-        self._at[side] = begin
-        return f"<small>line {self._lines[side]:,}, character {begin:,}</small>"
+        return f"<small>{self._places.of(side, begin)}</small>"
 
     def _piece(self, side: int, piece: Piece) -> str:
         inside = self._text(side, piece.span)

@@ -1,0 +1,225 @@
+"""The rule for documents that come one by one, and for those that go.
+
+An arrival is compared with the documents that can be matched: the kept ones (``against="kept"``) or
+all that are remembered (``"seen"``). One with equal evidence is its match, else the best score,
+then the earliest; without any it is kept. What was kept is never retracted. Where a document is
+removed or replaced, those that were set aside for it arrive again, in their old order; where it
+falls out of the window they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from neardup.decisions.kinds import IDENTICAL, NORMALISED
+from neardup.errors import RejectedError
+from neardup.methods.method import FLAGS, TOO_SHORT, CalibratedMethod, Method
+from neardup.online.memory import Found, Memory
+from neardup.online.signing import Arrival, Signature, Signer
+from neardup.online.store import Counters, Row, Store, Writer
+from neardup.online.windows import Window
+from neardup.schema import KINDS
+
+FLUSH_ROWS = 1000
+KEPT, SEEN = "kept", "seen"
+
+
+class Match(NamedTuple):
+    """What a document is a duplicate ``of``, and why."""
+
+    of: str
+    score: float
+    reason: str
+    kind: str | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What does not change while an index is open."""
+
+    signer: Signer
+    window: Window | None
+    against: str
+    dated: bool  # whether documents bring their time
+
+    @property
+    def method(self) -> Method:
+        return self.signer.method
+
+    def time_of(self, arrival: Arrival, now: int, newest: int | None) -> int:
+        """As ``windows.py`` says."""
+        if not self.dated:
+            time = now
+        elif arrival.time is None:
+            time = now if newest is None else newest
+        else:
+            time = min(arrival.time, now)
+        if self.window is None or newest is None:
+            return time
+        return max(time, self.window.floor(max(newest, time)))
+
+    def since(self, time: int, newest: int | None, max_age: int | None) -> int | None:
+        """From when on documents can be matched; None: all."""
+        bounds = []
+        if self.window is not None:
+            bounds.append(self.window.floor(max(time, time if newest is None else newest)))
+        if max_age is not None:
+            bounds.append(time - max_age)
+        return max(bounds, default=None)
+
+    def match(self, found: Found, signature: Signature) -> Match:
+        known = found.known
+        kind = None
+        if known.normal_digest == signature.normal_digest:
+            kind = KINDS[NORMALISED]
+        if known.text_digest == signature.text_digest:
+            kind = KINDS[IDENTICAL]
+        return Match(
+            known.id, found.score, duplicate_reason(self.method, signature, found.score), kind
+        )
+
+
+def duplicate_reason(method: Method, signature: Signature, score: float) -> str:
+    if signature.too_short:
+        why = "equal"
+    elif isinstance(method, CalibratedMethod) and score < method.threshold:
+        why = method.faint_reason
+    else:
+        why = method.reason
+    return why + notes(signature.flags)
+
+
+def kept_reason(flags: int, copies: int) -> str:
+    if flags & TOO_SHORT:
+        return "too_short" + notes(flags)
+    return ("representative" if copies else "unique") + notes(flags)
+
+
+def notes(flags: int) -> str:
+    if not flags & ~TOO_SHORT:
+        return ""
+    names = (name for bit, name in FLAGS.items() if flags & bit and bit != TOO_SHORT)
+    return f" ({', '.join(names)})"
+
+
+@dataclass
+class Writing:
+    """Everything that is decided between the begin and the end of one writing of the store."""
+
+    rule: Rule
+    memory: Memory
+    store: Store
+    writer: Writer
+    counters: Counters
+    now: int
+    dirty: bool = False  # memory is ahead of what is durable
+    _rows: list[Row] = field(default_factory=list)
+    _given: set[str] = field(default_factory=set)  # ids that arrivals brought
+
+    def finish(self) -> None:
+        self._flush()
+        self.writer.counters = self.counters
+
+    def refuse_known(self, arrivals: Sequence[Arrival]) -> None:
+        """Before anything is changed."""
+        named = [one.id for one in arrivals if one.id is not None]
+        self._given.update(named)
+        there = set(self.store.get(named)) | _repeated(named)
+        if there:
+            first = next(id_ for id_ in named if id_ in there)
+            raise RejectedError(
+                f"The index already has a document {first!r}; nothing of this call was stored.",
+                hint="replace it with update, or give the new one an id of its own.",
+            )
+
+    def arrive(self, arrival: Arrival) -> Match | None:
+        time = self.rule.time_of(arrival, self.now, self.counters.newest)
+        self._advance(time)
+        return self._decide(arrival, time, None)
+
+    def _advance(self, time: int) -> None:
+        newest, window = self.counters.newest, self.rule.window
+        if newest is not None and time <= newest:
+            return
+        self.dirty = True
+        self.counters = self.counters._replace(newest=time)
+        if window and newest is not None and window.floor(time) > window.floor(newest):
+            self.expire(window.floor(time))
+
+    def expire(self, before: int) -> int:
+        """Documents of an earlier time are forgotten; those set aside for them stay as they are."""
+        self._flush()
+        self.dirty = True
+        seq = self._next()
+        self.memory.expire(before, seq)
+        return self.writer.expire(seq, before)
+
+    def _decide(self, arrival: Arrival, time: int, old: int | None) -> Match | None:
+        """``old`` is the number of one that arrives again."""
+        self.dirty = True
+        signature = self.memory.as_first(arrival.signature, self.rule.signer)
+        found = self.memory.best(signature)
+        seq = self._next()
+        id_ = arrival.id if arrival.id is not None else self._new_id(seq)
+        match = self.rule.match(found, signature) if found else None
+        if match is None or self.rule.against == SEEN:
+            self.memory.add(seq, id_, time, signature)
+        else:
+            self.memory.pass_by(signature)
+        kept_seq = found.known.seq if found else None
+        of, score, reason, kind = match or (None,) * 4
+        packed, flags = signature.pack(), signature.flags
+        row = Row(seq, id_, time, flags, kept_seq, of, score, reason, kind, packed, arrival.text)
+        self._rows.append(row)
+        if old is not None and self.rule.against == SEEN:
+            self._flush()
+            self.writer.relink(old, seq)
+        if len(self._rows) >= FLUSH_ROWS:
+            self._flush()
+        return match
+
+    def take_out(self, row: Row) -> list[Row]:
+        """Removes a document; those that were set aside for it go too, to arrive again."""
+        self._flush()
+        self.dirty = True
+        linked = self.store.linked(row.seq)
+        for one in (row, *linked):
+            self.memory.remove(one.seq)
+            self.writer.remove(self._next(), [one.seq])
+        return linked
+
+    def again(self, rows: Sequence[Row]) -> dict[str, Match | None]:
+        """Rows that were taken out arrive as if they came now, in their old order."""
+        dtype = self.rule.method.evidence_dtype
+        found = {}
+        for row in rows:
+            signature = Signature.unpack(row.signature, dtype)
+            arrival = Arrival(row.id, row.time, signature, row.text)
+            found[row.id] = self._decide(arrival, row.time, row.seq)
+        return found
+
+    def _new_id(self, seq: int) -> str:
+        """As in a run over a list of texts."""
+        made = f"input:{seq}"
+        if made in self._given or self.store.get([made]):
+            raise RejectedError(
+                f"A document without an id would be {made!r}, but there is one of that name.",
+                hint="give documents ids of their own.",
+            )
+        return made
+
+    def _next(self) -> int:
+        self.counters = self.counters._replace(last=self.counters.last + 1)
+        return self.counters.last
+
+    def _flush(self) -> None:
+        if self._rows:
+            self.writer.put(self._rows)
+            self._rows = []
+
+
+def _repeated(ids: Sequence[str]) -> set[str]:
+    seen: set[str] = set()
+    return {id_ for id_ in ids if id_ in seen or seen.add(id_)}  # type: ignore[func-returns-value]

@@ -60,6 +60,10 @@ class Rule:
             return time
         return max(time, self.window.floor(max(newest, time)))
 
+    def floor(self, newest: int | None) -> int | None:
+        """Where the window begins."""
+        return None if self.window is None or newest is None else self.window.floor(newest)
+
     def since(self, time: int, newest: int | None, max_age: int | None) -> int | None:
         """From when on documents can be matched; None: all."""
         bounds = []
@@ -191,10 +195,14 @@ class Writing:
         return linked
 
     def again(self, rows: Sequence[Row]) -> dict[str, Match | None]:
-        """Rows that were taken out arrive as if they came now, in their old order."""
+        """Rows that were taken out arrive as if they came now, in their old order; but those that
+        have fallen out of the window meanwhile."""
         dtype = self.rule.method.evidence_dtype
+        floor = self.rule.floor(self.counters.newest)
         found = {}
         for row in rows:
+            if floor is not None and row.time < floor:
+                continue
             signature = Signature.unpack(row.signature, dtype)
             arrival = Arrival(row.id, row.time, signature, row.text)
             found[row.id] = self._decide(arrival, row.time, row.seq)

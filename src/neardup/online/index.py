@@ -76,7 +76,9 @@ class Index:
         description, new = store.description(), False
         if description is None:
             made, artefacts = opening.described(written)
-            store.create(made, opening.packed(artefacts))
+            files = opening.packed(artefacts)
+            opening.unpacked(files, made)  # what cannot be read again is refused now
+            store.create(made, files)
             description, new = store.description(), True
             assert description is not None
         opening.check_same(written, description, store.url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from neardup.online.store import Counters, Gone, Row
@@ -15,7 +16,7 @@ class VolatileStore:
         self._description: dict[str, Any] | None = None
         self._artefacts: dict[str, bytes] = {}
         self._counters = Counters()
-        self._rows: dict[int, Row] = {}  # by seq, ascending
+        self._rows: dict[int, Row] = {}
         self._by_id: dict[str, int] = {}
         self._linked: dict[int, list[int]] = {}
 
@@ -29,12 +30,14 @@ class VolatileStore:
         return self._artefacts
 
     @contextmanager
-    def writing(self) -> Iterator[_Journal]:
-        journal = _Journal(self, self._counters)
-        yield journal
-        for step in journal.steps:
-            step()
-        self._counters = journal.counters
+    def writing(self) -> Iterator[_Writer]:
+        writer = _Writer(self, self._counters)
+        try:
+            yield writer
+        except BaseException:
+            writer.undo()
+            raise
+        self._counters = writer.counters
 
     def changed(self) -> bool:
         return False
@@ -43,8 +46,8 @@ class VolatileStore:
         return self._counters
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
-        for seq, row in self._rows.items():
-            if seq > since and (duplicates or row.kept_seq is None):
+        for row in self._sorted():
+            if row.seq > since and (duplicates or row.kept_seq is None):
                 yield row
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
@@ -54,8 +57,11 @@ class VolatileStore:
         return [self._rows[one] for one in sorted(self._linked.get(seq, ()))]
 
     def rows(self) -> Iterator[tuple[Row, int]]:
-        for row in list(self._rows.values()):
+        for row in self._sorted():
             yield row._replace(signature=b""), len(self._linked.get(row.seq, ()))
+
+    def _sorted(self) -> list[Row]:
+        return [self._rows[seq] for seq in sorted(self._rows)]
 
     def totals(self) -> dict[str, int]:
         kept = sum(row.kept_seq is None for row in self._rows.values())
@@ -71,38 +77,49 @@ class VolatileStore:
         if row.kept_seq is not None:
             self._linked.setdefault(row.kept_seq, []).append(row.seq)
 
-    def _remove(self, seq: int) -> None:
+    def _remove(self, seq: int) -> Row:
         row = self._rows.pop(seq)
         del self._by_id[row.id]
-        self._linked.pop(seq, None)
-        if row.kept_seq in self._linked:
+        if row.kept_seq is not None:
             self._linked[row.kept_seq].remove(seq)
+            if not self._linked[row.kept_seq]:
+                del self._linked[row.kept_seq]
+        return row
 
     def _relink(self, old: int, new: int) -> None:
-        for seq in (linked := self._linked.pop(old, [])):
+        linked = self._linked.pop(old, [])
+        for seq in linked:
             self._rows[seq] = self._rows[seq]._replace(kept_seq=new)
-        self._linked.setdefault(new, []).extend(linked)
+        if linked:
+            self._linked[new] = linked
 
 
-class _Journal:
-    """Steps that are taken at the end, so that a failure before leaves no trace."""
+class _Writer:
+    """Remembers how to undo what it does, so that a failure leaves no trace."""
 
     def __init__(self, store: VolatileStore, counters: Counters) -> None:
         self._store = store
+        self._undo: list[Callable[[], object]] = []
         self.counters = counters
-        self.steps: list[Callable[[], object]] = []
+
+    def undo(self) -> None:
+        for step in reversed(self._undo):
+            step()
 
     def put(self, rows: Sequence[Row]) -> None:
-        self.steps += [lambda row=row: self._store._put(row) for row in rows]  # type: ignore[misc]
+        for row in rows:
+            self._store._put(row)
+            self._undo.append(partial(self._store._remove, row.seq))
 
-    def remove(self, seq: int, rows: Iterable[int]) -> None:  # noqa: ARG002  # no log: no one else reads
-        self.steps += [lambda one=one: self._store._remove(one) for one in rows]  # type: ignore[misc]
+    def remove(self, seq: int, rows: Iterable[int]) -> None:  # noqa: ARG002  # no one reads a log
+        for one in rows:
+            self._undo.append(partial(self._store._put, self._store._remove(one)))
 
-    def expire(self, seq: int, before: int) -> int:  # noqa: ARG002
-        rows = self._store._rows.values()
-        old = [row.seq for row in rows if row.time < before]
-        self.steps += [lambda one=one: self._store._remove(one) for one in old]  # type: ignore[misc]
+    def expire(self, seq: int, before: int) -> int:
+        old = [row.seq for row in self._store._rows.values() if row.time < before]
+        self.remove(seq, old)
         return len(old)
 
     def relink(self, old: int, new: int) -> None:
-        self.steps.append(lambda: self._store._relink(old, new))
+        self._store._relink(old, new)
+        self._undo.append(partial(self._store._relink, new, old))

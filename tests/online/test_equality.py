@@ -1,0 +1,80 @@
+"""Fed document by document, an index decides as ``dedup(keep="first")`` with the same artefacts."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from reference.run import collection
+
+import neardup as nd
+from neardup.methods import registry
+from neardup.testing import HOSTILE
+
+COLUMNS = ["id", "decision", "reason", "kept_id", "score", "kind"]
+Document = dict[str, Any]
+
+# Every method as it comes, and those of other kinds of keys.
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *((name, {}) for name in registry.names()),
+    ("combined", {"methods": ["exact", "shingles measure=containment"], "rule": "union"}),
+    ("join", {"measure": "containment", "min_words": 1, "size": 2}),
+    ("keywords", {"per": "sentence", "measure": "extended_jaccard", "k": 5, "threshold": 0.3}),
+    ("qgrams", {"keys": "prefix"}),
+    ("rareshingles", {"calibrate": False, "templates": "accept", "words": 1, "min_words": 0}),
+    ("shingles", {"measure": "containment", "threshold": 0.6, "words": 2, "min_words": 3}),
+    ("shingles", {"weights": "idf", "words": 2, "threshold": 0.4}),
+    ("shingles", {"keys": "prefix", "words": 1, "threshold": 0.3, "min_words": 0}),
+    ("simhash", {"weights": "idf", "bits": 128, "distance": 10}),
+    ("supershingles", {"variant": "broder", "threshold": 0.2, "min_words": 0}),
+]
+
+
+def families(seed: int, count: int) -> list[Document]:
+    """Words of letters only, which every kind of terms takes."""
+    made = collection(np.random.default_rng(seed), count)
+    return [
+        {**one, "text": re.sub(r"\d", lambda d: "abcdefghij"[int(d[0])], one["text"])}
+        for one in made
+    ]
+
+
+def fed(index: nd.Index, documents: list[Document], seed: int) -> nd.Index:
+    """In batches of random sizes, single ones among them."""
+    rng = np.random.default_rng(seed)
+    done = 0
+    while done < len(documents):
+        size = int(rng.choice([1, 1, 2, 7, 40]))
+        part = documents[done : done + size]
+        if len(part) == 1:
+            index.add(part[0])
+        else:
+            index.add_many(part)
+        done += size
+    return index
+
+
+def check_equal(documents: list[Document], settings: dict[str, Any], url: Any, seed: int) -> None:
+    batch = nd.dedup(documents, keep="first", **settings)
+    with nd.Index.open(url, artefacts=batch, **settings) as index:
+        online = fed(index, documents, seed).decisions()
+    expected = batch.decisions.select(COLUMNS).to_pylist()
+    for theirs, ours in zip(expected, online.to_pylist(), strict=True):
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_on_families_of_edited_texts(variant: tuple[str, dict[str, Any]], seed: int) -> None:
+    name, parameters = variant
+    check_equal(families(seed, 120), {"method": name, "set": parameters}, "memory:", seed)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_on_hostile_texts(variant: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    name, parameters = variant
+    documents = [{"id": str(i), "text": text} for i, text in enumerate(HOSTILE * 2)]
+    check_equal(documents, {"method": name, "set": parameters}, tmp_path / "index.db", 3)

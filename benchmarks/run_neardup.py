@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,6 +101,20 @@ def time_simhash(parquet: str) -> None:
     report("simhash", docs=len(texts), mb=mb, **side.cost_since(start))
 
 
+def time_lookup(parquet: str) -> None:
+    """One text asked of an index in memory: the passes of the other sides."""
+    from benchmarks.runner import Runner
+    from neardup import Index
+
+    def index(texts: list[str]) -> Callable[[str], Any]:
+        made = Index.open("memory:", method="shingles")
+        for start in range(0, len(texts), 10_000):
+            made.add_many(texts[start : start + 10_000])
+        return lambda text: [match] if (match := made.check(text)) else []
+
+    Runner("neardup", "neardup", index=index).lookup(parquet)
+
+
 def time_run(name: str, jsonl: str, out: str, workers: str, method: str = "shingles") -> None:
     shutil.rmtree(out, ignore_errors=True)
     wall, peak = command(name, jsonl, "-o", out, "--workers", workers, "--method", method)
@@ -144,4 +159,4 @@ if __name__ == "__main__":
         time_run(row, *arguments)
     else:
         rows = {"signatures": time_signatures, "simhash": time_simhash, "decide": time_decide}
-        {**rows, "help": time_help}[row](*arguments)
+        {**rows, "lookup": time_lookup, "help": time_help}[row](*arguments)

@@ -73,6 +73,23 @@ class HotWalk:
     def remember(self, begin: int, end: int, kept: Bytes) -> None: ...
     def after(self, wanted: Bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
+class ShingleReader:
+    def __init__(
+        self,
+        text: TextOptions,
+        map: WordMap | None,
+        width: int,
+        min_words: int,
+        scheme: str,
+        multipliers: Features,
+        bands: int,
+        rows: int,
+        threshold_num: int,
+        threshold_den: int,
+        ignored: Hashes,
+    ) -> None: ...
+    def read(self, text: bytes) -> tuple[bytes, int, bytes, bytes, int, int, int]: ...
+
 class Postings:
     def __init__(self) -> None: ...
     def add(self, keys: Hashes, probes: int, number: int) -> None: ...

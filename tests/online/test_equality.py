@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from reference.run import collection
 
 import neardup as nd
 from neardup.methods import registry
 from neardup.testing import HOSTILE
+from reference.run import collection
 
 COLUMNS = ["id", "decision", "reason", "kept_id", "score", "kind"]
 Document = dict[str, Any]

@@ -1,5 +1,5 @@
-"""Any history of an index equals its slow replay: adds, checks, removals, updates, expiry, reopening,
-two writers on one file, windows, and both ways to be matched."""
+"""Any history of an index equals its slow replay: adds, checks, removals, updates, expiry,
+reopening, two writers on one file, windows, and both ways to be matched."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.online import Replay
-from reference.run import Settings
 
 import neardup as nd
+from reference.online import Replay
+from reference.run import Settings
 
 MINUTE = 60_000
 START = 1_700_000_000_000
@@ -97,7 +97,7 @@ class Both:
         for match, one in zip(matches, given, strict=True):
             self.same(match, self.twin.add(one["id"], one["text"], when, self.now))
 
-    def check(self, id_: str, document: dict[str, Any], when: int | None) -> None:
+    def check(self, _id: str, document: dict[str, Any], when: int | None) -> None:
         for age in (None, 3):
             found = self.index.check(document, max_age=None if age is None else f"{age}m")
             told = self.twin.check(
@@ -105,7 +105,7 @@ class Both:
             )
             assert (found and (found.of, found.score)) == (told and (told[0], float(told[1])))
 
-    def remove(self, id_: str, document: dict[str, Any], when: int | None) -> None:
+    def remove(self, id_: str, *_: Any) -> None:
         if self.there(id_):
             self.index.remove(id_)
             self.twin.remove(id_)
@@ -114,7 +114,7 @@ class Both:
         match = self.index.update(document)
         self.same(match, self.twin.update(id_, document["text"], when, self.now))
 
-    def expire(self, id_: str, document: dict[str, Any], when: int | None) -> None:
+    def expire(self, _id: str, _document: dict[str, Any], when: int | None) -> None:
         before = self.now - 10 * MINUTE if when is None else when
         self.index.expire(before / 1000)
         self.twin.expire(before)

@@ -9,6 +9,7 @@ falls out of the window they do not.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -80,19 +81,19 @@ class Rule:
             kind = KINDS[NORMALISED]
         if known.text_digest == signature.text_digest:
             kind = KINDS[IDENTICAL]
-        return Match(
-            known.id, found.score, duplicate_reason(self.method, signature, found.score), kind
-        )
+        return Match(known.id, found.score, self.reason(signature.flags, found.score), kind)
 
+    def reason(self, flags: int, score: float) -> str:
+        """Why a document was set aside."""
+        usual, faint, threshold = self._reasons
+        why = faint if score < threshold else usual
+        return ("equal" if flags & TOO_SHORT else why) + notes(flags)
 
-def duplicate_reason(method: Method, signature: Signature, score: float) -> str:
-    if signature.too_short:
-        why = "equal"
-    elif isinstance(method, CalibratedMethod) and score < method.threshold:
-        why = method.faint_reason
-    else:
-        why = method.reason
-    return why + notes(signature.flags)
+    @functools.cached_property
+    def _reasons(self) -> tuple[str, str, float]:
+        method = self.method
+        faint = method.faint_reason if isinstance(method, CalibratedMethod) else method.reason
+        return method.reason, faint, method.threshold
 
 
 def kept_reason(flags: int, copies: int) -> str:

@@ -117,7 +117,10 @@ class Index:
     def add(self, document: Document) -> Match | None:
         """Checks and stores at once: None where it is kept. One that is a duplicate is stored too,
         with what it is of."""
-        return self.add_many([document])[0]
+        arrival = self._rule.signer.sign_one(document)
+        with self._writing() as writing:
+            writing.refuse_known([arrival])
+            return writing.arrive(arrival)
 
     def add_many(self, documents: Sequence[Document]) -> list[Match | None]:
         """In order, all or none; one answer a document."""
@@ -136,7 +139,7 @@ class Index:
     def update(self, document: Document) -> Match | None:
         """A new version takes the place of the one with its id, or is added where there is none. It
         arrives now; then those that were set aside for the old one arrive again."""
-        arrival = self._rule.signer.sign([document])[0]
+        arrival = self._rule.signer.sign_one(document)
         if arrival.id is None:
             raise RejectedError(
                 "A document without an id cannot replace another.",

@@ -7,9 +7,10 @@ pairs: its rare features.
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -21,7 +22,13 @@ from neardup.artefacts.calibration import Calibration
 from neardup.documents.columns import Columns
 from neardup.documents.lists import DictChunk
 from neardup.errors import RejectedError
-from neardup.methods.method import TOO_SHORT, CalibratedMethod, Method, Prepared
+from neardup.methods.method import (
+    TOO_SHORT,
+    CalibratedMethod,
+    Method,
+    Prepared,
+    ReadsTexts,
+)
 from neardup.online.windows import milliseconds
 from neardup.schema import Array, Ragged
 
@@ -30,10 +37,10 @@ NO_CUT = math.nan
 _HEAD = struct.Struct("<16sQQdBxxxII")  # digests, own cut, flags, probes, keys
 _FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_TEXT = pa.schema([pa.field("text", pa.large_string(), nullable=False)])
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """Of one document. It looks with the first ``probes`` of its ``keys``. ``cut`` is its own cut
     by a calibration, ``NO_CUT`` without one."""
 
@@ -89,7 +96,7 @@ class Signer:
     date: str | None
     texts: bool  # whether they are kept
 
-    @property
+    @functools.cached_property
     def cuts(self) -> Calibration | None:
         """Own cuts, where there are any."""
         found = self.artefacts.get(Calibration.kind)
@@ -104,8 +111,44 @@ class Signer:
         extra = (*self.columns.extra, self.date)
         return replace(self.columns, extra=extra, optional=(self.date,))
 
+    @functools.cached_property
+    def _plain(self) -> bool:
+        """Whether a document is its text alone."""
+        return not self.columns.extra
+
     def sign_one(self, document: Document) -> Arrival:
-        return self.sign([document])[0]
+        """``sign`` of one document, without the tables that only pay for many."""
+        item = {} if isinstance(document, str) else document
+        text = document if isinstance(document, str) else _field(item, self.columns.text)
+        id_ = _field(item, self.columns.id_name)
+        known = type(text) is str and (id_ is None or type(id_) is str) and _is_utf8(id_)
+        if not self._plain or not known:
+            return self.sign([document])[0]
+        try:
+            signature = self._read_one(text.encode())
+        except UnicodeEncodeError:
+            return self.sign([document])[0]  # which says what is wrong with it
+        time = milliseconds(item.get(self.date)) if self.date else None
+        return Arrival(id_, time, signature, text if self.texts else None)
+
+    @functools.cached_property
+    def _read_one(self) -> Callable[[bytes], Signature]:
+        method, dtype = self.method, self.method.evidence_dtype
+        read = method.reader(self.artefacts) if isinstance(method, ReadsTexts) else None
+        if read is None:
+            return self._prepare_one
+
+        def signature(text: bytes) -> Signature:
+            keys, probes, evidence, digest, of_text, normal, flags = read(text)
+            found, set_ = np.frombuffer(keys, np.uint64), np.frombuffer(evidence, dtype)
+            return Signature(digest, of_text, normal, flags, probes, found, set_)
+
+        return signature
+
+    def _prepare_one(self, text: bytes) -> Signature:
+        column = pa.array([text], pa.large_binary()).cast(pa.large_string())
+        batch = pa.RecordBatch.from_arrays([column], schema=_TEXT)
+        return self.signatures(self.method.prepare(batch, self.artefacts))[0]
 
     def sign(self, documents: Sequence[Document]) -> list[Arrival]:
         """All of them, or an error that names the first that cannot be used."""
@@ -171,8 +214,7 @@ class Signer:
         if at == len(cuts.digests) or int(cuts.digests[at]) != normal_digest:
             return signature
         faint = self._faint(signature)
-        return replace(
-            signature,
+        return signature._replace(
             keys=np.concatenate([faint, signature.keys]),
             probes=signature.probes + len(faint),
             cut=float(cuts.cuts[at]),
@@ -181,8 +223,8 @@ class Signer:
     def _without_cut(self, signature: Signature) -> Signature:
         assert isinstance(self.method, CalibratedMethod)
         faint = len(self._faint(signature))
-        return replace(
-            signature, keys=signature.keys[faint:], probes=signature.probes - faint, cut=NO_CUT
+        return signature._replace(
+            keys=signature.keys[faint:], probes=signature.probes - faint, cut=NO_CUT
         )
 
     def _faint(self, signature: Signature) -> Array:
@@ -190,3 +232,18 @@ class Signer:
         one = Ragged(signature.evidence, np.array([0, len(signature.evidence)]))
         features = self.method.faint_entries(one, 1).entries.values >> np.uint64(32)
         return np.asarray((features * _SPREAD) ^ _FAINT)
+
+
+def _field(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, dict) else item
+
+
+def _is_utf8(text: str | None) -> bool:
+    """A lone surrogate is no text that can be stored."""
+    if text is None or text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

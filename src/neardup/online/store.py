@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from neardup.errors import SettingsError
+from neardup.errors import IndexStoreError, SettingsError
 
 FORMAT = 1  # steps with any change of the schema, the description or the packed signatures
 
@@ -127,7 +127,13 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-def open_store(url: str | Path) -> Store:
+def no_index(url: str | Path) -> IndexStoreError:
+    return IndexStoreError(
+        f"There is no index {url}.", hint="make one with `neardup index build STORE INPUT…`."
+    )
+
+
+def open_store(url: str | Path, *, create: bool = True) -> Store:
     """``memory:``, ``postgresql://…``, or the file of an SQLite database (also ``sqlite:FILE``)."""
     scheme, found, rest = str(url).partition(":")
     if str(url) == ":memory:":
@@ -143,5 +149,7 @@ def open_store(url: str | Path) -> Store:
         )
     module, _, name = STORES[scheme].partition(":")
     address = rest.removeprefix("//") if scheme == "sqlite" else str(url)
+    if scheme == "sqlite" and not create and not Path(address).exists():
+        raise no_index(address)
     made: Store = getattr(importlib.import_module(module), name)(address)
     return made

@@ -176,6 +176,7 @@ def test_settings_that_make_no_index(tmp_path: Path, settings: dict[str, Any], s
     with pytest.raises(SettingsError, match=said):
         nd.Index.open(tmp_path / "index.db", **settings)
     assert not nd.Index.exists(tmp_path / "index.db")
+    assert not list(tmp_path.iterdir())  # no trace of what came to nothing
 
 
 def test_an_index_goes_on_where_a_run_ended(tmp_path: Path) -> None:

@@ -144,6 +144,21 @@ def test_memory_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(held[5:]) < 1.1 * min(held[5:])
 
 
+def test_under_a_limit_of_memory_the_window_is_shortened() -> None:
+    """The oldest slots go first, the current one stays whatever it takes (DDD, §6)."""
+    rng, now = np.random.default_rng(1), [START]
+    with moving(now, method="exact", window="24h", memory="1MB") as index:
+        for hour in range(10):
+            now[0] = START + hour * HOUR
+            index.add_many([rng.bytes(30_000).hex() for _ in range(4)])  # 0.24 MB an hour
+            there = {entry.time.timestamp() for entry in index}
+            assert there == {START + n * HOUR for n in range(max(0, hour - 3), hour + 1)}
+        index.add_many([rng.bytes(30_000).hex() for _ in range(30)])
+        assert len(index) == 34
+    with pytest.raises(SettingsError, match="no window that could be shortened"):
+        moving(now, memory="1MB")
+
+
 def test_a_utc_time_is_told() -> None:
     with moving([START]) as index:
         index.add("some text")

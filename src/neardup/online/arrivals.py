@@ -51,6 +51,7 @@ class Rule:
     window: Window | None
     against: str
     dated: bool  # whether documents bring their time
+    memory: int | None = None  # bytes, beyond which the window is shortened
 
     @property
     def method(self) -> Method:
@@ -158,7 +159,19 @@ class Writing:
     def arrive(self, arrival: Arrival) -> Match | None:
         time = self.rule.time_of(arrival, self.now, self.counters.newest)
         self._advance(time)
-        return self._decide(arrival, time, None)
+        match = self._decide(arrival, time, None)
+        if self.rule.memory is not None and match is None:
+            self._shorten(self.rule.memory)
+        return match
+
+    def _shorten(self, limit: int) -> None:
+        """Beyond the limit the oldest slots are forgotten early; the current one stays."""
+        window = self.rule.window
+        while window and self.memory.bytes > limit:
+            oldest, newest = self.memory.oldest, self.counters.newest
+            if oldest is None or newest is None or window.slot(oldest) >= window.slot(newest):
+                return
+            self.expire((window.slot(oldest) + 1) * window.unit)
 
     def _advance(self, time: int) -> None:
         newest, window = self.counters.newest, self.rule.window

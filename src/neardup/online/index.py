@@ -67,7 +67,7 @@ class Index:
         ("kept" or "seen"); ``artefacts`` (a Result or the folder of a run); ``run`` (a folder: its
         method, artefacts and kept documents); ``texts`` (whether they are stored). One that is
         there has all that in it; what is given must be the same. With ``create=False`` it has to be
-        there.
+        there. ``memory`` ("500MB") holds while it is open: beyond it the window is shortened.
         """
         written = opening.IndexSettings.of(settings)
         store = open_store(url, create=create)
@@ -93,7 +93,7 @@ class Index:
             assert description is not None
         opening.check_same(written, description, store.url)
         found = opening.unpacked(store.artefacts(), description)
-        index = cls(store, opening.rule_of(description, found), clock)
+        index = cls(store, opening.rule_of(description, found, written.memory), clock)
         if new and written.run is not None:
             index._take_kept(Path(written.run))
         return index

@@ -21,6 +21,7 @@ from neardup.errors import IndexStoreError
 from neardup.online.store import FORMAT, Counters, Gone, Row
 
 BUSY_SECONDS = 60.0
+LOG_PAGES = 4000  # of 4 KB, before they go to the main file: it costs two more waits for the disk
 ASKED_AT_ONCE = 500  # ids in one question
 
 SCHEMA = """
@@ -60,6 +61,7 @@ class SqliteStore:
             self.url, timeout=self._busy, isolation_level=None, check_same_thread=False
         )
         db.execute("PRAGMA synchronous = FULL")
+        db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
         return db
 
     @contextmanager

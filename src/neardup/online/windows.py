@@ -37,9 +37,12 @@ class Window:
         count, unit = _span("window", written)
         return cls(count, unit, f"{count}{_sign(unit)}")
 
+    def slot(self, time: int) -> int:
+        return time // self.unit
+
     def floor(self, newest: int) -> int:
         """Where the oldest slot begins when ``newest`` is the newest time."""
-        return (newest // self.unit - self.count) * self.unit
+        return (self.slot(newest) - self.count) * self.unit
 
 
 def span(name: str, written: str) -> int:

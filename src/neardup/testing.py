@@ -231,7 +231,7 @@ def _decides_one_by_one_as_all_at_once(method: Method) -> None:
         index.add_many(documents[:7])
         for document in documents[7:]:
             index.add(document)
-        online = index.decisions()
+        online = index.decisions().drop_columns(["kind"])  # texts may tell a run more
     expected = batch.decisions.select(online.column_names).to_pylist()
     for theirs, ours in zip(expected, online.to_pylist(), strict=True):
         _expect(ours == theirs, f"an index says {ours}, a run {theirs}")

@@ -52,7 +52,7 @@ def test_decides_as_dedup_does(run: Run, docs: Path, tmp_path: Path) -> None:
     assert run("index", "build", tmp_path / "index.db", docs, "--quiet").output == ""
     result = nd.dedup(docs)
     with nd.Index.open(tmp_path / "index.db", create=False) as index:
-        found = index.decisions()
+        found = index.decisions().drop_columns(["kind"])
     assert found.to_pylist() == result.decisions.select(found.column_names).to_pylist()
 
 
@@ -63,6 +63,19 @@ def test_recipes_and_planted_cuts(run: Run, docs: Path, tmp_path: Path) -> None:
     auto = ("--method", "shingles", "--threshold", "auto")
     cut = run("index", "build", tmp_path / "b.db", docs, *auto)
     assert cut.exit_code == 0, cut.output
+
+
+def test_refresh(run: Run, docs: Path, tmp_path: Path) -> None:
+    """The tables of a new index are those of all that is there by now."""
+    store, new = tmp_path / "index.db", tmp_path / "new.db"
+    run("index", "build", store, docs, "--texts")
+    done = run("index", "refresh", store, new)
+    assert "5 documents, 0 decided otherwise" in done.output
+    again = run("index", "refresh", store, new)
+    assert (again.exit_code, "is already there" in again.stderr) == (2, True)
+    run("dedup", docs, "-o", tmp_path / "run")
+    told = run("index", "refresh", store, tmp_path / "b.db", "--run", tmp_path / "run", "--json")
+    assert json.loads(told.stdout)["same"] == 5
 
 
 def test_what_is_wrong_is_said(run: Run, docs: Path, tmp_path: Path) -> None:

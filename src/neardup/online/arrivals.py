@@ -157,7 +157,9 @@ class Writing:
             )
 
     def arrive(self, arrival: Arrival) -> Match | None:
-        time = self.rule.time_of(arrival, self.now, self.counters.newest)
+        return self.arrive_at(arrival, self.rule.time_of(arrival, self.now, self.counters.newest))
+
+    def arrive_at(self, arrival: Arrival, time: int) -> Match | None:
         self._advance(time)
         match = self._decide(arrival, time, None)
         if self.rule.memory is not None and match is None:

@@ -119,6 +119,10 @@ class Index:
             return self._store.description() or {}
 
     @property
+    def store(self) -> Store:
+        return self._store
+
+    @property
     def columns(self) -> Columns:
         """What to read of files for this index."""
         return self._rule.signer.reading
@@ -182,6 +186,16 @@ class Index:
                 Known.ID if place in known else writing.arrive(arrival)
                 for place, arrival in enumerate(arrivals)
             ]
+
+    def take_rows(self, rows: Sequence[Row]) -> None:
+        """Documents of another index, from their texts, at their times."""
+        signer = self._rule.signer
+        named = [{signer.columns.id_name: row.id, signer.columns.text: row.text} for row in rows]
+        arrivals = signer.sign(named)
+        with self._writing() as writing:
+            writing.refuse_known(arrivals)
+            for arrival, row in zip(arrivals, rows, strict=True):
+                writing.arrive_at(arrival, row.time)
 
     def update(self, document: Document) -> Match | None:
         """A new version takes the place of the one with its id, or is added where there is none. It

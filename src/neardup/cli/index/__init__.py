@@ -12,6 +12,7 @@ COMMANDS = {
     "check": "neardup.cli.index.check:check",
     "remove": "neardup.cli.index.remove:remove",
     "expire": "neardup.cli.index.expire:expire",
+    "refresh": "neardup.cli.index.refresh:refresh",
     "stats": "neardup.cli.index.stats:stats",
 }
 

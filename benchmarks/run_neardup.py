@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -143,6 +144,20 @@ def _percentiles(times: list[tuple[float, float]]) -> list[float]:
     return [clock[middle], clock[last], processor[middle]]
 
 
+def time_lookup(parquet: str) -> None:
+    """One text asked of an index in memory: the passes of the other sides."""
+    from benchmarks.runner import Runner
+    from neardup import Index
+
+    def index(texts: list[str]) -> Callable[[str], Any]:
+        made = Index.open("memory:", method="shingles")
+        for start in range(0, len(texts), 10_000):
+            made.add_many(texts[start : start + 10_000])
+        return lambda text: [match] if (match := made.check(text)) else []
+
+    Runner("neardup", "neardup", index=index).lookup(parquet)
+
+
 def time_run(name: str, jsonl: str, out: str, workers: str, method: str = "shingles") -> None:
     shutil.rmtree(out, ignore_errors=True)
     wall, peak = command(name, jsonl, "-o", out, "--workers", workers, "--method", method)
@@ -187,4 +202,4 @@ if __name__ == "__main__":
         time_run(row, *arguments)
     else:
         rows = {"signatures": time_signatures, "simhash": time_simhash, "decide": time_decide}
-        {**rows, "help": time_help, "group": time_group}[row](*arguments)
+        {**rows, "lookup": time_lookup, "help": time_help, "group": time_group}[row](*arguments)

@@ -49,6 +49,32 @@ static nb::dict prepare_shingles(In<uint8_t> values, In<int64_t> offsets, const 
     return out;
 }
 
+// Owns what its settings point to.
+struct ShingleReader {
+    std::vector<uint32_t> multipliers;
+    std::vector<uint64_t> ignored;
+    neardup::ShingleReader reader;
+
+    ShingleReader(const TextOptions &text, const WordMap *map, uint32_t width, uint32_t min_words,
+                  const std::string &scheme, In<uint32_t> by, uint32_t bands, uint32_t rows, uint64_t num, uint64_t den,
+                  In<uint64_t> left_out)
+        : multipliers(by.data(), by.data() + by.size()),
+          ignored(left_out.data(), left_out.data() + left_out.size()),
+          reader(text, map,
+                 {width, min_words, scheme_named(scheme), bands, rows, multipliers, num, den,
+                  neardup::ShingleSettings{}.piece_bytes, ignored}) {}
+};
+
+// The GIL stays: the scratch is shared, and a text of usual size takes some microseconds.
+static nb::tuple read_shingles(ShingleReader &self, nb::bytes text) {
+    const auto &batch = self.reader.read(reinterpret_cast<const uint8_t *>(text.c_str()), text.size());
+    const auto bytes = [](const auto &values) {
+        return nb::bytes(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(values[0]));
+    };
+    return nb::make_tuple(bytes(batch.keys), batch.probes[0], bytes(batch.features), bytes(batch.set_digests),
+                          batch.text_digests[0], batch.normal_digests[0], batch.too_short[0]);
+}
+
 static nb::tuple read_words(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, const WordMap *map) {
     neardup::Reading read;
     read.ends = {0};
@@ -236,6 +262,12 @@ void bind_features(nb::module_ &m) {
     m.def("prepare_shingles", &prepare_shingles, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
           "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a, "ignored"_a,
           "piece_bytes"_a = neardup::ShingleSettings{}.piece_bytes);
+    nb::class_<ShingleReader>(m, "ShingleReader")
+        .def(nb::init<const TextOptions &, const WordMap *, uint32_t, uint32_t, const std::string &, In<uint32_t>, uint32_t,
+                      uint32_t, uint64_t, uint64_t, In<uint64_t>>(),
+             "text"_a, "map"_a.none(), "width"_a, "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a,
+             "threshold_num"_a, "threshold_den"_a, "ignored"_a, nb::keep_alive<1, 3>())
+        .def("read", &read_shingles, "text"_a);
     m.def("shingle_signatures", &shingle_signatures, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
           "ignored"_a, "multipliers"_a);
     m.def("shingle_hashes", &shingle_hashes, "words"_a, "width"_a);

@@ -191,6 +191,30 @@ void append_long(Worker &worker, const uint8_t *text, size_t size, const Shingle
 
 }  // namespace
 
+struct ShingleReader::State {
+    ShingleSettings settings;
+    Worker worker;
+    std::vector<uint32_t> minima;
+    ShingleBatch batch;
+};
+
+ShingleReader::ShingleReader(const TextOptions &text, const WordMap *map, const ShingleSettings &s)
+    : state_(new State{s, Worker(text, map, s.width, s.ignored), std::vector<uint32_t>(s.multipliers.size()), {}}) {}
+ShingleReader::~ShingleReader() = default;
+
+const ShingleBatch &ShingleReader::read(const uint8_t *text, size_t size) {
+    auto &[settings, worker, minima, batch] = *state_;
+    batch.features.clear();
+    batch.keys.clear();
+    for (auto *ends : {&batch.feature_ends, &batch.key_ends}) ends->assign(1, 0);
+    for (auto *digests : {&batch.set_digests, &batch.text_digests, &batch.normal_digests}) digests->clear();
+    batch.probes.clear();
+    batch.too_short.clear();
+    const auto append = size > settings.piece_bytes ? append_long : append_document;
+    append(worker, text, size, settings, minima, batch);
+    return batch;
+}
+
 void prepare_shingles(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,
                       const WordMap *map, const ShingleSettings &settings, ShingleBatch &out) {
     Worker worker(text, map, settings.width, settings.ignored);

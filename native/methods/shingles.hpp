@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,20 @@ struct ShingleBatch {
 // its shingles: its evidence is a 128-bit digest of its normal form, so only equal ones meet.
 void prepare_shingles(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,
                       const WordMap *map, const ShingleSettings &settings, ShingleBatch &out);
+
+// The same for documents that come one by one: scratch and settings stay. Not for two threads at once;
+// what the settings point to must outlive it.
+class ShingleReader {
+  public:
+    ShingleReader(const TextOptions &text, const WordMap *map, const ShingleSettings &settings);
+    ~ShingleReader();
+    // Valid until the next call.
+    const ShingleBatch &read(const uint8_t *text, size_t size);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
 
 // MinHash values alone: `multipliers.size()` a document.
 void shingle_signatures(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &text,

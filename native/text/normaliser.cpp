@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 #include "text/ascii.hpp"
 #include "text/utf8.hpp"
@@ -27,20 +28,31 @@ Normaliser::Normaliser(const TextOptions &options, bool blank)
       change_flag_(options.fold_case ? unicode::changes_folded : unicode::changes_kept),
       slow_flags_(change_flag_ | unicode::unsafe | unicode::digit | unicode::punctuation) {
     if (options.strip_diacritics) slow_flags_ |= unicode::strips | unicode::any_mark;
-    fill_tables();
+    ascii_to_ = tables().ascii_to;
+    two_byte_ = tables().two_byte;
 }
 
-void Normaliser::fill_tables() {
+const Normaliser::Tables &Normaliser::tables() const {
+    static Tables made[2][2][3][2][2];
+    static std::once_flag once[2][2][3][2][2];
+    const auto [fold, digits, punctuation, strip] = options_;
+    const auto d = static_cast<size_t>(digits), p = static_cast<size_t>(punctuation);
+    Tables &own = made[blank_][fold][d][p][strip];
+    std::call_once(once[blank_][fold][d][p][strip], [&] { fill(own); });
+    return own;
+}
+
+void Normaliser::fill(Tables &tables) const {
     for (uint32_t c = 0; c < 128; ++c) {
         const uint16_t flags = record(c).flags;
         const bool digit = flags & unicode::digit, upper = c - 'A' < 26;
-        ascii_to_[c] = static_cast<uint8_t>(upper && options_.fold_case ? c + 32 : c);
-        if (digit && options_.digits == TextOptions::Digits::mask) ascii_to_[c] = '0';
-        if (digit && options_.digits == TextOptions::Digits::drop) ascii_to_[c] = deleted;
+        tables.ascii_to[c] = static_cast<uint8_t>(upper && options_.fold_case ? c + 32 : c);
+        if (digit && options_.digits == TextOptions::Digits::mask) tables.ascii_to[c] = '0';
+        if (digit && options_.digits == TextOptions::Digits::drop) tables.ascii_to[c] = deleted;
         if ((flags & unicode::punctuation) && options_.punctuation == TextOptions::Punctuation::remove)
-            ascii_to_[c] = deleted;
+            tables.ascii_to[c] = deleted;
     }
-    std::fill(std::begin(two_byte_), std::end(two_byte_), 0);
+    std::fill(std::begin(tables.two_byte), std::end(tables.two_byte), 0);
     for (uint32_t cp = 0x80; cp < 2048; ++cp) {
         uint32_t to = cp;
         if (record(cp).flags & change_flag_) {
@@ -55,7 +67,7 @@ void Normaliser::fill_tables() {
         if (becomes_blank(to, record(to))) to = ' ';
         uint8_t bytes[4] = {};
         const bool one = encode(to, bytes) - bytes == 1;
-        two_byte_[cp] = bytes[0] | uint32_t{bytes[1]} << 8 | (one ? has_one_byte : has_two_bytes) |
+        tables.two_byte[cp] = bytes[0] | uint32_t{bytes[1]} << 8 | (one ? has_one_byte : has_two_bytes) |
                         ((flags & unicode::alphabet) ? is_alphabet : 0) |
                         (one || unicode::is_wordlike(record(to)) ? 0 : is_odd);
     }

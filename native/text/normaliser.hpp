@@ -39,7 +39,13 @@ class Normaliser {
     bool runs_are_words() const { return !mixed_; }
 
   private:
-    void fill_tables();
+    struct Tables {
+        uint8_t ascii_to[128];    // 0xFF: deleted
+        uint32_t two_byte[2048];  // the mapped bytes of a frequent, harmless character, or 0
+    };
+    // Made once for each choice of options: a text alone is often shorter than the making would take.
+    const Tables &tables() const;
+    void fill(Tables &tables) const;
     size_t ascii(const uint8_t *text, size_t size);
     size_t ascii_deleting(const uint8_t *text, size_t size);
     const uint8_t *others(const uint8_t *p, const uint8_t *end);
@@ -62,8 +68,8 @@ class Normaliser {
     TextOptions options_;
     bool blank_;
     uint16_t change_flag_, slow_flags_;
-    uint8_t ascii_to_[128];    // 0xFF: deleted
-    uint32_t two_byte_[2048];  // the mapped bytes of a frequent, harmless character, or 0
+    const uint8_t *ascii_to_;
+    const uint32_t *two_byte_;
 
     std::vector<uint8_t> buffer_;
     size_t size_ = 0;

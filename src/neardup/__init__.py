@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from neardup.methods.exact import Exact
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
+    from neardup.online.index import Index
     from neardup.outputs.comparison import compare
     from neardup.outputs.result import Result
     from neardup.text.options import Text
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Exact": "methods.exact",
+    "Index": "online.index",
     "NeardupError": "errors",
     "Result": "outputs.result",
     "Shingles": "methods.shingles",
@@ -41,6 +43,7 @@ _HOMES = {
 
 __all__ = [
     "Exact",
+    "Index",
     "NeardupError",
     "Result",
     "Shingles",

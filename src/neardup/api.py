@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
+from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import rank_of_all
 from neardup.documents import Collection, collect
 from neardup.documents.columns import OURS
@@ -23,6 +24,7 @@ from neardup.errors import ConservationError
 from neardup.local.artefacts import with_artefacts
 from neardup.local.kinds import find_kinds
 from neardup.local.run import run
+from neardup.methods.method import CalibratedMethod
 from neardup.outputs.kinds import UNKNOWN, PairKinds, kind_counts
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
@@ -83,6 +85,17 @@ def _check_columns(collection: Collection, plan: Plan) -> None:
     fields = plan.policy.fields or () if plan.policy else ()
     if plan.keep.columns or fields:
         collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
+
+
+def frozen(collection: Collection, plan: Plan, progress: Progress | None = None) -> Plan:
+    """The plan with all that is learned from the collection, for an index that begins with it."""
+    told = Logged(progress or Silent())
+    plan = with_artefacts(collection, plan, told)
+    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
+    if itself and Calibration.kind not in plan.artefacts:
+        outcome, plan = run(collection, plan, told)
+        outcome.intake.store.close()
+    return plan
 
 
 def _log(result: Result, plan: Plan) -> None:

@@ -12,6 +12,7 @@
         │   ├── ChangedError      it is not what it was when the decisions were made
         │   └── KeptError         so the run folder is finished but has no kept documents
         ├── RejectedError     the first rejected document under ``strict``
+        ├── IndexStoreError   the store of an index is busy, damaged or none
         ├── SignatureError    signatures of unlike settings were mixed
         └── ConservationError documents in ≠ kept + duplicates + rejected: our bug, never ignored
 
@@ -86,6 +87,10 @@ class KeptError(InputError):
 
 
 class RejectedError(DataError):
+    pass
+
+
+class IndexStoreError(DataError):
     pass
 
 

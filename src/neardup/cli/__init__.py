@@ -21,6 +21,7 @@ COMMANDS = {
     "group": "neardup.cli.group:group",
     "report": "neardup.cli.report:report",
     "evaluate": "neardup.cli.evaluate:evaluate",
+    "index": "neardup.cli.index:index",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "idf": "neardup.cli.idf:idf",

@@ -69,6 +69,13 @@ EXTRACT = (
     "How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for the text "
     "column too.  [default: pages by trafilatura, columns are text]"
 )
+threshold_option = click.option(
+    "--threshold",
+    metavar="T|auto",
+    callback=_threshold,
+    help="The score from which two documents are duplicates; auto: the collection says. "
+    "A number is a plain cut.  [default: auto for rareshingles, else the method's]",
+)
 KEEP = (
     "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
     "COLUMN:asc, COLUMN:desc, source:a,b,c or complete:COL,COL (most of these columns filled); "
@@ -84,13 +91,7 @@ _OPTIONS = (
         "May be repeated.",
     ),
     click.option("--method", metavar="NAME", help="How to compare.  [default: rareshingles]"),
-    click.option(
-        "--threshold",
-        metavar="T|auto",
-        callback=_threshold,
-        help="The score from which two documents are duplicates; auto: the collection says. "
-        "A number is a plain cut.  [default: auto for rareshingles, else the method's]",
-    ),
+    threshold_option,
     click.option(
         "--set",
         "assignments",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
@@ -181,6 +181,29 @@ class PreparesEvidence(Method, Protocol):
 
     def prepare_evidence(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
         """``prepare`` without keys."""
+        ...
+
+
+class PreparedText(NamedTuple):
+    """An entry of :class:`Prepared`: ``keys``, ``evidence`` and ``digest`` as bytes."""
+
+    keys: bytes
+    probes: int
+    evidence: bytes
+    digest: bytes
+    text_digest: int
+    normal_digest: int
+    flags: int
+
+
+@runtime_checkable
+class ReadsTexts(Method, Protocol):
+    """A method that can be asked for one text at a time without a table around it, for an engine
+    that meets documents one by one."""
+
+    def reader(self, artefacts: Artefacts) -> Callable[[bytes], PreparedText] | None:
+        """What gives ``prepare`` of one text in UTF-8, bit by bit. None where its parameters ask
+        for more than the text alone."""
         ...
 
 

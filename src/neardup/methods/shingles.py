@@ -12,6 +12,7 @@ the papers (``methods/sketches.py``); with ``weights`` rare shingles count for m
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ from neardup.artefacts.frequencies import FrequencyNeed
 from neardup.errors import SettingsError
 from neardup.methods import clipping, minhash, sketches, weighted
 from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import Prepared, Rarity, Scores
+from neardup.methods.method import Prepared, PreparedText, Rarity, Scores
 from neardup.methods.overlap import rare_set_keys, set_scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.schema import Array, Ragged
@@ -188,12 +189,24 @@ class Shingles:
         if self.weights != "none":
             return weighted.prepare(self, batch, artefacts)
         texts = Ragged.of_strings(batch.column("text"))
+        words = word_map(texts.values, texts.offsets, self.text)
+        made = _native.prepare_shingles(texts.values, texts.offsets, *self._kernel(words))
+        return Prepared(
+            keys=Ragged(made["keys"], made["key_offsets"]),
+            probes=made["probes"],
+            evidence=Ragged(made["features"], made["feature_offsets"]),
+            digests=made["set_digests"].reshape(-1, 2),
+            text_digests=made["text_digests"],
+            normal_digests=made["normal_digests"],
+            flags=made["too_short"],
+        )
+
+    def _kernel(self, words: _native.WordMap | None) -> tuple[Any, ...]:
+        """What the kernels are told."""
         bands = self.bands or minhash.Bands(0, 0)
-        made = _native.prepare_shingles(
-            texts.values,
-            texts.offsets,
+        return (
             self.text.native(),
-            word_map(texts.values, texts.offsets, self.text),
+            words,
             self.words,
             self.min_words,
             self.scheme,
@@ -204,15 +217,13 @@ class Shingles:
             self.fraction.denominator,
             self.ignored,
         )
-        return Prepared(
-            keys=Ragged(made["keys"], made["key_offsets"]),
-            probes=made["probes"],
-            evidence=Ragged(made["features"], made["feature_offsets"]),
-            digests=made["set_digests"].reshape(-1, 2),
-            text_digests=made["text_digests"],
-            normal_digests=made["normal_digests"],
-            flags=made["too_short"],
-        )
+
+    def reader(self, artefacts: Artefacts) -> Callable[[bytes], PreparedText] | None:
+        if self.sampled or self.weights != "none" or self.text.stem is not None:
+            return None
+        words = word_map(np.empty(0, np.uint8), np.zeros(1, np.int64), self.text)
+        read = _native.ShingleReader(*self._kernel(words)).read
+        return lambda text: PreparedText._make(read(text))
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         if self.sampled:

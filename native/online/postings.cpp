@@ -1,0 +1,102 @@
+#include "online/postings.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace neardup {
+
+static constexpr size_t FEWEST_SLOTS = 64;
+
+// Features as keys are not spread over all bits.
+static size_t place(uint64_t key) {
+    key = (key ^ (key >> 32)) * 0x9E3779B97F4A7C15ull;
+    return key ^ (key >> 29);
+}
+
+size_t Postings::find(uint64_t key) const {
+    const size_t mask = keys_.size() - 1;
+    size_t at = place(key) & mask;
+    while (values_[at] != EMPTY && keys_[at] != key) at = (at + 1) & mask;
+    return at;
+}
+
+void Postings::resize(size_t slots) {
+    std::vector<uint64_t> keys(slots);
+    std::vector<uint32_t> values(slots, EMPTY);
+    keys.swap(keys_);
+    values.swap(values_);
+    for (size_t i = 0; i < keys.size(); ++i) {
+        if (values[i] == EMPTY) continue;
+        const size_t at = find(keys[i]);
+        keys_[at] = keys[i];
+        values_[at] = values[i];
+    }
+}
+
+void Postings::put(uint64_t key, uint32_t entry) {
+    if (4 * (used_ + 1) > 3 * keys_.size()) resize(std::max(FEWEST_SLOTS, 2 * keys_.size()));
+    const size_t at = find(key);
+    uint32_t &value = values_[at];
+    ++entries_;
+    if (value == EMPTY) {
+        keys_[at] = key;
+        value = entry;
+        ++used_;
+    } else if (value & LIST) {
+        std::vector<uint32_t> &list = lists_[value & ~LIST];
+        listed_ -= list.capacity();
+        list.push_back(entry);
+        listed_ += list.capacity();
+    } else {
+        lists_.push_back({value, entry});
+        listed_ += lists_.back().capacity();
+        value = LIST | static_cast<uint32_t>(lists_.size() - 1);
+    }
+}
+
+void Postings::add(const uint64_t *keys, size_t count, size_t probes, uint32_t number) {
+    for (size_t i = 0; i < count; ++i) put(keys[i], number << 1 | (i < probes));
+}
+
+void Postings::meet(const uint64_t *keys, size_t count, size_t probes, std::vector<int64_t> &found) const {
+    if (keys_.empty()) return;
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t value = values_[find(keys[i])];
+        if (value == EMPTY) continue;
+        const bool looks = i < probes;
+        const auto take = [&](uint32_t entry) {
+            if (looks || (entry & 1)) found.push_back(entry >> 1);
+        };
+        if (value & LIST)
+            for (const uint32_t entry : lists_[value & ~LIST]) take(entry);
+        else
+            take(value);
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+}
+
+void Postings::keep(const int64_t *numbers, size_t count) {
+    Postings left;
+    const auto take = [&](uint64_t key, uint32_t entry) {
+        const uint32_t number = entry >> 1;
+        if (number < count && numbers[number] >= 0)
+            left.put(key, static_cast<uint32_t>(numbers[number]) << 1 | (entry & 1));
+    };
+    for (size_t i = 0; i < keys_.size(); ++i) {
+        if (values_[i] == EMPTY) continue;
+        if (values_[i] & LIST) {
+            std::vector<uint32_t> list = std::move(lists_[values_[i] & ~LIST]);
+            for (const uint32_t entry : list) take(keys_[i], entry);
+        } else {
+            take(keys_[i], values_[i]);
+        }
+    }
+    *this = std::move(left);
+}
+
+size_t Postings::bytes() const {
+    return keys_.capacity() * 8 + values_.capacity() * 4 + lists_.capacity() * sizeof(lists_[0]) + listed_ * 4;
+}
+
+}  // namespace neardup

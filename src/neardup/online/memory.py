@@ -1,0 +1,183 @@
+"""The documents that can be matched, in memory: keys → candidates → scored on their evidence.
+
+A cache of the store's window. Documents are numbered as they come, so numbers are in order of
+arrival. One that goes is taken out of the lists at once; its keys stay in the postings until a
+quarter of the numbers are dead, then all are swept and numbered anew.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup import _native
+from neardup.methods.method import CalibratedMethod, Method, Scores
+from neardup.online.signing import Signature, Signer
+from neardup.schema import Array, Ragged, offsets_of
+
+FEWEST_DEAD = 64
+DEAD_SHARE = 4  # one of so many
+
+
+@dataclass(slots=True)
+class Known:
+    """A document that can be matched."""
+
+    seq: int
+    id: str
+    time: int
+    text_digest: int
+    normal_digest: int
+    cut: float
+    evidence: Array
+
+
+class Found(NamedTuple):
+    known: Known
+    score: float
+
+
+class Memory:
+    def __init__(self, method: Method) -> None:
+        self._method = method
+        self._calibrated = isinstance(method, CalibratedMethod) and method.calibrate
+        self._postings = _native.Postings()
+        self._known: list[Known | None] = []
+        self._seqs: list[int] = []
+        self._equal: dict[bytes, list[int]] = {}
+        self._forms: dict[bytes, int] = {}
+        self._dead = 0
+        self.evidence_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._known) - self._dead
+
+    @property
+    def last(self) -> int:
+        return self._seqs[-1] if self._seqs else 0
+
+    @property
+    def postings_bytes(self) -> int:
+        return self._postings.bytes
+
+    @property
+    def bytes(self) -> int:
+        """Of evidence and postings, without what the next sweep gives back."""
+        alive = len(self) / len(self._known) if self._known else 0
+        return self.evidence_bytes + int(self._postings.bytes * alive)
+
+    @property
+    def oldest(self) -> int | None:
+        return min((known.time for known in self._known if known is not None), default=None)
+
+    def add(self, seq: int, id_: str, time: int, signature: Signature) -> None:
+        number = len(self._known)
+        s = signature
+        self._postings.add(s.keys, s.probes, number)
+        self._known.append(Known(seq, id_, time, s.text_digest, s.normal_digest, s.cut, s.evidence))
+        self._seqs.append(seq)
+        self._equal.setdefault(s.digest, []).append(number)
+        self.evidence_bytes += s.evidence.nbytes
+        self.pass_by(s)
+
+    def pass_by(self, signature: Signature) -> None:
+        """A document that was decided and cannot be matched."""
+        if self._calibrated:
+            self._forms.setdefault(signature.digest, signature.normal_digest)
+
+    def as_first(self, signature: Signature, signer: Signer) -> Signature:
+        """Documents with equal evidence are one document: the first says what own cut they have."""
+        if not self._calibrated:
+            return signature
+        first = self._forms.get(signature.digest, signature.normal_digest)
+        return signature if first == signature.normal_digest else signer.with_cut(signature, first)
+
+    def remove(self, seq: int) -> None:
+        number = bisect_left(self._seqs, seq)
+        if number < len(self._seqs) and self._seqs[number] == seq:
+            self._forget(number)
+            self._sweep()
+
+    def expire(self, before: int, upto: int) -> None:
+        """Documents of a time before ``before`` that came before number ``upto``."""
+        for number in range(bisect_left(self._seqs, upto)):
+            known = self._known[number]
+            if known is not None and known.time < before:
+                self._forget(number)
+        self._sweep()
+
+    def _forget(self, number: int) -> None:
+        known = self._known[number]
+        if known is not None:
+            self.evidence_bytes -= known.evidence.nbytes
+            self._known[number] = None
+            self._dead += 1
+
+    def _sweep(self) -> None:
+        if self._dead < FEWEST_DEAD or self._dead * DEAD_SHARE < len(self._known):
+            return
+        alive = np.array([known is not None for known in self._known])
+        numbers = np.where(alive, np.cumsum(alive) - 1, -1)
+        self._postings.keep(numbers)
+        renamed = numbers.tolist()
+        equal = {d: [renamed[n] for n in ns if renamed[n] >= 0] for d, ns in self._equal.items()}
+        self._equal = {digest: left for digest, left in equal.items() if left}
+        self._known = [known for known in self._known if known is not None]
+        self._seqs = [known.seq for known in self._known if known is not None]
+        self._dead = 0
+
+    def best(self, signature: Signature, since: int | None = None) -> Found | None:
+        """One with equal evidence, else the best score, then the earliest; of those whose time is
+        ``since`` or later."""
+        equal = self._alive(self._equal.get(signature.digest, []), since)
+        if equal and self._confirmed(equal[0], signature):
+            return Found(equal[0], 1.0)
+        met = self._postings.meet(signature.keys, signature.probes)
+        candidates = self._alive(met.tolist(), since) if len(met) else []
+        if not candidates:
+            return None
+        passed, score, _ = self._scores(candidates, signature)
+        if not passed.any():
+            return None
+        at = int(np.argmax(np.where(passed, score, -1.0)))  # the first of the best
+        return Found(candidates[at], float(score[at]))
+
+    def _alive(self, numbers: list[int], since: int | None) -> list[Known]:
+        found = [known for number in numbers if (known := self._known[number]) is not None]
+        return found if since is None else [known for known in found if known.time >= since]
+
+    def _confirmed(self, known: Known, signature: Signature) -> bool:
+        if not self._method.confirms_copies:
+            return True
+        return bool(self._method.score(*_pairs([known], signature)).passed[0])
+
+    def _scores(self, candidates: list[Known], signature: Signature) -> Scores:
+        pairs = _pairs(candidates, signature)
+        scores = self._method.score(*pairs)
+        if not self._calibrated or signature.cut != signature.cut:
+            return scores
+        cuts = np.array([known.cut for known in candidates])
+        return self._with_faint(pairs, scores, np.maximum(cuts, signature.cut))
+
+    def _with_faint(
+        self, pairs: tuple[Ragged, Array, Array], scores: Scores, cuts: Array
+    ) -> Scores:
+        """Pairs below the threshold that stand out: both documents have own cuts and reach them."""
+        method = self._method
+        assert isinstance(method, CalibratedMethod)
+        faint = method.faint_score(*pairs)
+        whole = method.whole_score(*pairs)
+        out = faint.passed & (faint.score >= cuts) & (whole < method.threshold)
+        return Scores(scores.passed | out, np.where(out & ~scores.passed, whole, scores.score))
+
+
+def _pairs(candidates: list[Known], signature: Signature) -> tuple[Ragged, Array, Array]:
+    """Evidence of the candidates and then of the document, and the pairs of each with it."""
+    rows = [known.evidence for known in candidates]
+    rows.append(signature.evidence)
+    count = len(candidates)
+    evidence = Ragged(np.concatenate(rows), offsets_of(np.array([len(row) for row in rows])))
+    return evidence, np.arange(count), np.full(count, count)

@@ -1,0 +1,253 @@
+"""An index in one SQLite file: the usual store.
+
+Write-ahead log, ``synchronous=FULL``: what was acknowledged survives a crash of the process and of
+the machine. Several processes may have the file open. Writers take turns (``BEGIN IMMEDIATE``): one
+that finds another inside waits up to ``BUSY_SECONDS``, then gives up with a sentence; it reads what
+the other wrote before it decides anything. Readers never wait.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from heapq import merge
+from pathlib import Path
+from typing import Any
+
+from neardup.errors import IndexStoreError
+from neardup.online.store import FORMAT, Counters, Gone, Row
+
+BUSY_SECONDS = 60.0
+LOG_PAGES = 4000  # of 4 KB, before they go to the main file: it costs two more waits for the disk
+ASKED_AT_ONCE = 500  # ids in one question
+
+SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE artefacts (name TEXT PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE documents (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    time INTEGER NOT NULL,
+    flags INTEGER NOT NULL,
+    kept_seq INTEGER,
+    kept_id TEXT,
+    score REAL,
+    reason TEXT,
+    kind TEXT,
+    signature BLOB NOT NULL,
+    text TEXT
+);
+CREATE INDEX documents_time ON documents (time);
+CREATE INDEX documents_kept ON documents (kept_seq) WHERE kept_seq IS NOT NULL;
+CREATE TABLE gone (seq INTEGER PRIMARY KEY, removed INTEGER, before INTEGER);
+"""
+COLUMNS = ", ".join(Row._fields)
+LIGHT = COLUMNS.replace("signature", "x''")
+
+
+class SqliteStore:
+    def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self.url = str(path)
+        self._busy = busy_seconds
+        self._version = -1
+
+    @functools.cached_property
+    def _db(self) -> sqlite3.Connection:
+        """Connecting makes the file, so it is put off until something is in it or to be written."""
+        db = sqlite3.connect(
+            self.url, timeout=self._busy, isolation_level=None, check_same_thread=False
+        )
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+        return db
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _explain(self.url, error, self._busy) from error
+
+    def description(self) -> dict[str, Any] | None:
+        if not Path(self.url).exists():
+            return None
+        with self._explained():
+            return self._description()
+
+    def _description(self) -> dict[str, Any] | None:
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_schema")}
+        if not tables:
+            return None
+        if not {"meta", "documents"} <= tables:
+            raise _no_index(self.url)
+        meta = self._meta()
+        if meta.get("format") != str(FORMAT):
+            raise IndexStoreError(
+                f"The index {self.url} has format {meta.get('format')}; "
+                f"this version reads {FORMAT}.",
+                hint="build it again with this version.",
+            )
+        found: dict[str, Any] = json.loads(meta["description"])
+        return found
+
+    def _meta(self) -> dict[str, str]:
+        return dict(self._db.execute("SELECT name, value FROM meta"))
+
+    def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
+        with self._explained():
+            self._use_log()
+            with self._transaction():
+                if self._description() is None:
+                    self._create(description, artefacts)
+
+    def _use_log(self) -> None:
+        """The file remembers it. Two who create it at once need not both say it."""
+        with suppress(sqlite3.OperationalError):
+            self._db.execute("PRAGMA journal_mode = WAL")
+
+    def _create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
+        for statement in SCHEMA.split(";"):
+            self._db.execute(statement)
+        meta = {"format": str(FORMAT), "description": json.dumps(description)}
+        self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        self._db.executemany("INSERT INTO artefacts VALUES (?, ?)", artefacts.items())
+        self._write_counters(Counters())
+
+    def artefacts(self) -> dict[str, bytes]:
+        with self._explained():
+            return dict(self._db.execute("SELECT name, data FROM artefacts"))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def writing(self) -> Iterator[_Writer]:
+        with self._explained(), self._transaction():
+            before = self.counters()
+            writer = _Writer(self._db, before)
+            yield writer
+            if writer.counters != before:
+                self._write_counters(writer.counters)
+
+    def _write_counters(self, counters: Counters) -> None:
+        self._db.execute(
+            "INSERT OR REPLACE INTO meta VALUES ('counters', ?)", [json.dumps(counters)]
+        )
+
+    def changed(self) -> bool:
+        """SQLite counts the transactions of other connections."""
+        (version,) = self._db.execute("PRAGMA data_version").fetchone()
+        changed = bool(version != self._version)
+        self._version = version
+        return changed
+
+    def counters(self) -> Counters:
+        found = self._db.execute("SELECT value FROM meta WHERE name = 'counters'").fetchone()
+        return Counters(*json.loads(found[0]))
+
+    def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
+        kept = "" if duplicates else "AND kept_seq IS NULL"
+        rows = self._db.execute(
+            f"SELECT {COLUMNS} FROM documents WHERE seq > ? {kept} ORDER BY seq", [since]
+        )
+        # An index that is read for the first time has nothing that could go away.
+        gone = self._db.execute(
+            "SELECT * FROM gone WHERE seq > ? AND ? > 0 ORDER BY seq", [since] * 2
+        )
+        ours: Iterable[Row | Gone] = map(Row._make, rows)
+        return merge(ours, map(Gone._make, gone), key=lambda one: one.seq)
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        found: dict[str, Row] = {}
+        for start in range(0, len(ids), ASKED_AT_ONCE):
+            some = ids[start : start + ASKED_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            rows = self._db.execute(f"SELECT {COLUMNS} FROM documents WHERE id IN ({marks})", some)
+            found |= {row.id: row for row in map(Row._make, rows)}
+        return found
+
+    def linked(self, seq: int) -> list[Row]:
+        asked = f"SELECT {COLUMNS} FROM documents WHERE kept_seq = ? ORDER BY seq"
+        return list(map(Row._make, self._db.execute(asked, [seq])))
+
+    def rows(self) -> Iterator[tuple[Row, int]]:
+        counts = dict(
+            self._db.execute(
+                "SELECT kept_seq, count(*) FROM documents WHERE kept_seq IS NOT NULL GROUP BY 1"
+            )
+        )
+        for row in map(Row._make, self._db.execute(f"SELECT {LIGHT} FROM documents ORDER BY seq")):
+            yield row, counts.get(row.seq, 0)
+
+    def totals(self) -> dict[str, int]:
+        count, aside = self._db.execute(
+            "SELECT count(*), count(kept_seq) FROM documents"
+        ).fetchone()
+        pages, size = (
+            self._db.execute(f"PRAGMA page_{w}").fetchone()[0] for w in ("count", "size")
+        )
+        return {
+            "documents": count,
+            "kept": count - aside,
+            "duplicates": aside,
+            "bytes": pages * size,
+        }
+
+    def close(self) -> None:
+        if "_db" in self.__dict__:
+            self._db.close()
+
+
+class _Writer:
+    def __init__(self, db: sqlite3.Connection, counters: Counters) -> None:
+        self._db = db
+        self.counters = counters
+
+    def put(self, rows: Sequence[Row]) -> None:
+        marks = ", ".join("?" * len(Row._fields))
+        self._db.executemany(f"INSERT INTO documents ({COLUMNS}) VALUES ({marks})", rows)
+
+    def remove(self, seq: int, rows: Iterable[int]) -> None:
+        for number, one in enumerate(rows, seq):
+            self._db.execute("DELETE FROM documents WHERE seq = ?", [one])
+            self._db.execute("INSERT INTO gone VALUES (?, ?, NULL)", [number, one])
+
+    def expire(self, seq: int, before: int) -> int:
+        found = self._db.execute("DELETE FROM documents WHERE time < ?", [before]).rowcount
+        self._db.execute("INSERT INTO gone VALUES (?, NULL, ?)", [seq, before])
+        return found
+
+    def relink(self, old: int, new: int) -> None:
+        self._db.execute("UPDATE documents SET kept_seq = ? WHERE kept_seq = ?", [new, old])
+
+
+def _no_index(url: str) -> IndexStoreError:
+    return IndexStoreError(
+        f"{url} is a database, but no index of neardup.", hint="name another file."
+    )
+
+
+def _explain(url: str, error: sqlite3.Error, waited: float) -> IndexStoreError:
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return IndexStoreError(
+            f"The index {url} is being written by another process; waited {waited:g} seconds.",
+            hint="try again when it is done; for many writers take postgresql://….",
+        )
+    if code & 0xFF == sqlite3.SQLITE_NOTADB:
+        return IndexStoreError(f"{url} is no SQLite database.", hint="name another file.")
+    return IndexStoreError(
+        f"The index {url} cannot be used: SQLite says {error}.",
+        hint="is the folder there, may it be written, and is there room on the disk?",
+    )

@@ -1,0 +1,125 @@
+"""A store that lives as long as the process: the index without durability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from neardup.online.store import Counters, Gone, Row
+
+
+class VolatileStore:
+    def __init__(self, url: str = "memory:") -> None:
+        self.url = url
+        self._description: dict[str, Any] | None = None
+        self._artefacts: dict[str, bytes] = {}
+        self._counters = Counters()
+        self._rows: dict[int, Row] = {}
+        self._by_id: dict[str, int] = {}
+        self._linked: dict[int, list[int]] = {}
+
+    def description(self) -> dict[str, Any] | None:
+        return self._description
+
+    def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
+        self._description, self._artefacts = dict(description), dict(artefacts)
+
+    def artefacts(self) -> dict[str, bytes]:
+        return self._artefacts
+
+    @contextmanager
+    def writing(self) -> Iterator[_Writer]:
+        writer = _Writer(self, self._counters)
+        try:
+            yield writer
+        except BaseException:
+            writer.undo()
+            raise
+        self._counters = writer.counters
+
+    def changed(self) -> bool:
+        return False
+
+    def counters(self) -> Counters:
+        return self._counters
+
+    def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
+        for row in self._sorted():
+            if row.seq > since and (duplicates or row.kept_seq is None):
+                yield row
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        return {id_: self._rows[self._by_id[id_]] for id_ in ids if id_ in self._by_id}
+
+    def linked(self, seq: int) -> list[Row]:
+        return [self._rows[one] for one in sorted(self._linked.get(seq, ()))]
+
+    def rows(self) -> Iterator[tuple[Row, int]]:
+        for row in self._sorted():
+            yield row._replace(signature=b""), len(self._linked.get(row.seq, ()))
+
+    def _sorted(self) -> list[Row]:
+        return [self._rows[seq] for seq in sorted(self._rows)]
+
+    def totals(self) -> dict[str, int]:
+        kept = sum(row.kept_seq is None for row in self._rows.values())
+        count = len(self._rows)
+        return {"documents": count, "kept": kept, "duplicates": count - kept, "bytes": 0}
+
+    def close(self) -> None:
+        pass
+
+    def _put(self, row: Row) -> None:
+        self._rows[row.seq] = row
+        self._by_id[row.id] = row.seq
+        if row.kept_seq is not None:
+            self._linked.setdefault(row.kept_seq, []).append(row.seq)
+
+    def _remove(self, seq: int) -> Row:
+        row = self._rows.pop(seq)
+        del self._by_id[row.id]
+        if row.kept_seq is not None:
+            self._linked[row.kept_seq].remove(seq)
+            if not self._linked[row.kept_seq]:
+                del self._linked[row.kept_seq]
+        return row
+
+    def _relink(self, old: int, new: int) -> None:
+        linked = self._linked.pop(old, [])
+        for seq in linked:
+            self._rows[seq] = self._rows[seq]._replace(kept_seq=new)
+        if linked:
+            self._linked[new] = linked
+
+
+class _Writer:
+    """Remembers how to undo what it does, so that a failure leaves no trace."""
+
+    def __init__(self, store: VolatileStore, counters: Counters) -> None:
+        self._store = store
+        self._undo: list[Callable[[], object]] = []
+        self.counters = counters
+
+    def undo(self) -> None:
+        for step in reversed(self._undo):
+            step()
+
+    def put(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            self._store._put(row)
+            self._undo.append(partial(self._store._remove, row.seq))
+
+    def remove(self, seq: int, rows: Iterable[int]) -> None:  # noqa: ARG002  # no one reads a log
+        for one in rows:
+            self._undo.append(partial(self._store._put, self._store._remove(one)))
+
+    def expire(self, seq: int, before: int) -> int:
+        old = [row.seq for row in self._store._rows.values() if row.time < before]
+        self.remove(seq, old)
+        return len(old)
+
+    def relink(self, old: int, new: int) -> None:
+        self._store._relink(old, new)
+        self._undo.append(partial(self._store._relink, new, old))

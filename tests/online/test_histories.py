@@ -1,0 +1,164 @@
+"""Any history of an index equals its slow replay: adds, checks, removals, updates, expiry,
+reopening, two writers on one file, windows, and both ways to be matched."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import neardup as nd
+from reference.online import Replay
+from reference.run import Settings
+
+MINUTE = 60_000
+START = 1_700_000_000_000
+TWIN = Settings(words=2, threshold=Fraction(1, 2), min_words=3)
+METHOD = {"method": "shingles", "words": 2, "threshold": 0.5, "min_words": 3}
+
+# Texts that resemble each other by steps, so that chains, ties and near misses occur.
+WORDS = [f"w{i}" for i in range(10)]
+TEXTS = st.builds(
+    lambda first, count, other, at: " ".join(
+        word if i != at else WORDS[other] for i, word in enumerate(WORDS[first : first + count])
+    ),
+    st.integers(0, 3),
+    st.integers(1, 6),
+    st.integers(0, 9),
+    st.integers(0, 9),
+)
+IDS = st.sampled_from("abcdefgh")
+DATES = st.none() | st.integers(-20, 3)
+STEP = st.tuples(
+    st.sampled_from(["add", "add", "add", "many", "check", "remove", "update", "expire", "reopen"]),
+    IDS,
+    TEXTS,
+    DATES,
+    st.integers(0, 4),  # minutes that pass
+)
+
+
+class Both:
+    """An index and its twin, led through the same history."""
+
+    def __init__(self, url: Path | str, against: str, window: int, dated: bool) -> None:
+        unit = MINUTE if window else 0
+        self.twin = Replay(TWIN, against, unit, window, dated)
+        self.now = START
+        self.url = url
+        self.settings: dict[str, Any] = {
+            **METHOD,
+            "against": against,
+            "window": f"{window}m" if window else None,
+            "date": "when" if dated else None,
+        }
+        self.handles = [self.open() for _ in range(1 if url == "memory:" else 2)]
+        self.turn = 0
+
+    def open(self) -> nd.Index:
+        return nd.Index.open(self.url, clock=lambda: self.now / 1000, **self.settings)
+
+    @property
+    def index(self) -> nd.Index:
+        self.turn += 1
+        return self.handles[self.turn % len(self.handles)]
+
+    def document(self, id_: str, text: str, date: int | None) -> tuple[dict[str, Any], int | None]:
+        when = None if date is None else self.now + date * MINUTE
+        return {"id": id_, "text": text, "when": when}, when
+
+    def step(self, what: str, id_: str, text: str, date: int | None, minutes: int) -> None:
+        self.now += minutes * MINUTE
+        getattr(self, what)(id_, *self.document(id_, text, date))
+        self.compare()
+
+    def there(self, id_: str) -> bool:
+        return any(doc.id == id_ for doc in self.twin.docs)
+
+    def add(self, id_: str, document: dict[str, Any], when: int | None) -> None:
+        if self.there(id_):
+            return
+        match = self.index.add(document)
+        self.same(match, self.twin.add(id_, document["text"], when, self.now))
+
+    def many(self, id_: str, document: dict[str, Any], when: int | None) -> None:
+        free = [i for i in (id_, *"xyz") if not self.there(i)]
+        given = [
+            {**document, "id": i, "text": f"{document['text']} {WORDS[k]}"}
+            for k, i in enumerate(free)
+        ]
+        matches = self.index.add_many(given)
+        for match, one in zip(matches, given, strict=True):
+            self.same(match, self.twin.add(one["id"], one["text"], when, self.now))
+
+    def check(self, _id: str, document: dict[str, Any], when: int | None) -> None:
+        for age in (None, 3):
+            found = self.index.check(document, max_age=None if age is None else f"{age}m")
+            told = self.twin.check(
+                document["text"], when, self.now, None if age is None else age * MINUTE
+            )
+            assert (found and (found.of, found.score)) == (told and (told[0], float(told[1])))
+
+    def remove(self, id_: str, *_: Any) -> None:
+        if self.there(id_):
+            self.index.remove(id_)
+            self.twin.remove(id_)
+
+    def update(self, id_: str, document: dict[str, Any], when: int | None) -> None:
+        match = self.index.update(document)
+        self.same(match, self.twin.update(id_, document["text"], when, self.now))
+
+    def expire(self, _id: str, _document: dict[str, Any], when: int | None) -> None:
+        before = self.now - 10 * MINUTE if when is None else when
+        self.index.expire(before / 1000)
+        self.twin.expire(before)
+
+    def reopen(self, *_: Any) -> None:
+        if self.url != "memory:":
+            self.handles[0].close()
+            self.handles[0] = self.open()
+
+    def same(self, match: Any, doc: Any) -> None:
+        expected = None if doc.of_id is None else (doc.of_id, float(doc.score))
+        assert (match and (match.of, match.score)) == expected
+
+    def compare(self) -> None:
+        assert [tuple(entry)[:1] + tuple(entry)[2:6] for entry in self.index] == self.twin.reasons()
+
+
+@contextmanager
+def led(durable: bool, *choices: Any) -> Iterator[Both]:
+    with tempfile.TemporaryDirectory() as folder:
+        both = Both(Path(folder) / "index.db" if durable else "memory:", *choices)
+        try:
+            yield both
+        finally:
+            for handle in both.handles:
+                handle.close()
+
+
+CHOICES = (st.sampled_from(["kept", "seen"]), st.sampled_from([0, 1, 5]), st.booleans())
+
+
+@settings(max_examples=300)
+@given(st.lists(STEP, max_size=30), *CHOICES)
+def test_in_memory(history: list[Any], against: str, window: int, dated: bool) -> None:
+    with led(False, against, window, dated) as both:
+        for step in history:
+            both.step(*step)
+
+
+@settings(max_examples=60)
+@given(st.lists(STEP, max_size=20), *CHOICES)
+def test_two_writers_on_one_file(
+    history: list[Any], against: str, window: int, dated: bool
+) -> None:
+    with led(True, against, window, dated) as both:
+        for step in history:
+            both.step(*step)

@@ -189,7 +189,8 @@ def run_options(command: F) -> F:
 
 
 def settings_from(options: dict[str, Any]) -> Settings:
-    """Takes the options of ``run_options`` out of ``options`` that are settings."""
+    """Takes the options of ``run_options`` out of ``options`` that are settings; a command may have
+    only some of them."""
     from neardup.methods.written import parse_assignments
     from neardup.plan import Settings
     from neardup.recipes import read_recipe
@@ -197,11 +198,13 @@ def settings_from(options: dict[str, Any]) -> Settings:
     recipe = options.pop("recipe")
     base = read_recipe(recipe) if recipe else {}
     parameters = parse_assignments(options.pop("assignments"))
-    if files := options.pop("boilerplate"):
+    if files := options.pop("boilerplate", ()):
         from neardup.documents.texts import texts_of
 
         parameters["boilerplate"] = [text for file in files for text in texts_of(file)]
-    policy = policy_from(options.pop("policy"), options.pop("actions"), options["keep"])
+    policy = policy_from(
+        options.pop("policy", None), options.pop("actions", ()), options.get("keep")
+    )
     names = Settings.__dataclass_fields__.keys() & options.keys()
     given = {name: options.pop(name) for name in sorted(names)} | {"policy": policy}
     return Settings(**merged(base, {k: v for k, v in given.items() if v is not None}, parameters))

@@ -71,7 +71,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     own = {name: options.pop(name) for name in ("window", "against", "texts")}
-    plan = resolve(settings_from({**options, "boilerplate": ()}))
+    plan = resolve(settings_from(options))
     if Index.exists(store):
         raise UsageError(f"{store} is already there.", hint="add to it with `neardup index add`.")
     progress = progress_for(quiet=quiet)

@@ -23,6 +23,7 @@ Shares = npt.NDArray[np.float64]
 
 LITTLE = 0.33  # of the shorter text that both must have
 MISREAD, MISREAD_WORDS = 0.5, 0.03  # of the difference, and of all words
+FEWEST_MISREAD = 3  # words: one that looks like another may be an edit
 MOVED, ONLY_MOVED, MOVED_WORDS = 0.5, 0.8, 0.2
 MOST, INSERTED, ONE_WAY = 0.5, 0.7, 0.9  # of the difference
 CUT, LOST_SENTENCES, LOST_PARAGRAPHS = (
@@ -119,8 +120,10 @@ def _margins(found: Measures, parts: Parts) -> dict[str, Shares]:
         # Nothing is more or less, but words are broken elsewhere.
         "layout only": np.where(found.differs & (parts.sum == 0), 1.0, -1.0),
         "other": -known,
-        "other misread": np.minimum(
-            parts.misread / total - MISREAD, parts.misread / longer - MISREAD_WORDS
+        "other misread": np.where(
+            parts.misread < FEWEST_MISREAD,
+            -1.0,
+            np.minimum(parts.misread / total - MISREAD, parts.misread / longer - MISREAD_WORDS),
         ),
         "other moved": np.maximum(
             parts.moved / total - ONLY_MOVED,

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.kinds import Kind, aligned_kinds, kind_of
+from neardup.decisions.classify import aligned_kinds, kind_of
+from neardup.decisions.kinds import Kind
 from neardup.schema import DIRECTIONS, KINDS, Ragged
 from neardup.text.options import Text
 

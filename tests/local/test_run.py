@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from neardup import api as nd
 from neardup import plan
 from neardup.decisions import rule
-from neardup.decisions.kinds import kind_of
+from neardup.decisions.classify import kind_of
 from neardup.documents import Collection
 from neardup.documents.lists import ListSource
 from neardup.matching import rare, verify

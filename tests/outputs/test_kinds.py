@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import api as nd
-from neardup.decisions.kinds import kind_of
+from neardup.decisions.classify import kind_of
 from neardup.documents import Collection, collect
 from neardup.documents.lists import ListSource
 from neardup.local.kinds import find_kinds

@@ -1,7 +1,7 @@
 """What sort of duplicates the two documents of a pair are: the kinds of ``schema.KINDS``.
 
 Digests tell ``identical`` and ``normalised``; all other kinds are read off the alignment of both
-texts: ``decisions/passages.py`` measures it, ``decisions/kind_rules.py`` has the rules. A kind says
+texts (``classify.py``; ``passages.py`` measures it, ``kind_rules.py`` has the rules). A kind says
 nothing of whether a pair is one. It does not depend on which text comes first: the direction turns
 with the texts, kind and confidence stay.
 """
@@ -16,9 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.schema import DIRECTIONS, KINDS, Array, Ragged
-from neardup.text.options import Text
-from neardup.text.words import normal_form
+from neardup.schema import DIRECTIONS, KINDS, Array
 
 # Of a set-aside document (a) and what it was set aside for (b).
 WHICH = {"a_in_b": "contained in the kept one", "b_in_a": "contains the kept one"}
@@ -123,31 +121,3 @@ def by_digests(a: Array, b: Array, text_digests: Array, normal_digests: Array) -
     found.kind[(a < 0) | (b < 0)] = NONE
     found.confidence[found.kind >= 0] = 1.0
     return found
-
-
-def kind_of(a: str, b: str, options: Text | None = None) -> Kind:
-    """Of two texts; ``options`` say which are equal after normalisation, as those of a run do."""
-    if a == b:
-        return Kind("identical", None, 1.0)
-    if normal_form(a, options) == normal_form(b, options):
-        return Kind("normalised", None, 1.0)
-    return aligned_kinds(Ragged.of_texts([a, b]), np.array([0]), np.array([1]))[0]
-
-
-def aligned_kinds(texts: Ragged, a: Array, b: Array) -> Kinds:
-    """Of pairs of these texts that are not equal, not even after normalisation."""
-    from neardup.decisions.kind_rules import decided
-    from neardup.decisions.passages import measured
-
-    turn = _later(texts, a, b)
-    first, second = np.where(turn, b, a), np.where(turn, a, b)
-    return decided(measured(texts, first, second)).turned(turn)
-
-
-def _later(texts: Ragged, a: Array, b: Array) -> Array:
-    """Where ``a`` is the longer text; of equal lengths, the one with the greater bytes. So a pair
-    is measured one way, however it is written."""
-    longer, equal = texts.lengths[a] > texts.lengths[b], texts.lengths[a] == texts.lengths[b]
-    for i in np.flatnonzero(equal).tolist():
-        longer[i] = texts[a[i]].tobytes() > texts[b[i]].tobytes()
-    return np.asarray(longer)

@@ -19,7 +19,8 @@ import numpy as np
 
 from neardup.artefacts.artefact import Artefact, Artefacts, Need
 from neardup.artefacts.calibration import Calibration
-from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
+from neardup.decisions.classify import aligned_kinds
+from neardup.decisions.kinds import Kinds, by_digests
 from neardup.decisions.order import Order
 from neardup.errors import NeardupError, SettingsError, SignatureError, all_problems
 from neardup.grouping.ranked import TEXT, RankedList, ranked_list

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
-from neardup.decisions.kinds import kind_of
+from neardup.decisions.classify import kind_of
 from neardup.features.measures import Overlap
 from neardup.features.pairwise import Measures, Q, measure
 from neardup.methods import registry

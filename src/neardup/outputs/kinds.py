@@ -16,7 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
+from neardup.decisions.classify import aligned_kinds
+from neardup.decisions.kinds import Kinds, by_digests
 from neardup.documents import Collection, Columns
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.reread import Again, Keys, Means, place_keys, places, reread, text_keys

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.kinds import Kinds, aligned_kinds
+from neardup.decisions.classify import aligned_kinds
+from neardup.decisions.kinds import Kinds
 from neardup.errors import SettingsError
 from neardup.methods.method import Method
 from neardup.outputs.kinds import kind_counts

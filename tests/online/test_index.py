@@ -70,6 +70,18 @@ def test_duplicates_of_what_is_removed_arrive_again(url: str) -> None:
         assert [entry.id for entry in index] == ["b", "c"]
 
 
+def test_none_ends_as_duplicates_of_each_other(url: str) -> None:
+    """Where duplicates are matched, all that hang on the removed one arrive again."""
+    words = [f"w{i}" for i in range(9)]
+    chain = {"method": "shingles", "words": 2, "threshold": 0.5, "min_words": 3, "against": "seen"}
+    with nd.Index.open(url, **chain) as index:
+        for at, id_ in enumerate("abc"):
+            index.add({"id": id_, "text": " ".join(words[at : at + 6])})
+        assert [entry.kept_id for entry in index] == [None, "a", "b"]
+        index.remove("a")
+        assert [(entry.id, entry.kept_id) for entry in index] == [("b", None), ("c", "b")]
+
+
 def test_a_new_version_takes_the_place_of_the_old(url: str) -> None:
     with nd.Index.open(url, **SHINGLES) as index:
         index.add_many([{"id": "a", "text": TEXT}, {"id": "b", "text": TEXT}])

@@ -247,8 +247,10 @@ def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
 
 def test_who_cannot_wait_any_longer_is_told(tmp_path: Path) -> None:
     url = tmp_path / "index.db"
-    with nd.Index.open(url, **SHINGLES) as index, closing(sqlite3.connect(url)) as other:
-        index._store = SqliteStore(url, busy_seconds=0.01)
+    with nd.Index.open(url, **SHINGLES) as made:
+        rule = made._rule
+    store = SqliteStore(url, busy_seconds=0.01)
+    with nd.Index(store, rule) as index, closing(sqlite3.connect(url)) as other:
         index.add({"id": "a", "text": TEXT})
         other.execute("BEGIN IMMEDIATE")
         assert index.check(TEXT) is not None  # readers never wait

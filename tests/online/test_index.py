@@ -70,6 +70,18 @@ def test_duplicates_of_what_is_removed_arrive_again(url: str) -> None:
         assert [entry.id for entry in index] == ["b", "c"]
 
 
+def test_none_ends_as_duplicates_of_each_other(url: str) -> None:
+    """Where duplicates are matched, all that hang on the removed one arrive again."""
+    words = [f"w{i}" for i in range(9)]
+    chain = {"method": "shingles", "words": 2, "threshold": 0.5, "min_words": 3, "against": "seen"}
+    with nd.Index.open(url, **chain) as index:
+        for at, id_ in enumerate("abc"):
+            index.add({"id": id_, "text": " ".join(words[at : at + 6])})
+        assert [entry.kept_id for entry in index] == [None, "a", "b"]
+        index.remove("a")
+        assert [(entry.id, entry.kept_id) for entry in index] == [("b", None), ("c", "b")]
+
+
 def test_a_new_version_takes_the_place_of_the_old(url: str) -> None:
     with nd.Index.open(url, **SHINGLES) as index:
         index.add_many([{"id": "a", "text": TEXT}, {"id": "b", "text": TEXT}])
@@ -235,8 +247,10 @@ def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
 
 def test_who_cannot_wait_any_longer_is_told(tmp_path: Path) -> None:
     url = tmp_path / "index.db"
-    with nd.Index.open(url, **SHINGLES) as index, closing(sqlite3.connect(url)) as other:
-        index._store = SqliteStore(url, busy_seconds=0.01)
+    with nd.Index.open(url, **SHINGLES) as made:
+        rule = made._rule
+    store = SqliteStore(url, busy_seconds=0.01)
+    with nd.Index(store, rule) as index, closing(sqlite3.connect(url)) as other:
         index.add({"id": "a", "text": TEXT})
         other.execute("BEGIN IMMEDIATE")
         assert index.check(TEXT) is not None  # readers never wait

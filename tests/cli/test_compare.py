@@ -171,3 +171,15 @@ def test_refusals(run: Run, docs: Path, tmp_path: Path) -> None:
     ]:
         done = run("compare", *arguments)
         assert (done.exit_code, sentence in done.stderr) == (code, True), done.stderr
+
+
+def test_pages_are_compared_by_their_text(run: Run, tmp_path: Path) -> None:
+    article = " ".join(f"Sentence {i} of the article says something." for i in range(20))
+    one, other, nothing = (tmp_path / name for name in ("a.html", "b.htm", "c.html"))
+    one.write_text(f"<html><body><nav>Home News</nav><article><p>{article}</p></article></body>")
+    other.write_text(f"<html><body><main><div><p>{article}</p></div></main></body></html>")
+    nothing.write_text("<html></html>")
+    assert json.loads(run("compare", one, other, "--json").stdout)["kind"] == "identical"
+    done = run("compare", one, nothing)
+    assert done.exit_code == 1
+    assert "cannot be compared: page has no text." in done.stderr

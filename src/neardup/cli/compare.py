@@ -156,7 +156,26 @@ def _named(name: str, columns: Columns) -> str:
             f"{name} holds many documents; which one is meant?",
             hint=f"write {name}#ID, or give two ids and --in {name}.",
         )
-    return _file(name)
+    return _page(Path(name)) or _file(name)
+
+
+def _page(path: Path) -> str | None:
+    """The text of an HTML or PDF file as a run extracts it; None where it is neither."""
+    from neardup.documents import Columns, collect
+    from neardup.documents.extraction.page import KINDS
+
+    if path.suffix.lower() not in KINDS or not path.is_file():
+        return None
+    for chunk in collect([path]).chunks(Columns()):
+        batch = chunk.read()
+        if batch.rejected:
+            raise InputError(
+                f"{path} cannot be compared: {batch.rejected[0].reason}.",
+                hint="`neardup dedup --extract none` reads pages as they are.",
+            )
+        text: str = batch.records["text"][0].as_py()
+        return text
+    return None
 
 
 def _file(name: str) -> str:

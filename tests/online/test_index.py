@@ -15,6 +15,7 @@ import neardup as nd
 from neardup.errors import IndexStoreError, RejectedError, SettingsError, SignatureError
 from neardup.methods import registry
 from neardup.online.sqlite import SqliteStore
+from neardup.testing import HOSTILE
 from reference.run import collection
 
 TEXT = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -204,6 +205,9 @@ def test_an_index_goes_on_where_a_run_ended(tmp_path: Path) -> None:
             == result.info["settings"]["signature"]["artefacts"]
         )
         answers = index.add_many(documents[100:])
+    nd.dedup(documents).save(tmp_path / "other")
+    with pytest.raises(SignatureError, match="differ in frequencies, vocabulary"):
+        nd.Index.open(tmp_path / "index.db", run=tmp_path / "other")
     with nd.Index.open("memory:", run=tmp_path / "run") as again:
         assert again.add_many(documents[100:]) == answers
     with pytest.raises(nd.NeardupError, match="not the folder of a finished run"):
@@ -289,11 +293,15 @@ def test_threads_take_turns(tmp_path: Path) -> None:
         index.close()
 
 
-def test_hostile_texts_are_asked_and_added(url: str) -> None:
-    from neardup.testing import HOSTILE
-
-    with nd.Index.open(url, method="qgrams") as index:
-        for number, text in enumerate([*HOSTILE, "x" * 10_000_000]):
-            index.check(text)
-            index.add({"id": str(number), "text": text})
-        assert len(index) == len(HOSTILE) + 1
+@pytest.mark.parametrize("method", ["shingles", "qgrams"])
+def test_hostile_texts_one_by_one_and_all_at_once(url: str, method: str) -> None:
+    long = " ".join(f"word{i % 70_000}" for i in range(1_000_000))
+    texts = [*HOSTILE, "x" * 10_000_000, long, long + " more", *HOSTILE]
+    documents = [{"id": str(number), "text": text} for number, text in enumerate(texts)]
+    with nd.Index.open(url, method=method) as index:
+        asked = []
+        for document in documents:
+            asked.append(index.check(document))
+            assert index.add(document) == asked[-1]
+    with nd.Index.open("memory:", method=method) as index:
+        assert index.add_many(documents) == asked

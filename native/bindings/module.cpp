@@ -12,4 +12,5 @@ NB_MODULE(_native, m) {
     bind_matching(m);
     bind_simhash(m);
     bind_paths(m);
+    bind_bitmap_window(m);
 }

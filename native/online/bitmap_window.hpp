@@ -91,6 +91,7 @@ class BitmapWindow {
     void sum_chances();
     size_t prefix(uint64_t needed) const;
     void find_segments(const Query &query);
+    void fetch_table(size_t number, size_t grams) const;
     void look(const Segment &segment, const Query &query);
     void look_sealed(const Segment &segment, const Query &query);
     void settle(const Segment &segment, const Query &query, Lines lines, size_t counted);
@@ -101,7 +102,7 @@ class BitmapWindow {
     void look_up(const GramLists &lists, size_t from);
     void give(const Segment &segment, int64_t first, const Query &query, Overlaps &out);
 
-    static constexpr int kFrequencyBits = 18;
+    static constexpr int kFrequencyBits = 18, kSlotShift = 32;
 
     std::vector<Slot> slots_;
     Clipping clipping_;

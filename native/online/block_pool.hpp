@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "online/large_memory.hpp"
@@ -18,9 +19,7 @@ class BlockPool {
         for (size_t larger = own; larger < kSizes; ++larger)
             if (free_[larger]) return split(larger, own);
         if (static_cast<size_t>(end_ - next_) < kLargest) grow();
-        next_ += kLargest;
-        free_[kSizes - 1] = nullptr;
-        give(next_ - kLargest, kLargest);
+        give(std::exchange(next_, next_ + kLargest), kLargest);
         return split(kSizes - 1, own);
     }
 

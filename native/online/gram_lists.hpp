@@ -53,7 +53,9 @@ class GramLists {
     size_t grams() const { return grams_; }
     size_t postings() const { return postings_; }
     size_t table_bytes() const { return memory_size(table_.capacity() * sizeof(GramList)); }
-    size_t list_bytes() const { return pool_.bytes() + memory_size(bitmaps_.capacity() * 8) + memory_size(lists_.capacity() * 2); }
+    size_t list_bytes() const {
+        return pool_.bytes() + memory_size(bitmaps_.capacity() * 8) + memory_size(lists_.capacity() * 2);
+    }
 
   private:
     size_t place(uint32_t gram) const;

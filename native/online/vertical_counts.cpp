@@ -4,6 +4,9 @@
 #include <bit>
 
 #include "simd.hpp"
+#if NEARDUP_X86
+#include <immintrin.h>
+#endif
 
 namespace neardup {
 namespace {
@@ -106,9 +109,27 @@ NEARDUP_AVX2 void reach_avx2(const uint64_t *counts, size_t planes, const uint32
                              uint32_t least, std::vector<Reached> &out) {
     reaching_lanes(counts, planes, others, first, last, least, out);
 }
+// A plane is a mask: its bits say to which counts its worth is added.
 NEARDUP_AVX512 void reach_avx512(const uint64_t *counts, size_t planes, const uint32_t *others, size_t first,
                                  size_t last, uint32_t least, std::vector<Reached> &out) {
-    reaching_lanes(counts, planes, others, first, last, least, out);
+    constexpr size_t lanes = 16;
+    const __m512i wanted = _mm512_set1_epi32(static_cast<int>(least));
+    for (size_t begin = first; begin < last; begin += lanes) {
+        const uint64_t *const words = counts + begin / kLineColumns * planes * kLineWords + begin % kLineColumns / 64;
+        __m512i sum = _mm512_loadu_si512(others + begin);
+        for (size_t p = 0; p < planes; ++p) {
+            const auto has = static_cast<__mmask16>(words[p * kLineWords] >> begin % 64);
+            sum = _mm512_mask_add_epi32(sum, has, sum, _mm512_set1_epi32(1 << p));
+        }
+        uint32_t reached = _mm512_cmpge_epu32_mask(sum, wanted);
+        if (!reached) continue;
+        uint32_t each[lanes];
+        _mm512_storeu_si512(each, sum);
+        for (; reached; reached &= reached - 1) {
+            const auto i = static_cast<uint32_t>(std::countr_zero(reached));
+            if (begin + i < last) out.push_back({static_cast<uint32_t>(begin + i), each[i]});
+        }
+    }
 }
 constexpr Add kAdd[] = {add_portable, add_avx2, add_avx512};
 constexpr Reach kReach[] = {reach_portable, reach_avx2, reach_avx512};

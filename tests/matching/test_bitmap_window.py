@@ -91,7 +91,7 @@ each_instructions = pytest.mark.usefixtures("instructions")
 
 
 @given(st.lists(STEPS, max_size=8), THRESHOLDS, st.integers(0, 2**32), st.data())
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_any_history_gives_what_the_twin_gives(
     steps: list[tuple[str, ...]], threshold: Fraction, seed: int, data: st.DataObject
 ) -> None:
@@ -191,7 +191,7 @@ def test_press_articles(data: Path) -> None:
     for i in range(len(sets)):
         window.add(i // 600, sets[i])
         twin.add(i // 600, frozenset(sets[i].tolist()))
-    for i in range(0, len(sets), 29):
+    for i in range(0, len(sets), 79):
         found = window.overlaps(sets[i], 0.7)
         expected = twin.overlaps(frozenset(sets[i].tolist()), Fraction("0.7"))
         assert list(zip(*(c.tolist() for c in found[:3]), strict=True)) == expected

@@ -35,3 +35,4 @@ void bind_matching(nb::module_ &m);
 void bind_simhash(nb::module_ &m);
 void bind_paths(nb::module_ &m);
 void bind_online(nb::module_ &m);
+void bind_bitmap_window(nb::module_ &m);

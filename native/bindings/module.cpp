@@ -13,4 +13,5 @@ NB_MODULE(_native, m) {
     bind_simhash(m);
     bind_paths(m);
     bind_online(m);
+    bind_bitmap_window(m);
 }

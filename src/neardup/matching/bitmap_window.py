@@ -1,0 +1,141 @@
+"""The window index of DDD (Montanari & Puglisi): a new document against all of the last hours.
+
+A ring of slots, one an hour in the paper; a slot knows which of its documents have which q-gram.
+``overlaps`` finds every document of the window with ``doc_q = |A∩B| / max(|A|, |B|)`` at or above a
+threshold, decided in integers: the same as comparing with each of them. How it is fast stands in
+``native/online/bitmap_window.hpp``. ``drop`` gives the memory of a slot back.
+
+Clipping (``common``, ``rare``) leaves frequent or rare q-grams of the new document out of the look.
+Frequent ones count as shared, rare ones as not shared, so doc_q is at most ``clipped.common / m``
+too high and ``clipped.rare / m`` too low, m being the size of the larger set.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup import _native
+from neardup.errors import SettingsError
+from neardup.methods.fractions import threshold_fraction
+from neardup.schema import Array
+
+HOURS = 25  # the current hour and 24 before it
+MOST_SLOTS = 1 << 20
+SLOT_BITS = 32
+
+
+class Clipped(NamedTuple):
+    """How many q-grams of the new document were not looked up."""
+
+    common: int
+    rare: int
+
+
+class Overlaps(NamedTuple):
+    """Documents in rising order, with the q-grams that each shares and has."""
+
+    documents: Array
+    shared: Array
+    sizes: Array
+    clipped: Clipped
+    candidates: int
+
+
+class WindowMemory(NamedTuple):
+    """``grams`` counts a q-gram once for each slot that has it; the last three are bytes."""
+
+    documents: int
+    grams: int
+    postings: int
+    tables: int
+    lists: int
+    rest: int
+
+    @property
+    def bytes(self) -> int:
+        return self.tables + self.lists + self.rest
+
+    @property
+    def bytes_a_document(self) -> float:
+        return self.bytes / max(self.documents, 1)
+
+    @property
+    def bytes_a_gram(self) -> float:
+        return (self.tables + self.lists) / max(self.grams, 1)
+
+
+class BitmapWindow:
+    """Sets of q-grams in a ring of ``slots``; ``common`` and ``rare`` are shares of documents."""
+
+    def __init__(self, slots: int = HOURS, *, common: float = 1.0, rare: float = 0.0) -> None:
+        _check(slots, common, rare)
+        self.slots = slots
+        self._window = _native.BitmapWindow(slots, common, rare)
+
+    def add(self, slot: int, evidence: Array) -> int:
+        """The number of the document: that of its slot, and in the slot from 0 on."""
+        return self._window.add(self._slot(slot), _set(evidence))
+
+    def overlaps(self, evidence: Array, threshold: float | Fraction) -> Overlaps:
+        """All documents whose doc_q with this one is at least the threshold."""
+        t = threshold if isinstance(threshold, Fraction) else threshold_fraction(threshold)
+        found = self._window.overlaps(_set(evidence), t.numerator, t.denominator)
+        return Overlaps(*found[:3], Clipped(*found[3:5]), found[5])
+
+    def remove(self, document: int) -> bool:
+        """False where it is not there. Its memory comes back with that of its slot."""
+        return self._window.remove(document)
+
+    def drop(self, slot: int) -> None:
+        """Forgets all documents of the slot; it is then empty and can be used again."""
+        self._window.drop(self._slot(slot))
+
+    def __len__(self) -> int:
+        return sum(self._window.documents(slot) for slot in range(self.slots))
+
+    def memory(self) -> WindowMemory:
+        return WindowMemory(*self._window.memory())
+
+    def _slot(self, slot: int) -> int:
+        if not 0 <= slot < self.slots:
+            raise SettingsError(
+                f"slot is {slot}; this window has {self.slots} slots, from 0 to {self.slots - 1}.",
+                hint=f"the slot of hour h is h % {self.slots}.",
+            )
+        return slot
+
+
+def slot_of(document: int) -> int:
+    return document >> SLOT_BITS
+
+
+def _check(slots: int, common: float, rare: float) -> None:
+    problems = []
+    if not 1 <= slots <= MOST_SLOTS:
+        problems.append(f"slots is {slots}; expected 1 to {MOST_SLOTS}.")
+    if not 0 <= rare <= common <= 1:
+        problems.append(
+            f"common is {common} and rare {rare}; expected 0 <= rare <= common <= 1, "
+            "shares of the documents."
+        )
+    if problems:
+        raise SettingsError(
+            " ".join(problems),
+            hint="leave common and rare out to clip nothing.",
+            problems=tuple(problems),
+        )
+
+
+def _set(evidence: Array) -> Array:
+    """A rising set of 32-bit features, as ``qgram_sets`` gives them."""
+    good = evidence.ndim == 1 and evidence.dtype == np.uint32
+    if not good or not np.all(evidence[1:] > evidence[:-1]):
+        raise SettingsError(
+            f"evidence is an array of {evidence.dtype} in {evidence.ndim} dimensions; "
+            "expected a rising set of 32-bit features (uint32, none twice).",
+            hint="features.qgrams.qgram_sets makes such sets; np.unique puts others in order.",
+        )
+    return np.ascontiguousarray(evidence)

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from neardup.errors import SettingsError
+from neardup.errors import IndexStoreError, SettingsError
 
 FORMAT = 1  # steps with any change of the schema, the description or the packed signatures
 
@@ -125,6 +125,19 @@ class Store(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def check_format(url: str, found: str | None) -> None:
+    """Refuses a store of another format than ours."""
+    if found == str(FORMAT):
+        return
+    newer = found is not None and found.isdigit() and int(found) > FORMAT
+    raise IndexStoreError(
+        f"The index {url} has format {found}; this version of neardup reads {FORMAT}.",
+        hint="it is of a newer version: update neardup."
+        if newer
+        else "it is of an older version: build the index again.",
+    )
 
 
 def open_store(url: str | Path) -> Store:

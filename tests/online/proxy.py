@@ -36,37 +36,39 @@ class Proxy:
 
     def _admit(self) -> None:
         threads = []
-        try:
+        with contextlib.suppress(OSError):  # the door was shut
             while True:
                 guest, _ = self._door.accept()
-                host = socket.socket(socket.AF_UNIX)
-                host.connect(self._server)
-                for target in (self._ask, self._answer):
-                    threads.append(threading.Thread(target=target, args=(guest, host)))
-                    threads[-1].start()
-        except OSError:
-            for thread in threads:
-                thread.join()
+                threads.append(threading.Thread(target=self._serve, args=(guest,)))
+                threads[-1].start()
+        for thread in threads:
+            thread.join()
+
+    def _serve(self, guest: socket.socket) -> None:
+        with guest, socket.socket(socket.AF_UNIX) as host:
+            host.connect(self._server)
+            answers = threading.Thread(target=_answer, args=(guest, host))
+            answers.start()
+            self._ask(guest, host)
+            answers.join()
 
     def _ask(self, guest: socket.socket, host: socket.socket) -> None:
         while data := _received(guest):
             if COMMIT in data and self.at_commit is not None:
                 passes, self.at_commit = self.at_commit(), None
-                _shut(guest)
+                _shut(guest, socket.SHUT_RDWR)
                 if passes:
                     host.sendall(data)
                 break
             host.sendall(data)
-        # The server reads what was sent before it sees that we left.
-        host.shutdown(socket.SHUT_WR)
+        _shut(host, socket.SHUT_WR)  # the server first reads what was sent
 
-    def _answer(self, guest: socket.socket, host: socket.socket) -> None:
-        while data := _received(host):
-            with contextlib.suppress(OSError):
-                guest.sendall(data)
-        _shut(guest)
-        guest.close()
-        host.close()
+
+def _answer(guest: socket.socket, host: socket.socket) -> None:
+    while data := _received(host):
+        with contextlib.suppress(OSError):
+            guest.sendall(data)
+    _shut(guest, socket.SHUT_RDWR)
 
 
 def _received(end: socket.socket) -> bytes:
@@ -76,6 +78,6 @@ def _received(end: socket.socket) -> bytes:
         return b""
 
 
-def _shut(end: socket.socket) -> None:
+def _shut(end: socket.socket, how: int) -> None:
     with contextlib.suppress(OSError):
-        end.shutdown(socket.SHUT_RDWR)
+        end.shutdown(how)

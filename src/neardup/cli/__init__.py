@@ -17,6 +17,7 @@ COMMANDS = {
     "find": "neardup.cli.find:find",
     "compare": "neardup.cli.compare:compare",
     "evaluate": "neardup.cli.evaluate:evaluate",
+    "index": "neardup.cli.index:index",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "idf": "neardup.cli.idf:idf",

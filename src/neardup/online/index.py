@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from neardup import schema
-from neardup.errors import RejectedError
+from neardup.documents.columns import Columns
+from neardup.errors import NoIndexError, RejectedError
+from neardup.methods.method import Method
 from neardup.online import opening
-from neardup.online.arrivals import SEEN, Match, Rule, Writing, kept_reason
+from neardup.online.arrivals import SEEN, Known, Match, Rule, Writing, kept_reason
 from neardup.online.memory import Memory
-from neardup.online.signing import Document, Signature
-from neardup.online.store import Counters, Gone, Row, Store, open_store
+from neardup.online.signing import Arrival, Document, Signature
+from neardup.online.store import Counters, Gone, Row, Store, no_index, open_store
 from neardup.online.windows import milliseconds, span
 
 
@@ -51,7 +53,12 @@ class Index:
 
     @classmethod
     def open(
-        cls, url: str | Path, *, clock: Callable[[], float] = time.time, **settings: Any
+        cls,
+        url: str | Path,
+        *,
+        create: bool = True,
+        clock: Callable[[], float] = time.time,
+        **settings: Any,
     ) -> Index:
         """The index at ``url``: the file of an SQLite database, ``postgresql://…`` or ``memory:``.
 
@@ -59,11 +66,14 @@ class Index:
         ``text``, ``id``, ``date`` (columns); ``window`` ("24h"; None remembers all); ``against``
         ("kept" or "seen"); ``artefacts`` (a Result or the folder of a run); ``run`` (a folder: its
         method, artefacts and kept documents); ``texts`` (whether they are stored). One that is
-        there has all that in it; what is given must be the same.
+        there has all that in it; what is given must be the same. With ``create=False`` it has to be
+        there. ``memory`` ("500MB") holds while it is open: beyond it the window is shortened.
         """
         written = opening.IndexSettings.of(settings)
-        store = open_store(url)
+        store = open_store(url, create=create)
         try:
+            if not create and store.description() is None:
+                raise no_index(store.url)
             return cls._opened(store, written, clock)
         except BaseException:
             store.close()
@@ -83,20 +93,43 @@ class Index:
             assert description is not None
         opening.check_same(written, description, store.url)
         found = opening.unpacked(store.artefacts(), description)
-        index = cls(store, opening.rule_of(description, found), clock)
+        index = cls(store, opening.rule_of(description, found, written.memory), clock)
         if new and written.run is not None:
             index._take_kept(Path(written.run))
         return index
 
+    @classmethod
+    def exists(cls, url: str | Path) -> bool:
+        try:
+            cls.open(url, create=False).close()
+        except NoIndexError:
+            return False
+        return True
+
     @property
-    def method(self) -> Any:
+    def method(self) -> Method:
+        """With the threshold where it cuts."""
         return self._rule.method
 
-    def _take_kept(self, folder: Path) -> None:
-        from neardup.online.taking import kept_batches
+    def described(self) -> dict[str, Any]:
+        """What the index was made with: only data."""
+        with self._lock:
+            return self._store.description() or {}
 
-        for records in kept_batches(folder, self._rule.signer):
-            self.add_records(records)
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    @property
+    def columns(self) -> Columns:
+        """What to read of files for this index."""
+        return self._rule.signer.reading
+
+    def _take_kept(self, folder: Path) -> None:
+        from neardup.online.taking import kept_of_run
+
+        for chunk in kept_of_run(folder).chunks(self.columns):
+            self.add_records(chunk.read().records)
 
     def check(self, document: Document, *, max_age: str | None = None) -> Match | None:
         """What the document would be a duplicate of; nothing is stored. With ``max_age`` ("6h")
@@ -105,13 +138,25 @@ class Index:
         age = None if max_age is None else span("max_age", max_age)
         arrival = self._rule.signer.sign_one(document)
         with self._lock:
-            memory = self._current()
-            newest = self._seen.newest
-            at = self._rule.time_of(arrival, self._now(), newest)
-            signature = memory.as_first(arrival.signature, self._rule.signer)
-            found = memory.best(signature, self._rule.since(at, newest, age))
+            match = self._checked(arrival, age)
             self._checks += 1
             self._check_seconds += time.perf_counter() - began
+        return match
+
+    def check_records(
+        self, records: pa.RecordBatch, *, max_age: str | None = None
+    ) -> list[Match | None]:
+        """Documents as a reader gives them (``schema.documents``); each is asked for itself."""
+        age = None if max_age is None else span("max_age", max_age)
+        arrivals = self._rule.signer.sign_records(records)
+        with self._lock:
+            return [self._checked(arrival, age) for arrival in arrivals]
+
+    def _checked(self, arrival: Arrival, age: int | None) -> Match | None:
+        memory, newest = self._current(), self._seen.newest
+        at = self._rule.time_of(arrival, self._now(), newest)
+        signature = memory.as_first(arrival.signature, self._rule.signer)
+        found = memory.best(signature, self._rule.since(at, newest, age))
         return self._rule.match(found, signature) if found else None
 
     def add(self, document: Document) -> Match | None:
@@ -129,12 +174,26 @@ class Index:
             writing.refuse_known(arrivals)
             return [writing.arrive(arrival) for arrival in arrivals]
 
-    def add_records(self, records: pa.RecordBatch) -> list[Match | None]:
-        """Documents as a reader gives them (``schema.documents``)."""
+    def add_records(self, records: pa.RecordBatch) -> list[Match | Known | None]:
+        """Documents as a reader gives them (``schema.documents``). One whose id is there already is
+        left out, and said so."""
         arrivals = self._rule.signer.sign_records(records)
         with self._writing() as writing:
+            known = writing.known(arrivals)
+            return [
+                Known.ID if place in known else writing.arrive(arrival)
+                for place, arrival in enumerate(arrivals)
+            ]
+
+    def take_rows(self, rows: Sequence[Row]) -> None:
+        """Documents of another index, from their texts, at their times."""
+        signer = self._rule.signer
+        named = [{signer.columns.id_name: row.id, signer.columns.text: row.text} for row in rows]
+        arrivals = signer.sign(named)
+        with self._writing() as writing:
             writing.refuse_known(arrivals)
-            return [writing.arrive(arrival) for arrival in arrivals]
+            for arrival, row in zip(arrivals, rows, strict=True):
+                writing.arrive_at(arrival, row.time)
 
     def update(self, document: Document) -> Match | None:
         """A new version takes the place of the one with its id, or is added where there is none. It

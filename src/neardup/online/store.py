@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from neardup.errors import IndexStoreError, SettingsError
+from neardup.errors import IndexStoreError, NoIndexError, SettingsError
 
 FORMAT = 1  # steps with any change of the schema, the description or the packed signatures
 
@@ -133,14 +133,20 @@ def check_format(url: str, found: str | None) -> None:
         return
     newer = found is not None and found.isdigit() and int(found) > FORMAT
     raise IndexStoreError(
-        f"The index {url} has format {found}; this version of neardup reads {FORMAT}.",
+        f"The index {url} has format {found}; this version reads {FORMAT}.",
         hint="it is of a newer version: update neardup."
         if newer
         else "it is of an older version: build the index again.",
     )
 
 
-def open_store(url: str | Path) -> Store:
+def no_index(url: str | Path) -> NoIndexError:
+    return NoIndexError(
+        f"There is no index {url}.", hint="make one with `neardup index build STORE INPUT…`."
+    )
+
+
+def open_store(url: str | Path, *, create: bool = True) -> Store:
     """``memory:``, ``postgresql://…``, or the file of an SQLite database (also ``sqlite:FILE``)."""
     scheme, found, rest = str(url).partition(":")
     if str(url) == ":memory:":
@@ -156,5 +162,7 @@ def open_store(url: str | Path) -> Store:
         )
     module, _, name = STORES[scheme].partition(":")
     address = rest.removeprefix("//") if scheme == "sqlite" else str(url)
+    if scheme == "sqlite" and not create and not Path(address).exists():
+        raise no_index(address)
     made: Store = getattr(importlib.import_module(module), name)(address)
     return made

@@ -9,6 +9,7 @@ ended without an error was committed.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -138,11 +139,18 @@ class Server:
     def _begin_once(self) -> str:
         # Every statement has to see what was committed before it began. Under another level, which
         # may be the server's usual one, we would see what was there before we waited for the lock.
-        self.run("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+        # All in one message: a way to the server and back is what a writer's turn is made of.
+        statements = (
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+            f"SELECT pg_advisory_xact_lock({_lock_number(self.index)})",
+            "SELECT pg_current_xact_id()::text",
+        )
         try:
-            lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
-            self.run(lock, [f"neardup:{self.index}"])
-            return str(self._answer("SELECT pg_current_xact_id()::text")[0][0])
+            with self._connection.cursor() as cursor:
+                cursor.execute("; ".join(statements))
+                while cursor.nextset():
+                    pass
+                return str(cursor.fetchall()[0][0])
         except BaseException:
             self._roll_back()
             raise
@@ -199,6 +207,11 @@ def _split(url: str) -> tuple[str, str]:
             hint="expected up to 63 of a-z, 0-9 and _, not a digit first: postgresql://…?index=news.",
         )
     return f"{address}?{rest}" if rest else address, name
+
+
+def _lock_number(index: str) -> int:
+    digest = hashlib.blake2b(f"neardup:{index}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
 
 
 def _without_password(text: str) -> str:

@@ -13,6 +13,7 @@
         │   └── KeptError         so the run folder is finished but has no kept documents
         ├── RejectedError     the first rejected document under ``strict``
         ├── IndexStoreError   the store of an index is busy, damaged or none
+        │   └── NoIndexError      there is no index
         ├── SignatureError    signatures of unlike settings were mixed
         └── ConservationError documents in ≠ kept + duplicates + rejected: our bug, never ignored
 
@@ -91,6 +92,10 @@ class RejectedError(DataError):
 
 
 class IndexStoreError(DataError):
+    pass
+
+
+class NoIndexError(IndexStoreError):
     pass
 
 

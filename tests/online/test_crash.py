@@ -15,5 +15,5 @@ def test_killed_between_two_statements(tmp_path: Path, seed: int) -> None:
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
-    """The long run is ``make kills``."""
+    """The long run is ``make crash``."""
     assert kills.run(10, 400, tmp_path, seconds=0.1) >= 0

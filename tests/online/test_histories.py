@@ -1,15 +1,14 @@
 """Any history of an index equals its slow replay: adds, checks, removals, updates, expiry,
-reopening, two writers on one file, windows, and both ways to be matched."""
+reopening, two writers on one store, windows, and both ways to be matched."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -40,7 +39,7 @@ STEP = st.tuples(
 class Both:
     """An index and its twin, led through the same history."""
 
-    def __init__(self, url: Path | str, against: str, window: int, dated: bool) -> None:
+    def __init__(self, url: str, against: str, window: int, dated: bool) -> None:
         unit = MINUTE if window else 0
         self.twin = Replay(TWIN, against, unit, window, dated)
         self.now = START
@@ -126,14 +125,13 @@ class Both:
 
 
 @contextmanager
-def led(durable: bool, *choices: Any) -> Iterator[Both]:
-    with tempfile.TemporaryDirectory() as folder:
-        both = Both(Path(folder) / "index.db" if durable else "memory:", *choices)
-        try:
-            yield both
-        finally:
-            for handle in both.handles:
-                handle.close()
+def led(url: str, *choices: Any) -> Iterator[Both]:
+    both = Both(url, *choices)
+    try:
+        yield both
+    finally:
+        for handle in both.handles:
+            handle.close()
 
 
 CHOICES = (st.sampled_from(["kept", "seen"]), st.sampled_from([0, 1, 5]), st.booleans())
@@ -142,16 +140,22 @@ CHOICES = (st.sampled_from(["kept", "seen"]), st.sampled_from([0, 1, 5]), st.boo
 @settings(max_examples=300)
 @given(st.lists(STEP, max_size=30), *CHOICES)
 def test_in_memory(history: list[Any], against: str, window: int, dated: bool) -> None:
-    with led(False, against, window, dated) as both:
+    with led("memory:", against, window, dated) as both:
         for step in history:
             both.step(*step)
 
 
-@settings(max_examples=60)
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@settings(max_examples=40)
 @given(st.lists(STEP, max_size=20), *CHOICES)
-def test_two_writers_on_one_file(
-    history: list[Any], against: str, window: int, dated: bool
+def test_two_writers_on_one_store(
+    kind: str,
+    new_url: Callable[[str], str],
+    history: list[Any],
+    against: str,
+    window: int,
+    dated: bool,
 ) -> None:
-    with led(True, against, window, dated) as both:
+    with led(new_url(kind), against, window, dated) as both:
         for step in history:
             both.step(*step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,9 +24,9 @@ EDITED = TEXT.replace("three", "3")
 SHINGLES: dict[str, Any] = {"method": "shingles", "words": 2, "threshold": 0.6}
 
 
-@pytest.fixture(params=["memory:", "file"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return "memory:" if request.param == "memory:" else str(tmp_path / "index.db")
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, new_url: Callable[[str], str]) -> str:
+    return new_url(request.param)
 
 
 def test_answers(url: str) -> None:

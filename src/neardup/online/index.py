@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.documents.columns import Columns
-from neardup.errors import IndexStoreError, RejectedError
+from neardup.errors import NoIndexError, RejectedError
 from neardup.methods.method import Method
 from neardup.online import opening
 from neardup.online.arrivals import Known, Match, Rule, Writing
@@ -58,7 +58,7 @@ class Index:
         store = open_store(url, create=create)
         try:
             if not create and store.description() is None:
-                raise no_index(url)
+                raise no_index(store.url)
             return cls._opened(store, written, clock)
         except BaseException:
             store.close()
@@ -87,10 +87,8 @@ class Index:
     def exists(cls, url: str | Path) -> bool:
         try:
             cls.open(url, create=False).close()
-        except IndexStoreError as error:
-            if error.message == no_index(url).message:
-                return False
-            raise
+        except NoIndexError:
+            return False
         return True
 
     @property

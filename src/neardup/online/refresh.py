@@ -9,7 +9,7 @@ compares, and takes the new one from then on.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +55,9 @@ def _follow(store: Store, new: Index) -> None:
     ids: dict[int, str] = {}
     seen = 0
     while (now := store.counters().last) > seen:
-        for _, run in groupby(store.changes(seen, duplicates=True), key=type):
+        # What comes after is read in the next round, once.
+        there = takewhile(lambda one: one.seq <= now, store.changes(seen, duplicates=True))
+        for _, run in groupby(there, key=type):
             for some in _batches(run):
                 _take(new, some, ids)
         seen = now

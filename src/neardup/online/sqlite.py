@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import IndexStoreError
-from neardup.online.store import FORMAT, Counters, Gone, Row
+from neardup.online.store import FORMAT, Counters, Gone, Row, check_format
 
 BUSY_SECONDS = 60.0
 LOG_PAGES = 4000  # of 4 KB, before they go to the main file: it costs two more waits for the disk
@@ -84,12 +84,7 @@ class SqliteStore:
         if not {"meta", "documents"} <= tables:
             raise _no_index(self.url)
         meta = self._meta()
-        if meta.get("format") != str(FORMAT):
-            raise IndexStoreError(
-                f"The index {self.url} has format {meta.get('format')}; "
-                f"this version reads {FORMAT}.",
-                hint="build it again with this version.",
-            )
+        check_format(self.url, meta.get("format"))
         found: dict[str, Any] = json.loads(meta["description"])
         return found
 

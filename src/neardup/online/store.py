@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from neardup.errors import IndexStoreError, SettingsError
+from neardup.errors import IndexStoreError, NoIndexError, SettingsError
 
 FORMAT = 1  # steps with any change of the schema, the description or the packed signatures
 
@@ -122,8 +122,21 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-def no_index(url: str | Path) -> IndexStoreError:
-    return IndexStoreError(
+def check_format(url: str, found: str | None) -> None:
+    """Refuses a store of another format than ours."""
+    if found == str(FORMAT):
+        return
+    newer = found is not None and found.isdigit() and int(found) > FORMAT
+    raise IndexStoreError(
+        f"The index {url} has format {found}; this version reads {FORMAT}.",
+        hint="it is of a newer version: update neardup."
+        if newer
+        else "it is of an older version: build the index again.",
+    )
+
+
+def no_index(url: str | Path) -> NoIndexError:
+    return NoIndexError(
         f"There is no index {url}.", hint="make one with `neardup index build STORE INPUT…`."
     )
 

@@ -184,6 +184,25 @@ def test_ids_of_any_length(durable: str) -> None:
     store.close()
 
 
+def test_nothing_is_stored_where_there_is_no_room(new_url: Callable[[str], str]) -> None:
+    store = open_store(new_url("sqlite"))
+    store.create({}, {})
+    store._db.execute("PRAGMA max_page_count = 20")  # type: ignore[attr-defined]
+
+    def fill() -> None:
+        with store.writing() as writer:
+            for seq in range(1, 100):
+                writer.put([Row(seq, str(seq), 0, 0, *[None] * 5, bytes(4096))])  # type: ignore[arg-type]
+
+    with pytest.raises(IndexStoreError, match="disk is full"):
+        fill()
+    assert list(store.rows()) == []
+    with store.writing() as writer:
+        writer.put([Row(1, "1", 0, 0, *[None] * 5, bytes(4096))])  # type: ignore[arg-type]
+    assert list(store.get(["1"])) == ["1"]
+    store.close()
+
+
 def test_who_waits_too_long_is_told_so(durable: str) -> None:
     ours = open_store(durable)
     ours.create({}, {})

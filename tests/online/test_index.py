@@ -16,6 +16,7 @@ import neardup as nd
 from neardup.errors import IndexStoreError, RejectedError, SettingsError, SignatureError
 from neardup.methods import registry
 from neardup.online.sqlite import SqliteStore
+from neardup.testing import HOSTILE
 from reference.run import collection
 
 TEXT = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
@@ -69,6 +70,18 @@ def test_duplicates_of_what_is_removed_arrive_again(url: str) -> None:
         assert again["c"] is not None
         assert again["c"].of == "b"
         assert [entry.id for entry in index] == ["b", "c"]
+
+
+def test_none_ends_as_duplicates_of_each_other(url: str) -> None:
+    """Where duplicates are matched, all that hang on the removed one arrive again."""
+    words = [f"w{i}" for i in range(9)]
+    chain = {"method": "shingles", "words": 2, "threshold": 0.5, "min_words": 3, "against": "seen"}
+    with nd.Index.open(url, **chain) as index:
+        for at, id_ in enumerate("abc"):
+            index.add({"id": id_, "text": " ".join(words[at : at + 6])})
+        assert [entry.kept_id for entry in index] == [None, "a", "b"]
+        index.remove("a")
+        assert [(entry.id, entry.kept_id) for entry in index] == [("b", None), ("c", "b")]
 
 
 def test_a_new_version_takes_the_place_of_the_old(url: str) -> None:
@@ -193,6 +206,9 @@ def test_an_index_goes_on_where_a_run_ended(tmp_path: Path) -> None:
             == result.info["settings"]["signature"]["artefacts"]
         )
         answers = index.add_many(documents[100:])
+    nd.dedup(documents).save(tmp_path / "other")
+    with pytest.raises(SignatureError, match="differ in frequencies, vocabulary"):
+        nd.Index.open(tmp_path / "index.db", run=tmp_path / "other")
     with nd.Index.open("memory:", run=tmp_path / "run") as again:
         assert again.add_many(documents[100:]) == answers
     with pytest.raises(nd.NeardupError, match="not the folder of a finished run"):
@@ -236,8 +252,10 @@ def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
 
 def test_who_cannot_wait_any_longer_is_told(tmp_path: Path) -> None:
     url = tmp_path / "index.db"
-    with nd.Index.open(url, **SHINGLES) as index, closing(sqlite3.connect(url)) as other:
-        index._store = SqliteStore(url, busy_seconds=0.01)
+    with nd.Index.open(url, **SHINGLES) as made:
+        rule = made._rule
+    store = SqliteStore(url, busy_seconds=0.01)
+    with nd.Index(store, rule) as index, closing(sqlite3.connect(url)) as other:
         index.add({"id": "a", "text": TEXT})
         other.execute("BEGIN IMMEDIATE")
         assert index.check(TEXT) is not None  # readers never wait
@@ -276,11 +294,15 @@ def test_threads_take_turns(tmp_path: Path) -> None:
         index.close()
 
 
-def test_hostile_texts_are_asked_and_added(url: str) -> None:
-    from neardup.testing import HOSTILE
-
-    with nd.Index.open(url, method="qgrams") as index:
-        for number, text in enumerate([*HOSTILE, "x" * 10_000_000]):
-            index.check(text)
-            index.add({"id": str(number), "text": text})
-        assert len(index) == len(HOSTILE) + 1
+@pytest.mark.parametrize("method", ["shingles", "qgrams"])
+def test_hostile_texts_one_by_one_and_all_at_once(url: str, method: str) -> None:
+    long = " ".join(f"word{i % 70_000}" for i in range(1_000_000))
+    texts = [*HOSTILE, "x" * 10_000_000, long, long + " more", *HOSTILE]
+    documents = [{"id": str(number), "text": text} for number, text in enumerate(texts)]
+    with nd.Index.open(url, method=method) as index:
+        asked = []
+        for document in documents:
+            asked.append(index.check(document))
+            assert index.add(document) == asked[-1]
+    with nd.Index.open("memory:", method=method) as index:
+        assert index.add_many(documents) == asked

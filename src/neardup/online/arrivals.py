@@ -161,7 +161,7 @@ class Writing:
 
     def arrive_at(self, arrival: Arrival, time: int) -> Match | None:
         self._advance(time)
-        match = self._decide(arrival, time, None)
+        match = self._decide(arrival, time)
         if self.rule.memory is not None and match is None:
             self._shorten(self.rule.memory)
         return match
@@ -192,8 +192,7 @@ class Writing:
         self.memory.expire(before, seq)
         return self.writer.expire(seq, before)
 
-    def _decide(self, arrival: Arrival, time: int, old: int | None) -> Match | None:
-        """``old`` is the number of one that arrives again."""
+    def _decide(self, arrival: Arrival, time: int) -> Match | None:
         self.dirty = True
         signature = self.memory.as_first(arrival.signature, self.rule.signer)
         found = self.memory.best(signature)
@@ -209,18 +208,23 @@ class Writing:
         packed, flags = signature.pack(), signature.flags
         row = Row(seq, id_, time, flags, kept_seq, of, score, reason, kind, packed, arrival.text)
         self._rows.append(row)
-        if old is not None and self.rule.against == SEEN:
-            self._flush()
-            self.writer.relink(old, seq)
         if len(self._rows) >= FLUSH_ROWS:
             self._flush()
         return match
 
     def take_out(self, row: Row) -> list[Row]:
-        """Removes a document; those that were set aside for it go too, to arrive again."""
+        """Removes a document; those that were set aside for it go too, to arrive again. Where
+        duplicates are matched, those that were set aside for these go with them: otherwise two
+        could end as duplicates of each other."""
         self._flush()
         self.dirty = True
-        linked = self.store.linked(row.seq)
+        linked: list[Row] = []
+        waiting = [row]
+        while waiting:
+            found = self.store.linked(waiting.pop().seq)
+            linked += found
+            waiting += found if self.rule.against == SEEN else []
+        linked.sort(key=lambda one: one.seq)
         for one in (row, *linked):
             self.memory.remove(one.seq)
             self.writer.remove(self._next(), [one.seq])
@@ -237,7 +241,7 @@ class Writing:
                 continue
             signature = Signature.unpack(row.signature, dtype)
             arrival = Arrival(row.id, row.time, signature, row.text)
-            found[row.id] = self._decide(arrival, row.time, row.seq)
+            found[row.id] = self._decide(arrival, row.time)
         return found
 
     def _new_id(self, seq: int) -> str:

@@ -10,35 +10,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
-from neardup import schema
 from neardup.documents.columns import Columns
 from neardup.errors import NoIndexError, RejectedError
 from neardup.methods.method import Method
 from neardup.online import opening
-from neardup.online.arrivals import SEEN, Known, Match, Rule, Writing, kept_reason
-from neardup.online.memory import Memory
-from neardup.online.signing import Arrival, Document, Signature
-from neardup.online.store import Counters, Gone, Row, Store, no_index, open_store
+from neardup.online.arrivals import Known, Match, Rule, Writing
+from neardup.online.cache import Cache
+from neardup.online.entries import Entry, decisions_of, entry_of, moment
+from neardup.online.signing import Arrival, Document
+from neardup.online.store import Row, Store, no_index, open_store
 from neardup.online.windows import milliseconds, span
-
-
-class Entry(NamedTuple):
-    """A document of the index, as it was decided."""
-
-    id: str
-    time: datetime
-    decision: str
-    reason: str
-    kept_id: str | None = None
-    score: float | None = None
-    kind: str | None = None
-    text: str | None = None
 
 
 class Index:
@@ -47,8 +33,7 @@ class Index:
     def __init__(self, store: Store, rule: Rule, clock: Callable[[], float] = time.time) -> None:
         self._store, self._rule, self._clock = store, rule, clock
         self._lock = threading.RLock()
-        self._memory: Memory | None = None
-        self._seen = Counters()
+        self._cache = Cache(store, rule)
         self._checks, self._check_seconds = 0, 0.0
 
     @classmethod
@@ -153,7 +138,7 @@ class Index:
             return [self._checked(arrival, age) for arrival in arrivals]
 
     def _checked(self, arrival: Arrival, age: int | None) -> Match | None:
-        memory, newest = self._current(), self._seen.newest
+        memory, newest = self._cache.current(), self._cache.seen.newest
         at = self._rule.time_of(arrival, self._now(), newest)
         signature = memory.as_first(arrival.signature, self._rule.signer)
         found = memory.best(signature, self._rule.since(at, newest, age))
@@ -236,7 +221,7 @@ class Index:
             row = self._store.get([id]).get(id)
             if row is None:
                 raise _unknown(id)
-            return _entry(row, len(self._store.linked(row.seq)))
+            return entry_of(row, len(self._store.linked(row.seq)))
 
     def __contains__(self, id: object) -> bool:
         with self._lock:
@@ -245,7 +230,7 @@ class Index:
     def __iter__(self) -> Iterator[Entry]:
         """In order of arrival."""
         for row, copies in self._store.rows():
-            yield _entry(row, copies)
+            yield entry_of(row, copies)
 
     def __len__(self) -> int:
         with self._lock:
@@ -253,17 +238,14 @@ class Index:
 
     def decisions(self) -> pa.Table:
         """Every document once, in order of arrival, with the columns of a run that apply."""
-        names = ("id", "decision", "reason", "kept_id", "score", "kind")
-        fields = [schema.DECISIONS.field(name) for name in names]
-        rows = [entry._asdict() for entry in self]
-        columns = [pa.array([row[f.name] for row in rows], _plain(f.type)) for f in fields]
-        return pa.table(columns, names).cast(pa.schema(fields))
+        return decisions_of(self)
 
     def stats(self) -> dict[str, Any]:
         """Counts, memory, and whether checking pays: a check costs ``check_seconds``, so it does
         where processing a document costs more than ``pays_from_seconds``."""
         with self._lock:
-            memory, totals = self._current(), self._store.totals()
+            memory, totals = self._cache.current(), self._store.totals()
+            newest = self._cache.seen.newest
             seconds = self._check_seconds / self._checks if self._checks else None
             share = totals["duplicates"] / totals["documents"] if totals["documents"] else 0.0
             return {
@@ -271,7 +253,7 @@ class Index:
                 "matchable": len(memory),
                 "evidence_bytes": memory.evidence_bytes,
                 "postings_bytes": memory.postings_bytes,
-                "newest": None if self._seen.newest is None else _datetime(self._seen.newest),
+                "newest": None if newest is None else moment(newest),
                 "checks": self._checks,
                 "check_seconds": seconds,
                 "duplicate_share": share,
@@ -281,7 +263,7 @@ class Index:
     def close(self) -> None:
         with self._lock:
             self._store.close()
-            self._memory = None
+            self._cache.forget()
 
     def __enter__(self) -> Index:
         return self
@@ -298,68 +280,20 @@ class Index:
             writing = None
             try:
                 with self._store.writing() as writer:
-                    memory = self._caught_up(writer.counters)
+                    memory = self._cache.upto(writer.counters)
                     writing = Writing(
                         self._rule, memory, self._store, writer, writer.counters, self._now()
                     )
                     yield writing
                     writing.finish()
-                self._seen = writing.counters
+                self._cache.seen = writing.counters
             except BaseException:
                 if writing is not None and writing.dirty:
-                    self._memory = None  # it holds what was not stored: read again when next asked
+                    self._cache.forget()  # it holds what was not stored
                 raise
-
-    def _current(self) -> Memory:
-        """The memory with all that others have written by now."""
-        if self._memory is None or self._store.changed():
-            return self._caught_up(self._store.counters())
-        return self._memory
-
-    def _caught_up(self, counters: Counters) -> Memory:
-        if self._memory is None:
-            self._memory, self._seen = Memory(self._rule.method), Counters()
-        if counters.last > self._seen.last:
-            everyone = self._rule.against == SEEN
-            duplicates = everyone or self._rule.signer.cuts is not None
-            for one in self._store.changes(self._seen.last, duplicates=duplicates):
-                self._apply(one, self._memory, everyone)
-        self._seen = counters
-        return self._memory
-
-    def _apply(self, one: Row | Gone, memory: Memory, everyone: bool) -> None:
-        if isinstance(one, Row):
-            if one.seq <= memory.last:
-                return
-            signature = Signature.unpack(one.signature, self._rule.method.evidence_dtype)
-            if one.kept_seq is None or everyone:
-                memory.add(one.seq, one.id, one.time, signature)
-            else:
-                memory.pass_by(signature)
-        elif one.removed is not None:
-            memory.remove(one.removed)
-        elif one.before is not None:
-            memory.expire(one.before, one.seq)
 
 
 def _unknown(id: str) -> RejectedError:
     return RejectedError(
         f"The index has no document {id!r}.", hint="is it spelled as it was added?"
     )
-
-
-def _datetime(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
-
-
-def _entry(row: Row, copies: int) -> Entry:
-    aside = row.kept_seq is not None
-    reason = row.reason if aside and row.reason else kept_reason(row.flags, copies)
-    decision = schema.DUPLICATE if aside else schema.KEPT
-    return Entry(
-        row.id, _datetime(row.time), decision, reason, row.kept_id, row.score, row.kind, row.text
-    )
-
-
-def _plain(type_: pa.DataType) -> pa.DataType:
-    return type_.value_type if pa.types.is_dictionary(type_) else type_

@@ -116,9 +116,10 @@ def check_same(settings: IndexSettings, description: dict[str, Any], url: str) -
     ]
     if settings.method is not None or settings.threshold is not None or settings.set:
         differ += _other_method(settings, description)
-    if settings.artefacts is not None:
+    source = settings.artefacts if settings.artefacts is not None else settings.run
+    if source is not None:
         digests = description["signature"]["artefacts"]
-        given = _given_artefacts(settings.artefacts, _method_of(description))
+        given = _given_artefacts(source, _method_of(description))
         differ += [n for n, a in given.items() if n in digests and digests[n] != a.digest]
     if differ:
         raise SignatureError(

@@ -223,9 +223,6 @@ class _Writer:
         self._db.execute("INSERT INTO gone VALUES (?, NULL, ?)", [seq, before])
         return found
 
-    def relink(self, old: int, new: int) -> None:
-        self._db.execute("UPDATE documents SET kept_seq = ? WHERE kept_seq = ?", [new, old])
-
 
 def _no_index(url: str) -> IndexStoreError:
     return IndexStoreError(

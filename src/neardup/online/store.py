@@ -3,10 +3,9 @@
 A store holds a description (method, signature, window …), artefacts, documents and a log of what
 went away. Everything that happens has a number, ``seq``, which only grows: a document has that of
 its arrival, what went away that of its going. So what others have written since is whatever has a
-greater number than the last one seen. Rows are written once and deleted once; only ``relink``
-changes one. Writing is exclusive: between ``writing()`` and its end no other writer is inside, and
-all of it is there afterwards, or nothing. When ``writing()`` has ended, what was written is
-durable.
+greater number than the last one seen. Rows are written once and deleted once, never changed.
+Writing is exclusive: between ``writing()`` and its end no other writer is inside, and all of it is
+there afterwards, or nothing. When ``writing()`` has ended, what was written is durable.
 """
 
 from __future__ import annotations
@@ -75,10 +74,6 @@ class Writer(Protocol):
 
     def expire(self, seq: int, before: int) -> int:
         """Takes out all documents of a time before ``before``; how many they were."""
-        ...
-
-    def relink(self, old: int, new: int) -> None:
-        """Duplicates of the document ``old`` are now those of ``new``."""
         ...
 
 

@@ -17,7 +17,7 @@ from neardup.online.store import FORMAT, Counters, Gone, Row, Store, open_store
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["put", "put", "put", "remove", "expire", "relink", "fail"]),
+        st.sampled_from(["put", "put", "put", "remove", "expire", "fail"]),
         st.text(st.characters(exclude_categories=["Cs"]), max_size=3) | st.just("\0\ufdd00\ufdd0"),
         st.integers(0, 9),
         st.binary(max_size=5),
@@ -77,17 +77,8 @@ class Model:
         assert writer.expire(self.next(), number - 5) == len(self.rows) - len(left)
         self.rows = left
 
-    def relink(self, writer: Any, _id: str, number: int, *_: Any) -> None:
-        if (old := self.some(number)) is not None:
-            new = self.next()
-            writer.relink(old, new)
-            self.rows = {
-                seq: row._replace(kept_seq=new) if row.kept_seq == old else row
-                for seq, row in self.rows.items()
-            }
-
     def fail(self, writer: Any, *step: Any) -> None:
-        for what in (self.put, self.remove, self.relink, self.expire):
+        for what in (self.put, self.remove, self.expire):
             what(writer, *step)
         raise FailedError
 

@@ -80,3 +80,24 @@ def test_what_cannot_be_signed_again(tmp_path: Path) -> None:
         ):
             refresh(old, tmp_path / "new.db", None)
     assert not (tmp_path / "new.db").exists()
+
+
+def test_a_new_version_between_two_looks_is_taken_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = texts(5, 60)
+    tables = nd.dedup(documents)
+    with nd.Index.open(tmp_path / "old.db", artefacts=tables, **RARE) as old:
+        old.add_many(documents[:50])
+        events = iter([documents[50], {**documents[51], "id": documents[0]["id"]}])
+        follow = old.store.changes
+
+        def changes(since: int, *, duplicates: bool) -> Any:
+            if event := next(events, None):  # after the counters were read
+                old.update(event)
+            return follow(since, duplicates=duplicates)
+
+        monkeypatch.setattr(old.store, "changes", changes)
+        refresh(old, tmp_path / "new.db", tables)
+        with nd.Index.open(tmp_path / "new.db") as new:
+            assert {entry.id: entry.text for entry in new} == {e.id: e.text for e in old}

@@ -14,6 +14,8 @@ import pytest
 
 import neardup as nd
 from neardup.errors import IndexStoreError
+from neardup.online.postgresql import PostgresStore
+from neardup.online.store import Counters
 from online.proxy import Proxy
 
 TEXT = "a text of more than a few words that can be compared with others of its kind"
@@ -76,6 +78,23 @@ def test_within_a_call_nothing_is_stored(url: str) -> None:
         found = index.add({"id": "b", "text": TEXT})
         assert found is not None
         assert found.of == "a"
+
+
+def test_a_writer_that_hangs_is_put_out(url: str) -> None:
+    hanging, other = PostgresStore(url, busy_seconds=0.05), PostgresStore(url)
+    hanging.create({}, {})
+
+    def hang() -> None:
+        with hanging.writing() as writer:
+            writer.counters = Counters(1, 1)
+            with other.writing() as meanwhile:  # waits until the server has ended the other one
+                meanwhile.counters = Counters(7, 7)
+
+    with pytest.raises(IndexStoreError, match="nothing of this call was stored"):
+        hang()
+    assert hanging.counters() == other.counters() == Counters(7, 7)
+    hanging.close()
+    other.close()
 
 
 @pytest.fixture

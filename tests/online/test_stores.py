@@ -17,7 +17,7 @@ from neardup.online.store import FORMAT, Counters, Gone, Row, Store, open_store
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["put", "put", "put", "remove", "expire", "relink", "fail"]),
+        st.sampled_from(["put", "put", "put", "remove", "expire", "fail"]),
         st.text(st.characters(exclude_categories=["Cs"]), max_size=3) | st.just("\0\ufdd00\ufdd0"),
         st.integers(0, 9),
         st.binary(max_size=5),
@@ -77,17 +77,8 @@ class Model:
         assert writer.expire(self.next(), number - 5) == len(self.rows) - len(left)
         self.rows = left
 
-    def relink(self, writer: Any, _id: str, number: int, *_: Any) -> None:
-        if (old := self.some(number)) is not None:
-            new = self.next()
-            writer.relink(old, new)
-            self.rows = {
-                seq: row._replace(kept_seq=new) if row.kept_seq == old else row
-                for seq, row in self.rows.items()
-            }
-
     def fail(self, writer: Any, *step: Any) -> None:
-        for what in (self.put, self.remove, self.relink, self.expire):
+        for what in (self.put, self.remove, self.expire):
             what(writer, *step)
         raise FailedError
 
@@ -181,6 +172,25 @@ def test_ids_of_any_length(durable: str) -> None:
     }
     with pytest.raises(IndexStoreError), store.writing() as writer:
         writer.put([Row(5, ids[0], 0, 0, *[None] * 5, b"")])  # type: ignore[arg-type]
+    store.close()
+
+
+def test_nothing_is_stored_where_there_is_no_room(new_url: Callable[[str], str]) -> None:
+    store = open_store(new_url("sqlite"))
+    store.create({}, {})
+    store._db.execute("PRAGMA max_page_count = 20")  # type: ignore[attr-defined]
+
+    def fill() -> None:
+        with store.writing() as writer:
+            for seq in range(1, 100):
+                writer.put([Row(seq, str(seq), 0, 0, *[None] * 5, bytes(4096))])  # type: ignore[arg-type]
+
+    with pytest.raises(IndexStoreError, match="disk is full"):
+        fill()
+    assert list(store.rows()) == []
+    with store.writing() as writer:
+        writer.put([Row(1, "1", 0, 0, *[None] * 5, bytes(4096))])  # type: ignore[arg-type]
+    assert list(store.get(["1"])) == ["1"]
     store.close()
 
 

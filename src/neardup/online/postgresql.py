@@ -174,9 +174,6 @@ class _Writer:
         self._server.run("INSERT INTO gone VALUES (%s, NULL, %s)", [seq, before])
         return found
 
-    def relink(self, old: int, new: int) -> None:
-        self._server.run("UPDATE documents SET kept_seq = %s WHERE kept_seq = %s", [new, old])
-
 
 def _storable(text: str) -> str:
     if _NUL not in text and _MARK not in text:

@@ -15,6 +15,7 @@ from neardup.cli.lazy import Commands
 COMMANDS = {
     "dedup": "neardup.cli.dedup:dedup",
     "find": "neardup.cli.find:find",
+    "watch": "neardup.cli.watch:watch",
     "compare": "neardup.cli.compare:compare",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "methods": "neardup.cli.methods:methods",

@@ -65,6 +65,14 @@ verbose_option = click.option(
     help="Show the log: stages with counts and seconds, warnings.",
 )
 
+threshold_option = click.option(
+    "--threshold",
+    metavar="T|auto",
+    callback=_threshold,
+    help="The score from which two documents are duplicates; auto: the collection says. "
+    " [default: the method's]",
+)
+
 KEEP = (
     "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
     "COLUMN:asc, COLUMN:desc or source:a,b,c.  [default: first]"
@@ -79,13 +87,7 @@ _OPTIONS = (
         "May be repeated.",
     ),
     click.option("--method", metavar="NAME", help="How to compare.  [default: rareshingles]"),
-    click.option(
-        "--threshold",
-        metavar="T|auto",
-        callback=_threshold,
-        help="The score from which two documents are duplicates; auto: the collection says. "
-        " [default: the method's]",
-    ),
+    threshold_option,
     click.option(
         "--set",
         "assignments",

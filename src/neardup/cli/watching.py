@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli.failures import INTERRUPTED
 from neardup.online.flow.events import PROBLEM, Event
 from neardup.online.flow.lines import LinesSource
 
@@ -34,6 +35,7 @@ class Watcher:
         flow.tell = self._tell
 
     def run(self, asked: Asked, *, once: bool) -> None:
+        click.get_current_context().meta[INTERRUPTED] = lambda: "the next start goes on from here"
         source = asked.folder or "stdin"
         if not self._quiet:
             click.echo(f"Watching {source}; Ctrl-C finishes what is at hand.", err=True)
@@ -93,7 +95,8 @@ class Watcher:
         if lost := self._flow.unclaimed():
             click.echo(f"{lost} lines that were read could not be stored.", err=True)
         if left:
-            click.echo(f"{left} items wait in {asked.work}: the next start goes on.", err=True)
+            waits = "1 item waits" if left == 1 else f"{left} items wait"
+            click.echo(f"{waits} in {asked.work}: the next start goes on with it.", err=True)
         if left or lost:
             click.get_current_context().exit(1)
 

@@ -22,6 +22,7 @@ _BODIES = ("encoded", "content", "description", "summary", "title")
 _DATES = ("pubDate", "published", "updated", "date", "issued")
 _IDS = ("guid", "id")
 _XHTML = "xhtml"
+_DEEPEST = 200  # levels; what reads a tree goes down by recursion
 
 
 def entries(data: bytes, fields: Fields) -> list[dict[str, Any]]:
@@ -95,10 +96,16 @@ def _parser(builder: ElementTree.TreeBuilder) -> expat.XMLParserType:
     """ElementTree's own parser does not let entities be refused."""
     parser = expat.ParserCreate(namespace_separator="}")
     parser.buffer_text = True
-    parser.StartElementHandler = lambda tag, found: builder.start(
-        _tag(tag), {_tag(name): value for name, value in found.items()}
-    )
-    parser.EndElementHandler = lambda tag: builder.end(_tag(tag))
+    open_: list[str] = []
+
+    def start(tag: str, found: dict[str, str]) -> None:
+        open_.append(_tag(tag))
+        if len(open_) > _DEEPEST:
+            raise unreadable(f"its XML is more than {_DEEPEST} levels deep")
+        builder.start(open_[-1], {_tag(name): value for name, value in found.items()})
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = lambda _: builder.end(open_.pop())
     parser.CharacterDataHandler = builder.data
     parser.EntityDeclHandler = _refuse
     parser.SkippedEntityHandler = lambda name, _: builder.data(html.unescape(f"&{name};"))

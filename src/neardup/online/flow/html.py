@@ -28,12 +28,14 @@ class _Reader(HTMLParser):
         self._silent: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:  # noqa: ARG002
+        tag = tag.rpartition(":")[2]  # XHTML in a feed has prefixes
         if tag in _SILENT:
             self._silent.append(tag)
         elif tag in _BLOCKS or tag == "body":
             self._block(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        tag = tag.rpartition(":")[2]
         if self._silent and tag == self._silent[-1]:
             self._silent.pop()
         elif tag in _BLOCKS:

@@ -62,7 +62,11 @@ class Totals:
     def line(self, now: float) -> str:
         """The live status."""
         rate = self.items / max(now - self.began, 1e-9)
-        parts = [f"{_counted(self.items, 'item')}, {rate:,.1f}/s", *self._counted(), f"lag {_span(self.lag)}"]
+        parts = [
+            f"{_counted(self.items, 'item')}, {rate:,.1f}/s",
+            *self._counted(),
+            f"lag {_span(self.lag)}",
+        ]
         return ", ".join([*parts, *self._payment()])
 
     def _counted(self) -> list[str]:

@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test lint quality bench sanitize clean
+.PHONY: help dev test lint quality bench kills sanitize clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ bench: dev ## the speed figures of docs/performance.md, peers beside us in one r
 
 quality: dev ## every method on every labelled set: the tables of docs/quality.md, and the floors
 	cd tests && ../$(BIN)/python -m quality
+
+kills: dev ## kill the writer of an index 400 times at random moments, and look what is there
+	cd tests && ../$(BIN)/python -m online.kills 400
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh

@@ -3,7 +3,7 @@ runs by its command line, start-up and the writing of the kept documents include
 
 usage: run_neardup signatures FILE.parquet
        run_neardup decide FILE.jsonl WORKERS
-       run_neardup simhash FILE.parquet
+       run_neardup simhash|lookup FILE.parquet
        run_neardup dedup|find FILE.jsonl OUT WORKERS [METHOD]
        run_neardup help
 """

@@ -103,4 +103,4 @@ def test_the_sentence_names_the_method_and_the_promise() -> None:
 
 
 def test_every_check_is_named() -> None:
-    assert len(CHECKS) == 17
+    assert len(CHECKS) == 19

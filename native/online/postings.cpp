@@ -43,9 +43,13 @@ void Postings::put(uint64_t key, uint32_t entry) {
         value = entry;
         ++used_;
     } else if (value & LIST) {
-        lists_[value & ~LIST].push_back(entry);
+        std::vector<uint32_t> &list = lists_[value & ~LIST];
+        listed_ -= list.capacity();
+        list.push_back(entry);
+        listed_ += list.capacity();
     } else {
         lists_.push_back({value, entry});
+        listed_ += lists_.back().capacity();
         value = LIST | static_cast<uint32_t>(lists_.size() - 1);
     }
 }
@@ -92,9 +96,7 @@ void Postings::keep(const int64_t *numbers, size_t count) {
 }
 
 size_t Postings::bytes() const {
-    size_t total = keys_.capacity() * 8 + values_.capacity() * 4 + lists_.capacity() * sizeof(lists_[0]);
-    for (const auto &list : lists_) total += list.capacity() * 4;
-    return total;
+    return keys_.capacity() * 8 + values_.capacity() * 4 + lists_.capacity() * sizeof(lists_[0]) + listed_ * 4;
 }
 
 }  // namespace neardup

@@ -35,7 +35,7 @@ class Postings {
     std::vector<uint64_t> keys_;
     std::vector<uint32_t> values_;
     std::vector<std::vector<uint32_t>> lists_;
-    size_t used_ = 0, entries_ = 0;
+    size_t used_ = 0, entries_ = 0, listed_ = 0;  // listed_: room for entries in all lists
 };
 
 }  // namespace neardup

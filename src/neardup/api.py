@@ -13,12 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
+from neardup.artefacts.calibration import Calibration
 from neardup.documents import Collection, collect
 from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
 from neardup.errors import ConservationError
 from neardup.local.artefacts import with_artefacts
 from neardup.local.run import run
+from neardup.methods.method import CalibratedMethod
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
 from neardup.outputs.signatures import write_signatures
@@ -68,6 +70,17 @@ def execute(
         outcome.intake.store.close()
     _log(result, plan)
     return result
+
+
+def frozen(collection: Collection, plan: Plan, progress: Progress | None = None) -> Plan:
+    """The plan with all that is learned from the collection, for an index that begins with it."""
+    told = Logged(progress or Silent())
+    plan = with_artefacts(collection, plan, told)
+    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
+    if itself and Calibration.kind not in plan.artefacts:
+        outcome, plan = run(collection, plan, told)
+        outcome.intake.store.close()
+    return plan
 
 
 def _log(result: Result, plan: Plan) -> None:

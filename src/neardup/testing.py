@@ -23,6 +23,7 @@ from neardup.documents.lists import ListSource
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.method import CalibratedMethod, Method, Prepared, ReadsTexts
+from neardup.online.index import Index
 from neardup.outputs.result import Result
 from neardup.text.options import Text
 
@@ -218,6 +219,22 @@ def _reads_one_text_as_it_prepares_many(method: Method) -> None:
         digest = np.frombuffer(one.digest, np.uint64).tolist()
         found = (keys, one.probes, evidence, digest, one.text_digest, one.normal_digest, one.flags)
         _expect(found == entry, f"{text[:20]!r} alone is read otherwise than among others")
+
+
+@_check
+def _decides_one_by_one_as_all_at_once(method: Method) -> None:
+    texts = [*HOSTILE, *HOSTILE[::2]]
+    empty: dict[str, Any] = dict.fromkeys(method.columns)
+    documents = [{**empty, "id": str(i), "text": text} for i, text in enumerate(texts)]
+    batch = dedup(documents, method=method)
+    with Index.open("memory:", method=method, artefacts=batch) as index:
+        index.add_many(documents[:7])
+        for document in documents[7:]:
+            index.add(document)
+        online = index.decisions().drop_columns(["kind"])  # texts may tell a run more
+    expected = batch.decisions.select(online.column_names).to_pylist()
+    for theirs, ours in zip(expected, online.to_pylist(), strict=True):
+        _expect(ours == theirs, f"an index says {ours}, a run {theirs}")
 
 
 @_check

@@ -13,8 +13,9 @@ import neardup as nd
 from neardup.methods import registry
 from neardup.testing import HOSTILE
 from reference.run import collection
+from test_real_data import rows
 
-COLUMNS = ["id", "decision", "reason", "kept_id", "score", "kind"]
+COLUMNS = ["id", "decision", "reason", "kept_id", "score"]
 Document = dict[str, Any]
 
 # Every method as it comes, and those of other kinds of keys.
@@ -60,7 +61,7 @@ def fed(index: nd.Index, documents: list[Document], seed: int) -> nd.Index:
 def check_equal(documents: list[Document], settings: dict[str, Any], url: Any, seed: int) -> None:
     batch = nd.dedup(documents, keep="first", **settings)
     with nd.Index.open(url, artefacts=batch, **settings) as index:
-        online = fed(index, documents, seed).decisions()
+        online = fed(index, documents, seed).decisions().select(COLUMNS)
     expected = batch.decisions.select(COLUMNS).to_pylist()
     for theirs, ours in zip(expected, online.to_pylist(), strict=True):
         assert ours == theirs
@@ -78,3 +79,27 @@ def test_on_hostile_texts(variant: tuple[str, dict[str, Any]], tmp_path: Path) -
     name, parameters = variant
     documents = [{"id": str(i), "text": text} for i, text in enumerate(HOSTILE * 2)]
     check_equal(documents, {"method": name, "set": parameters}, tmp_path / "index.db", 3)
+
+
+def real(data: Path, name: str, count: int) -> list[Document]:
+    found = rows(data / name / "docs.jsonl.zst")[:count]
+    return [{"id": one["id"], "text": one["text"]} for one in found]
+
+
+@pytest.mark.parametrize("name", ["press_de", "licences", "ocr_pairs"])
+@pytest.mark.parametrize("method", registry.names())
+def test_on_real_documents(data: Path, method: str, name: str) -> None:
+    check_equal(real(data, name, 250), {"method": method}, "memory:", 5)
+
+
+def test_own_cuts_of_a_calibration(data: Path, tmp_path: Path) -> None:
+    """Scans: hundreds are found only because they stand out from all others."""
+    documents = real(data, "ocr_pairs", 2500)
+    batch = nd.dedup(documents)
+    faint = [why for why in batch.decisions["reason"].to_pylist() if "far above" in why]
+    assert len(faint) > 100
+    with nd.Index.open(tmp_path / "index.db", artefacts=batch) as index:
+        fed(index, documents[:1500], 6)
+    with nd.Index.open(tmp_path / "index.db") as index:
+        online = fed(index, documents[1500:], 7).decisions().select(COLUMNS)
+    assert online.to_pylist() == batch.decisions.select(COLUMNS).to_pylist()

@@ -66,9 +66,15 @@ class Replay:
 
     def _take_out(self, id_: str) -> list[Doc]:
         gone = next(doc for doc in self.docs if doc.id == id_)
-        orphans = [doc for doc in self.docs if doc.of is gone]
+        orphans = [doc for doc in self.docs if self._hangs_on(doc, gone)]
         self.docs = [doc for doc in self.docs if doc is not gone and doc not in orphans]
         return orphans
+
+    def _hangs_on(self, doc: Doc, other: Doc) -> bool:
+        """Was set aside for it, or for one that hangs on it and is still there."""
+        if doc.of is other:
+            return True
+        return doc.of in self.docs and self._hangs_on(doc.of, other)
 
     def _again(self, orphans: list[Doc]) -> None:
         for doc in orphans:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -98,6 +99,18 @@ class Frequencies:
         counts = range(min(self.documents, MOST_COUNT) + 1)
         known = [normalised_idf(max(n, 1), max(self.documents, 1)) for n in counts]
         return np.array(known + [known[-1]] * (MOST_COUNT + 1 - len(known)))
+
+    @functools.cached_property
+    def _derived(self) -> dict[Hashable, npt.NDArray[np.uint32]]:
+        return {}
+
+    def derived(
+        self, key: Hashable, make: Callable[[], npt.NDArray[np.uint32]]
+    ) -> npt.NDArray[np.uint32]:
+        """What a method makes of the table, made once: single documents cost less than that."""
+        if key not in self._derived:
+            self._derived[key] = make()
+        return self._derived[key]
 
     def save(self, path: Path) -> None:
         described = json.dumps({**self._options(), "digest": self.digest}).encode()

@@ -18,6 +18,7 @@ COMMANDS = {
     "watch": "neardup.cli.watch:watch",
     "compare": "neardup.cli.compare:compare",
     "evaluate": "neardup.cli.evaluate:evaluate",
+    "index": "neardup.cli.index:index",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "idf": "neardup.cli.idf:idf",

@@ -72,7 +72,6 @@ threshold_option = click.option(
     help="The score from which two documents are duplicates; auto: the collection says. "
     " [default: the method's]",
 )
-
 KEEP = (
     "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
     "COLUMN:asc, COLUMN:desc or source:a,b,c.  [default: first]"

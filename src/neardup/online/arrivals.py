@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 from neardup.decisions.kinds import IDENTICAL, NORMALISED
@@ -25,6 +26,12 @@ from neardup.schema import KINDS
 
 FLUSH_ROWS = 1000
 KEPT, SEEN = "kept", "seen"
+
+
+class Known(Enum):
+    """A document that was not taken in: its id is there already."""
+
+    ID = "its id is in the index already"
 
 
 class Match(NamedTuple):
@@ -44,6 +51,7 @@ class Rule:
     window: Window | None
     against: str
     dated: bool  # whether documents bring their time
+    memory: int | None = None  # bytes, beyond which the window is shortened
 
     @property
     def method(self) -> Method:
@@ -127,22 +135,45 @@ class Writing:
         self._flush()
         self.writer.counters = self.counters
 
+    def known(self, arrivals: Sequence[Arrival]) -> list[int]:
+        """Which of the arrivals have an id that is there already, or that came before them."""
+        named = [one.id for one in arrivals if one.id is not None]
+        there, places = set(self.store.get(named)), []
+        for place, one in enumerate(arrivals):
+            if one.id in there:
+                places.append(place)
+            elif one.id is not None:
+                there.add(one.id)
+        self._given.update(named)
+        return places
+
     def refuse_known(self, arrivals: Sequence[Arrival]) -> None:
         """Before anything is changed."""
-        named = [one.id for one in arrivals if one.id is not None]
-        self._given.update(named)
-        there = set(self.store.get(named)) | _repeated(named)
-        if there:
-            first = next(id_ for id_ in named if id_ in there)
+        if known := self.known(arrivals):
             raise RejectedError(
-                f"The index already has a document {first!r}; nothing of this call was stored.",
+                f"The index already has a document {arrivals[known[0]].id!r}; nothing of this call "
+                "was stored.",
                 hint="replace it with update, or give the new one an id of its own.",
             )
 
     def arrive(self, arrival: Arrival) -> Match | None:
-        time = self.rule.time_of(arrival, self.now, self.counters.newest)
+        return self.arrive_at(arrival, self.rule.time_of(arrival, self.now, self.counters.newest))
+
+    def arrive_at(self, arrival: Arrival, time: int) -> Match | None:
         self._advance(time)
-        return self._decide(arrival, time, None)
+        match = self._decide(arrival, time)
+        if self.rule.memory is not None and match is None:
+            self._shorten(self.rule.memory)
+        return match
+
+    def _shorten(self, limit: int) -> None:
+        """Beyond the limit the oldest slots are forgotten early; the current one stays."""
+        window = self.rule.window
+        while window and self.memory.bytes > limit:
+            oldest, newest = self.memory.oldest, self.counters.newest
+            if oldest is None or newest is None or window.slot(oldest) >= window.slot(newest):
+                return
+            self.expire((window.slot(oldest) + 1) * window.unit)
 
     def _advance(self, time: int) -> None:
         newest, window = self.counters.newest, self.rule.window
@@ -161,8 +192,7 @@ class Writing:
         self.memory.expire(before, seq)
         return self.writer.expire(seq, before)
 
-    def _decide(self, arrival: Arrival, time: int, old: int | None) -> Match | None:
-        """``old`` is the number of one that arrives again."""
+    def _decide(self, arrival: Arrival, time: int) -> Match | None:
         self.dirty = True
         signature = self.memory.as_first(arrival.signature, self.rule.signer)
         found = self.memory.best(signature)
@@ -178,18 +208,23 @@ class Writing:
         packed, flags = signature.pack(), signature.flags
         row = Row(seq, id_, time, flags, kept_seq, of, score, reason, kind, packed, arrival.text)
         self._rows.append(row)
-        if old is not None and self.rule.against == SEEN:
-            self._flush()
-            self.writer.relink(old, seq)
         if len(self._rows) >= FLUSH_ROWS:
             self._flush()
         return match
 
     def take_out(self, row: Row) -> list[Row]:
-        """Removes a document; those that were set aside for it go too, to arrive again."""
+        """Removes a document; those that were set aside for it go too, to arrive again. Where
+        duplicates are matched, those that were set aside for these go with them: otherwise two
+        could end as duplicates of each other."""
         self._flush()
         self.dirty = True
-        linked = self.store.linked(row.seq)
+        linked: list[Row] = []
+        waiting = [row]
+        while waiting:
+            found = self.store.linked(waiting.pop().seq)
+            linked += found
+            waiting += found if self.rule.against == SEEN else []
+        linked.sort(key=lambda one: one.seq)
         for one in (row, *linked):
             self.memory.remove(one.seq)
             self.writer.remove(self._next(), [one.seq])
@@ -206,7 +241,7 @@ class Writing:
                 continue
             signature = Signature.unpack(row.signature, dtype)
             arrival = Arrival(row.id, row.time, signature, row.text)
-            found[row.id] = self._decide(arrival, row.time, row.seq)
+            found[row.id] = self._decide(arrival, row.time)
         return found
 
     def _new_id(self, seq: int) -> str:
@@ -227,8 +262,3 @@ class Writing:
         if self._rows:
             self.writer.put(self._rows)
             self._rows = []
-
-
-def _repeated(ids: Sequence[str]) -> set[str]:
-    seen: set[str] = set()
-    return {id_ for id_ in ids if id_ in seen or seen.add(id_)}  # type: ignore[func-returns-value]

@@ -10,33 +10,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
-from neardup import schema
-from neardup.errors import RejectedError
+from neardup.documents.columns import Columns
+from neardup.errors import IndexStoreError, RejectedError
+from neardup.methods.method import Method
 from neardup.online import opening
-from neardup.online.arrivals import SEEN, Match, Rule, Writing, kept_reason
-from neardup.online.memory import Memory
-from neardup.online.signing import Document, Signature
-from neardup.online.store import Counters, Gone, Row, Store, open_store
+from neardup.online.arrivals import Known, Match, Rule, Writing
+from neardup.online.cache import Cache
+from neardup.online.entries import Entry, decisions_of, entry_of, moment
+from neardup.online.signing import Arrival, Document
+from neardup.online.store import Row, Store, no_index, open_store
 from neardup.online.windows import milliseconds, span
-
-
-class Entry(NamedTuple):
-    """A document of the index, as it was decided."""
-
-    id: str
-    time: datetime
-    decision: str
-    reason: str
-    kept_id: str | None = None
-    score: float | None = None
-    kind: str | None = None
-    text: str | None = None
 
 
 class Index:
@@ -45,13 +33,17 @@ class Index:
     def __init__(self, store: Store, rule: Rule, clock: Callable[[], float] = time.time) -> None:
         self._store, self._rule, self._clock = store, rule, clock
         self._lock = threading.RLock()
-        self._memory: Memory | None = None
-        self._seen = Counters()
+        self._cache = Cache(store, rule)
         self._checks, self._check_seconds = 0, 0.0
 
     @classmethod
     def open(
-        cls, url: str | Path, *, clock: Callable[[], float] = time.time, **settings: Any
+        cls,
+        url: str | Path,
+        *,
+        create: bool = True,
+        clock: Callable[[], float] = time.time,
+        **settings: Any,
     ) -> Index:
         """The index at ``url``: the file of an SQLite database, ``postgresql://…`` or ``memory:``.
 
@@ -59,11 +51,14 @@ class Index:
         ``text``, ``id``, ``date`` (columns); ``window`` ("24h"; None remembers all); ``against``
         ("kept" or "seen"); ``artefacts`` (a Result or the folder of a run); ``run`` (a folder: its
         method, artefacts and kept documents); ``texts`` (whether they are stored). One that is
-        there has all that in it; what is given must be the same.
+        there has all that in it; what is given must be the same. With ``create=False`` it has to be
+        there. ``memory`` ("500MB") holds while it is open: beyond it the window is shortened.
         """
         written = opening.IndexSettings.of(settings)
-        store = open_store(url)
+        store = open_store(url, create=create)
         try:
+            if not create and store.description() is None:
+                raise no_index(url)
             return cls._opened(store, written, clock)
         except BaseException:
             store.close()
@@ -83,20 +78,45 @@ class Index:
             assert description is not None
         opening.check_same(written, description, store.url)
         found = opening.unpacked(store.artefacts(), description)
-        index = cls(store, opening.rule_of(description, found), clock)
+        index = cls(store, opening.rule_of(description, found, written.memory), clock)
         if new and written.run is not None:
             index._take_kept(Path(written.run))
         return index
 
+    @classmethod
+    def exists(cls, url: str | Path) -> bool:
+        try:
+            cls.open(url, create=False).close()
+        except IndexStoreError as error:
+            if error.message == no_index(url).message:
+                return False
+            raise
+        return True
+
     @property
-    def method(self) -> Any:
+    def method(self) -> Method:
+        """With the threshold where it cuts."""
         return self._rule.method
 
-    def _take_kept(self, folder: Path) -> None:
-        from neardup.online.taking import kept_batches
+    def described(self) -> dict[str, Any]:
+        """What the index was made with: only data."""
+        with self._lock:
+            return self._store.description() or {}
 
-        for records in kept_batches(folder, self._rule.signer):
-            self.add_records(records)
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    @property
+    def columns(self) -> Columns:
+        """What to read of files for this index."""
+        return self._rule.signer.reading
+
+    def _take_kept(self, folder: Path) -> None:
+        from neardup.online.taking import kept_of_run
+
+        for chunk in kept_of_run(folder).chunks(self.columns):
+            self.add_records(chunk.read().records)
 
     def check(self, document: Document, *, max_age: str | None = None) -> Match | None:
         """What the document would be a duplicate of; nothing is stored. With ``max_age`` ("6h")
@@ -105,13 +125,25 @@ class Index:
         age = None if max_age is None else span("max_age", max_age)
         arrival = self._rule.signer.sign_one(document)
         with self._lock:
-            memory = self._current()
-            newest = self._seen.newest
-            at = self._rule.time_of(arrival, self._now(), newest)
-            signature = memory.as_first(arrival.signature, self._rule.signer)
-            found = memory.best(signature, self._rule.since(at, newest, age))
+            match = self._checked(arrival, age)
             self._checks += 1
             self._check_seconds += time.perf_counter() - began
+        return match
+
+    def check_records(
+        self, records: pa.RecordBatch, *, max_age: str | None = None
+    ) -> list[Match | None]:
+        """Documents as a reader gives them (``schema.documents``); each is asked for itself."""
+        age = None if max_age is None else span("max_age", max_age)
+        arrivals = self._rule.signer.sign_records(records)
+        with self._lock:
+            return [self._checked(arrival, age) for arrival in arrivals]
+
+    def _checked(self, arrival: Arrival, age: int | None) -> Match | None:
+        memory, newest = self._cache.current(), self._cache.seen.newest
+        at = self._rule.time_of(arrival, self._now(), newest)
+        signature = memory.as_first(arrival.signature, self._rule.signer)
+        found = memory.best(signature, self._rule.since(at, newest, age))
         return self._rule.match(found, signature) if found else None
 
     def add(self, document: Document) -> Match | None:
@@ -129,12 +161,26 @@ class Index:
             writing.refuse_known(arrivals)
             return [writing.arrive(arrival) for arrival in arrivals]
 
-    def add_records(self, records: pa.RecordBatch) -> list[Match | None]:
-        """Documents as a reader gives them (``schema.documents``)."""
+    def add_records(self, records: pa.RecordBatch) -> list[Match | Known | None]:
+        """Documents as a reader gives them (``schema.documents``). One whose id is there already is
+        left out, and said so."""
         arrivals = self._rule.signer.sign_records(records)
         with self._writing() as writing:
+            known = writing.known(arrivals)
+            return [
+                Known.ID if place in known else writing.arrive(arrival)
+                for place, arrival in enumerate(arrivals)
+            ]
+
+    def take_rows(self, rows: Sequence[Row]) -> None:
+        """Documents of another index, from their texts, at their times."""
+        signer = self._rule.signer
+        named = [{signer.columns.id_name: row.id, signer.columns.text: row.text} for row in rows]
+        arrivals = signer.sign(named)
+        with self._writing() as writing:
             writing.refuse_known(arrivals)
-            return [writing.arrive(arrival) for arrival in arrivals]
+            for arrival, row in zip(arrivals, rows, strict=True):
+                writing.arrive_at(arrival, row.time)
 
     def update(self, document: Document) -> Match | None:
         """A new version takes the place of the one with its id, or is added where there is none. It
@@ -177,7 +223,7 @@ class Index:
             row = self._store.get([id]).get(id)
             if row is None:
                 raise _unknown(id)
-            return _entry(row, len(self._store.linked(row.seq)))
+            return entry_of(row, len(self._store.linked(row.seq)))
 
     def __contains__(self, id: object) -> bool:
         with self._lock:
@@ -186,7 +232,7 @@ class Index:
     def __iter__(self) -> Iterator[Entry]:
         """In order of arrival."""
         for row, copies in self._store.rows():
-            yield _entry(row, copies)
+            yield entry_of(row, copies)
 
     def __len__(self) -> int:
         with self._lock:
@@ -194,17 +240,14 @@ class Index:
 
     def decisions(self) -> pa.Table:
         """Every document once, in order of arrival, with the columns of a run that apply."""
-        names = ("id", "decision", "reason", "kept_id", "score", "kind")
-        fields = [schema.DECISIONS.field(name) for name in names]
-        rows = [entry._asdict() for entry in self]
-        columns = [pa.array([row[f.name] for row in rows], _plain(f.type)) for f in fields]
-        return pa.table(columns, names).cast(pa.schema(fields))
+        return decisions_of(self)
 
     def stats(self) -> dict[str, Any]:
         """Counts, memory, and whether checking pays: a check costs ``check_seconds``, so it does
         where processing a document costs more than ``pays_from_seconds``."""
         with self._lock:
-            memory, totals = self._current(), self._store.totals()
+            memory, totals = self._cache.current(), self._store.totals()
+            newest = self._cache.seen.newest
             seconds = self._check_seconds / self._checks if self._checks else None
             share = totals["duplicates"] / totals["documents"] if totals["documents"] else 0.0
             return {
@@ -212,7 +255,7 @@ class Index:
                 "matchable": len(memory),
                 "evidence_bytes": memory.evidence_bytes,
                 "postings_bytes": memory.postings_bytes,
-                "newest": None if self._seen.newest is None else _datetime(self._seen.newest),
+                "newest": None if newest is None else moment(newest),
                 "checks": self._checks,
                 "check_seconds": seconds,
                 "duplicate_share": share,
@@ -222,7 +265,7 @@ class Index:
     def close(self) -> None:
         with self._lock:
             self._store.close()
-            self._memory = None
+            self._cache.forget()
 
     def __enter__(self) -> Index:
         return self
@@ -239,68 +282,20 @@ class Index:
             writing = None
             try:
                 with self._store.writing() as writer:
-                    memory = self._caught_up(writer.counters)
+                    memory = self._cache.upto(writer.counters)
                     writing = Writing(
                         self._rule, memory, self._store, writer, writer.counters, self._now()
                     )
                     yield writing
                     writing.finish()
-                self._seen = writing.counters
+                self._cache.seen = writing.counters
             except BaseException:
                 if writing is not None and writing.dirty:
-                    self._memory = None  # it holds what was not stored: read again when next asked
+                    self._cache.forget()  # it holds what was not stored
                 raise
-
-    def _current(self) -> Memory:
-        """The memory with all that others have written by now."""
-        if self._memory is None or self._store.changed():
-            return self._caught_up(self._store.counters())
-        return self._memory
-
-    def _caught_up(self, counters: Counters) -> Memory:
-        if self._memory is None:
-            self._memory, self._seen = Memory(self._rule.method), Counters()
-        if counters.last > self._seen.last:
-            everyone = self._rule.against == SEEN
-            duplicates = everyone or self._rule.signer.cuts is not None
-            for one in self._store.changes(self._seen.last, duplicates=duplicates):
-                self._apply(one, self._memory, everyone)
-        self._seen = counters
-        return self._memory
-
-    def _apply(self, one: Row | Gone, memory: Memory, everyone: bool) -> None:
-        if isinstance(one, Row):
-            if one.seq <= memory.last:
-                return
-            signature = Signature.unpack(one.signature, self._rule.method.evidence_dtype)
-            if one.kept_seq is None or everyone:
-                memory.add(one.seq, one.id, one.time, signature)
-            else:
-                memory.pass_by(signature)
-        elif one.removed is not None:
-            memory.remove(one.removed)
-        elif one.before is not None:
-            memory.expire(one.before, one.seq)
 
 
 def _unknown(id: str) -> RejectedError:
     return RejectedError(
         f"The index has no document {id!r}.", hint="is it spelled as it was added?"
     )
-
-
-def _datetime(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
-
-
-def _entry(row: Row, copies: int) -> Entry:
-    aside = row.kept_seq is not None
-    reason = row.reason if aside and row.reason else kept_reason(row.flags, copies)
-    decision = schema.DUPLICATE if aside else schema.KEPT
-    return Entry(
-        row.id, _datetime(row.time), decision, reason, row.kept_id, row.score, row.kind, row.text
-    )
-
-
-def _plain(type_: pa.DataType) -> pa.DataType:
-    return type_.value_type if pa.types.is_dictionary(type_) else type_

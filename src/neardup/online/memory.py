@@ -63,6 +63,16 @@ class Memory:
     def postings_bytes(self) -> int:
         return self._postings.bytes
 
+    @property
+    def bytes(self) -> int:
+        """Of evidence and postings, without what the next sweep gives back."""
+        alive = len(self) / len(self._known) if self._known else 0
+        return self.evidence_bytes + int(self._postings.bytes * alive)
+
+    @property
+    def oldest(self) -> int | None:
+        return min((known.time for known in self._known if known is not None), default=None)
+
     def add(self, seq: int, id_: str, time: int, signature: Signature) -> None:
         number = len(self._known)
         s = signature

@@ -32,7 +32,7 @@ from neardup.online.signing import Signer
 from neardup.online.windows import Window
 from neardup.outputs.folder import ARTEFACTS, RUN
 from neardup.outputs.result import Result
-from neardup.plan import Settings, resolve
+from neardup.plan import Settings, parse_size, resolve
 
 DEFAULT_METHOD = registry.DEFAULT
 
@@ -52,6 +52,7 @@ class IndexSettings:
     artefacts: Any = None
     run: str | Path | None = None
     texts: bool | None = None
+    memory: str | int | None = None
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> IndexSettings:
@@ -87,7 +88,9 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
     return json.loads(json.dumps(description)), frozen
 
 
-def rule_of(description: dict[str, Any], artefacts: Artefacts) -> Rule:
+def rule_of(
+    description: dict[str, Any], artefacts: Artefacts, memory: str | int | None = None
+) -> Rule:
     method = registry.build(description["method"], description["parameters"])
     counted = (column for need in method.needs for column in need.columns)
     date = description["date"]
@@ -95,7 +98,13 @@ def rule_of(description: dict[str, Any], artefacts: Artefacts) -> Rule:
     columns = Columns(text=description["text"], id=description["id"], extra=extra)
     signer = Signer(method, artefacts, columns, date, description["texts"])
     window = Window.parse(description["window"]) if description["window"] else None
-    return Rule(signer, window, description["against"], date is not None)
+    if memory is not None and window is None:
+        raise SettingsError(
+            f"memory is {memory!r}, but the index has no window that could be shortened.",
+            hint="make it with a window, or leave memory out.",
+        )
+    limit = None if memory is None else parse_size(memory)
+    return Rule(signer, window, description["against"], date is not None, limit)
 
 
 def check_same(settings: IndexSettings, description: dict[str, Any], url: str) -> None:
@@ -107,9 +116,10 @@ def check_same(settings: IndexSettings, description: dict[str, Any], url: str) -
     ]
     if settings.method is not None or settings.threshold is not None or settings.set:
         differ += _other_method(settings, description)
-    if settings.artefacts is not None:
+    source = settings.artefacts if settings.artefacts is not None else settings.run
+    if source is not None:
         digests = description["signature"]["artefacts"]
-        given = _given_artefacts(settings.artefacts, _method_of(description))
+        given = _given_artefacts(source, _method_of(description))
         differ += [n for n, a in given.items() if n in digests and digests[n] != a.digest]
     if differ:
         raise SignatureError(

@@ -8,10 +8,11 @@ the other wrote before it decides anything. Readers never wait.
 
 from __future__ import annotations
 
+import functools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from heapq import merge
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from neardup.errors import IndexStoreError
 from neardup.online.store import FORMAT, Counters, Gone, Row
 
 BUSY_SECONDS = 60.0
+LOG_PAGES = 4000  # of 4 KB, before they go to the main file: it costs two more waits for the disk
 ASKED_AT_ONCE = 500  # ids in one question
 
 SCHEMA = """
@@ -50,16 +52,16 @@ class SqliteStore:
     def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.url = str(path)
         self._busy = busy_seconds
-        with self._explained():
-            self._db = self._connect()
         self._version = -1
 
-    def _connect(self) -> sqlite3.Connection:
+    @functools.cached_property
+    def _db(self) -> sqlite3.Connection:
+        """Connecting makes the file, so it is put off until something is in it or to be written."""
         db = sqlite3.connect(
             self.url, timeout=self._busy, isolation_level=None, check_same_thread=False
         )
-        db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
+        db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
         return db
 
     @contextmanager
@@ -70,6 +72,8 @@ class SqliteStore:
             raise _explain(self.url, error, self._busy) from error
 
     def description(self) -> dict[str, Any] | None:
+        if not Path(self.url).exists():
+            return None
         with self._explained():
             return self._description()
 
@@ -93,15 +97,24 @@ class SqliteStore:
         return dict(self._db.execute("SELECT name, value FROM meta"))
 
     def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
-        with self._explained(), self._transaction():
-            if self._description() is not None:
-                return
-            for statement in SCHEMA.split(";"):
-                self._db.execute(statement)
-            meta = {"format": str(FORMAT), "description": json.dumps(description)}
-            self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-            self._db.executemany("INSERT INTO artefacts VALUES (?, ?)", artefacts.items())
-            self._write_counters(Counters())
+        with self._explained():
+            self._use_log()
+            with self._transaction():
+                if self._description() is None:
+                    self._create(description, artefacts)
+
+    def _use_log(self) -> None:
+        """The file remembers it. Two who create it at once need not both say it."""
+        with suppress(sqlite3.OperationalError):
+            self._db.execute("PRAGMA journal_mode = WAL")
+
+    def _create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
+        for statement in SCHEMA.split(";"):
+            self._db.execute(statement)
+        meta = {"format": str(FORMAT), "description": json.dumps(description)}
+        self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        self._db.executemany("INSERT INTO artefacts VALUES (?, ?)", artefacts.items())
+        self._write_counters(Counters())
 
     def artefacts(self) -> dict[str, bytes]:
         with self._explained():
@@ -192,7 +205,8 @@ class SqliteStore:
         }
 
     def close(self) -> None:
-        self._db.close()
+        if "_db" in self.__dict__:
+            self._db.close()
 
 
 class _Writer:
@@ -213,9 +227,6 @@ class _Writer:
         found = self._db.execute("DELETE FROM documents WHERE time < ?", [before]).rowcount
         self._db.execute("INSERT INTO gone VALUES (?, NULL, ?)", [seq, before])
         return found
-
-    def relink(self, old: int, new: int) -> None:
-        self._db.execute("UPDATE documents SET kept_seq = ? WHERE kept_seq = ?", [new, old])
 
 
 def _no_index(url: str) -> IndexStoreError:

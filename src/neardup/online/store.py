@@ -3,10 +3,9 @@
 A store holds a description (method, signature, window …), artefacts, documents and a log of what
 went away. Everything that happens has a number, ``seq``, which only grows: a document has that of
 its arrival, what went away that of its going. So what others have written since is whatever has a
-greater number than the last one seen. Rows are written once and deleted once; only ``relink``
-changes one. Writing is exclusive: between ``writing()`` and its end no other writer is inside, and
-all of it is there afterwards, or nothing. When ``writing()`` has ended, what was written is
-durable.
+greater number than the last one seen. Rows are written once and deleted once, never changed.
+Writing is exclusive: between ``writing()`` and its end no other writer is inside, and all of it is
+there afterwards, or nothing. When ``writing()`` has ended, what was written is durable.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from neardup.errors import SettingsError
+from neardup.errors import IndexStoreError, SettingsError
 
 FORMAT = 1  # steps with any change of the schema, the description or the packed signatures
 
@@ -77,10 +76,6 @@ class Writer(Protocol):
         """Takes out all documents of a time before ``before``; how many they were."""
         ...
 
-    def relink(self, old: int, new: int) -> None:
-        """Duplicates of the document ``old`` are now those of ``new``."""
-        ...
-
 
 class Store(Protocol):
     url: str
@@ -127,7 +122,13 @@ class Store(Protocol):
     def close(self) -> None: ...
 
 
-def open_store(url: str | Path) -> Store:
+def no_index(url: str | Path) -> IndexStoreError:
+    return IndexStoreError(
+        f"There is no index {url}.", hint="make one with `neardup index build STORE INPUT…`."
+    )
+
+
+def open_store(url: str | Path, *, create: bool = True) -> Store:
     """``memory:``, ``postgresql://…``, or the file of an SQLite database (also ``sqlite:FILE``)."""
     scheme, found, rest = str(url).partition(":")
     if str(url) == ":memory:":
@@ -143,5 +144,7 @@ def open_store(url: str | Path) -> Store:
         )
     module, _, name = STORES[scheme].partition(":")
     address = rest.removeprefix("//") if scheme == "sqlite" else str(url)
+    if scheme == "sqlite" and not create and not Path(address).exists():
+        raise no_index(address)
     made: Store = getattr(importlib.import_module(module), name)(address)
     return made

@@ -86,13 +86,6 @@ class VolatileStore:
                 del self._linked[row.kept_seq]
         return row
 
-    def _relink(self, old: int, new: int) -> None:
-        linked = self._linked.pop(old, [])
-        for seq in linked:
-            self._rows[seq] = self._rows[seq]._replace(kept_seq=new)
-        if linked:
-            self._linked[new] = linked
-
 
 class _Writer:
     """Remembers how to undo what it does, so that a failure leaves no trace."""
@@ -119,7 +112,3 @@ class _Writer:
         old = [row.seq for row in self._store._rows.values() if row.time < before]
         self.remove(seq, old)
         return len(old)
-
-    def relink(self, old: int, new: int) -> None:
-        self._store._relink(old, new)
-        self._undo.append(partial(self._store._relink, new, old))

@@ -20,6 +20,7 @@ from neardup.errors import SettingsError
 UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _SPAN = re.compile(r"\s*(\d+)\s*([smhdw])\s*")
 _MILLISECONDS_FROM = 100_000_000_000  # as seconds, the year 5138
+_SECONDS = re.compile(r"\d{9,}(\.\d*)?")  # fewer digits are a year, or nothing
 _DAYS = re.compile(r"(19|20)\d{6}")  # 20031103
 
 
@@ -36,9 +37,12 @@ class Window:
         count, unit = _span("window", written)
         return cls(count, unit, f"{count}{_sign(unit)}")
 
+    def slot(self, time: int) -> int:
+        return time // self.unit
+
     def floor(self, newest: int) -> int:
         """Where the oldest slot begins when ``newest`` is the newest time."""
-        return (newest // self.unit - self.count) * self.unit
+        return (self.slot(newest) - self.count) * self.unit
 
 
 def span(name: str, written: str) -> int:
@@ -88,10 +92,7 @@ def _of_text(text: str) -> int | None:
             return _of_datetime(read(text))
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
-    try:
-        return _of_number(float(text))
-    except ValueError:
-        return None
+    return _of_number(float(text)) if _SECONDS.fullmatch(text) else None
 
 
 def _of_datetime(moment: datetime) -> int | None:

@@ -1,0 +1,98 @@
+"""A new index with new tables, made beside an old one that goes on working.
+
+Rarest terms change as a collection grows, so tables age (Conrad et al. 2003). The texts of the old
+index arrive in the new one in their old order and with their old times, signed with the new tables;
+then what happened meanwhile, until nothing is left. The old index is only read. Who is done
+compares, and takes the new one from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neardup.errors import SettingsError
+from neardup.online.index import Index
+from neardup.online.store import Gone, Row, Store
+
+BATCH = 1000
+
+
+class Refreshed(NamedTuple):
+    """How many decisions the new tables change."""
+
+    documents: int
+    same: int
+    now_kept: int
+    now_duplicate: int
+    of_another: int
+
+
+def refresh(old: Index, url: str | Path, artefacts: Any) -> Refreshed:
+    """Makes the index ``url`` from ``old`` with other artefacts (as in ``Index.open``)."""
+    made = old.described()
+    if not made["texts"]:
+        raise SettingsError(
+            "The index has no texts, so they cannot be signed again.",
+            hint="make it with texts=True (--texts), or build a new one from the documents.",
+        )
+    if others := old.columns.extra:
+        raise SettingsError(
+            f"The method also reads {', '.join(map(repr, others))}, which the index does not have.",
+            hint="build a new one from the documents.",
+        )
+    settings = {name: made[name] for name in ("text", "id", "date", "window", "against", "texts")}
+    asked = {"method": made["method"], "set": made["asked"]}
+    with Index.open(url, artefacts=artefacts, **asked, **settings) as new:
+        _follow(old.store, new)
+        return _compared(old, new)
+
+
+def _follow(store: Store, new: Index) -> None:
+    """Everything that is there, and then everything that happens, up to a moment of rest."""
+    ids: dict[int, str] = {}
+    seen = 0
+    while (now := store.counters().last) > seen:
+        for _, run in groupby(store.changes(seen, duplicates=True), key=type):
+            for some in _batches(run):
+                _take(new, some, ids)
+        seen = now
+
+
+def _batches(run: Iterator[Row | Gone]) -> Iterator[list[Any]]:
+    some: list[Any] = []
+    for one in run:
+        some.append(one)
+        if len(some) == BATCH:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _take(new: Index, some: list[Any], ids: dict[int, str]) -> None:
+    if isinstance(some[0], Row):
+        fresh = [row for row in some if row.seq not in ids]
+        ids.update((row.seq, row.id) for row in fresh)
+        new.take_rows(fresh)
+        return
+    for gone in some:
+        if gone.before is not None:
+            new.expire(gone.before / 1000)
+        elif (id_ := ids.get(gone.removed)) is not None and id_ in new:
+            new.remove(id_)
+
+
+def _compared(old: Index, new: Index) -> Refreshed:
+    before = {entry.id: entry.kept_id for entry in old}
+    after = {entry.id: entry.kept_id for entry in new}
+    both = [(before[id_], after[id_]) for id_ in before if id_ in after]
+    return Refreshed(
+        len(both),
+        sum(was == is_ for was, is_ in both),
+        sum(was is not None and is_ is None for was, is_ in both),
+        sum(was is None and is_ is not None for was, is_ in both),
+        sum(None not in (was, is_) and was != is_ for was, is_ in both),
+    )

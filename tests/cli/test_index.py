@@ -1,0 +1,96 @@
+"""``neardup index``: thin over the library, so what is tested is what is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import neardup as nd
+from cli.sample import DOCUMENTS, Run, edited, jsonl
+
+WORDS = ("--method", "shingles", "--threshold", "0.7", "--set", "words=2")
+
+
+def lines(output: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_from_build_to_expire(run: Run, docs: Path, tmp_path: Path) -> None:
+    store = tmp_path / "index.db"
+    built = run("index", "build", store, docs, *WORDS, "--date", "day", "--json")
+    assert json.loads(built.stdout) == {
+        "store": str(store),
+        "documents": 5,
+        "kept": 3,
+        "duplicates": 2,
+        "rejected": 0,
+    }
+    more = tmp_path / "more.jsonl"
+    more.write_text(jsonl([{"id": "new", "text": edited(9)}, DOCUMENTS[0], {"id": "x"}]))
+    checked = run("index", "check", store, more, "--lines")
+    decided = [line["decision"] for line in lines(checked.stdout)]
+    assert decided == ["duplicate", "duplicate", "rejected"]
+    added = run("index", "add", store, more, "--lines")
+    told = {line["id"]: line for line in lines(added.stdout)}
+    assert (told["new"]["kept_id"], told["new"]["reason"]) == ("fox", "resemblance >= 0.7")
+    assert told["fox"]["reason"] == "its id is in the index already"
+    assert told["x"]["decision"] == "rejected"
+    assert "3 documents = 0 kept + 1 duplicates + 2 rejected" in added.stderr
+    removed = run("index", "remove", store, "fox", "--json")
+    assert json.loads(removed.stdout)["removed"]["fox"]["copy"] is None
+    assert "is kept now" not in run("index", "remove", store, "short", "--quiet").output
+    told_stats = json.loads(run("index", "stats", store, "--json").stdout)
+    assert (told_stats["documents"], told_stats["method"]) == (4, "shingles")
+    assert "shingles words=2 threshold=0.7" in run("index", "stats", store).stdout
+    expired = run("index", "expire", store, "--before", "2003-01-02")
+    assert "1 documents are forgotten" in expired.output
+
+
+def test_decides_as_dedup_does(run: Run, docs: Path, tmp_path: Path) -> None:
+    """With the default method, which counts and calibrates first."""
+    assert run("index", "build", tmp_path / "index.db", docs, "--quiet").output == ""
+    result = nd.dedup(docs)
+    with nd.Index.open(tmp_path / "index.db", create=False) as index:
+        found = index.decisions().drop_columns(["kind"])
+    assert found.to_pylist() == result.decisions.select(found.column_names).to_pylist()
+
+
+def test_recipes_and_planted_cuts(run: Run, docs: Path, tmp_path: Path) -> None:
+    ddd = ("--recipe", "montanari-puglisi", "--window", "24h", "--against", "seen")
+    made = run("index", "build", tmp_path / "a.db", docs, *ddd)
+    assert made.exit_code == 0, made.output
+    auto = ("--method", "shingles", "--threshold", "auto")
+    cut = run("index", "build", tmp_path / "b.db", docs, *auto)
+    assert cut.exit_code == 0, cut.output
+
+
+def test_refresh(run: Run, docs: Path, tmp_path: Path) -> None:
+    """The tables of a new index are those of all that is there by now."""
+    store, new = tmp_path / "index.db", tmp_path / "new.db"
+    run("index", "build", store, docs, "--texts")
+    done = run("index", "refresh", store, new)
+    assert "5 documents, 0 decided otherwise" in done.output
+    again = run("index", "refresh", store, new)
+    assert (again.exit_code, "is already there" in again.stderr) == (2, True)
+    run("dedup", docs, "-o", tmp_path / "run")
+    told = run("index", "refresh", store, tmp_path / "b.db", "--run", tmp_path / "run", "--json")
+    assert json.loads(told.stdout)["same"] == 5
+
+
+def test_what_is_wrong_is_said(run: Run, docs: Path, tmp_path: Path) -> None:
+    store = tmp_path / "index.db"
+    for command in (["add", store, docs], ["check", store, docs], ["stats", store]):
+        done = run("index", *command)
+        assert done.exit_code == 1
+        assert "There is no index" in done.stderr
+    assert not store.exists()
+    run("index", "build", store, docs, *WORDS)
+    again = run("index", "build", store, docs, *WORDS)
+    assert (again.exit_code, "is already there" in again.stderr) == (2, True)
+    assert "no document 'nix'" in run("index", "remove", store, "nix").stderr
+    assert "'soon' is no time" in run("index", "expire", store, "--before", "soon").stderr
+    assert "max_age is 'soon'" in run("index", "check", store, docs, "--max-age", "soon").stderr
+    wrong = run("index", "build", tmp_path / "b.db", docs, *WORDS, "--window", "soon")
+    assert (wrong.exit_code, "window is 'soon'" in wrong.stderr) == (2, True)
+    assert not (tmp_path / "b.db").exists()

@@ -1,0 +1,82 @@
+"""A new index with new tables is what it would be had all arrived there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import neardup as nd
+from neardup.errors import SettingsError
+from neardup.online import refresh as module
+from neardup.online.refresh import refresh
+from reference.run import collection
+
+START = 1_700_000_000.0
+RARE: dict[str, Any] = {"method": "rareshingles", "texts": True, "window": "90m"}
+
+
+def texts(seed: int, count: int) -> list[dict[str, str]]:
+    made = collection(np.random.default_rng(seed), count)
+    return [{"id": one["id"], "text": one["text"]} for one in made]
+
+
+def test_new_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Removals, new versions and expiry that happen meanwhile are taken along."""
+    monkeypatch.setattr(module, "BATCH", 7)
+    documents = [
+        {"id": d["id"], "text": d["text"]} for d in collection(np.random.default_rng(2), 160)
+    ]
+    first, second = nd.dedup(documents[:30]), nd.dedup(documents)
+    now = [START]
+    with nd.Index.open(tmp_path / "old.db", clock=lambda: now[0], artefacts=first, **RARE) as old:
+        old.add_many(documents[:90])
+        busy = iter([True])
+        follow = old.store.changes
+
+        def changes(since: int, *, duplicates: bool) -> Any:
+            yield from list(follow(since, duplicates=duplicates))
+            if next(busy, False):  # while the first round is read
+                now[0] += 3600
+                old.add_many(documents[90:130])
+                old.remove(documents[0]["id"])
+                old.remove(documents[100]["id"])
+                old.update({**documents[140], "id": documents[3]["id"]})
+                now[0] += 3600
+                old.add_many(documents[141:])
+
+        monkeypatch.setattr(old.store, "changes", changes)
+        told = refresh(old, tmp_path / "new.db", second)
+        before = [entry.id for entry in old]
+    with nd.Index.open(tmp_path / "new.db") as new:
+        after = list(new)
+        digests = new.described()["signature"]["artefacts"]
+    assert {entry.id for entry in after} == set(before)
+    assert digests == {n: a.digest for n, a in second.artefacts.items()}
+    assert told.documents == len(before)
+    assert told.same + told.now_kept + told.now_duplicate + told.of_another == told.documents
+
+
+def test_the_same_tables_change_nothing(tmp_path: Path) -> None:
+    documents = [
+        {"id": d["id"], "text": d["text"]} for d in collection(np.random.default_rng(4), 80)
+    ]
+    tables = nd.dedup(documents)
+    with nd.Index.open(tmp_path / "old.db", artefacts=tables, **RARE) as old:
+        old.add_many(documents)
+        old.remove(documents[0]["id"])
+        told = refresh(old, "memory:", tables)
+    assert told == (79, 79, 0, 0, 0)
+
+
+def test_what_cannot_be_signed_again(tmp_path: Path) -> None:
+    dated = {"method": "simhash", "fields": {"title": 2}, "texts": True}
+    for settings, said in (({"method": "shingles"}, "no texts"), (dated, "also reads 'title'")):
+        with (
+            nd.Index.open("memory:", **settings) as old,
+            pytest.raises(SettingsError, match=said),
+        ):
+            refresh(old, tmp_path / "new.db", None)
+    assert not (tmp_path / "new.db").exists()

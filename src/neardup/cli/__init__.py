@@ -15,10 +15,10 @@ from neardup.cli.lazy import Commands
 COMMANDS = {
     "dedup": "neardup.cli.dedup:dedup",
     "find": "neardup.cli.find:find",
-    "watch": "neardup.cli.watch:watch",
     "compare": "neardup.cli.compare:compare",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "index": "neardup.cli.index:index",
+    "watch": "neardup.cli.watch:watch",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "idf": "neardup.cli.idf:idf",

@@ -24,10 +24,9 @@ from neardup.online.index import Index
 # Calls after or before which something else is on the disk, or in the index.
 COUNTED = {"rename", "replace", "unlink", "mkdir", "rmdir", "fsync", "write"}
 COUNTED |= {"execute", "executemany"}
-LIVES = (0.5, 3.2)  # calls that a life may last, as powers of ten
+LIVES = (0.5, 3)  # calls that a life may last, as powers of ten
 MOST_KILLS = 300
 APPEND = 'import sys; open(sys.argv[1], "ab").write(sys.stdin.buffer.read() + b"\\n")'
-flow.BATCH_ITEMS = 8  # more ends of batches to die at
 
 
 def die_after(calls: int) -> None:
@@ -103,6 +102,7 @@ def was_killed(root: Path, mode: str, calls: int | None) -> bool:
 
 def main(root: Path, mode: str, seed: int) -> None:
     """Lives and dies until a life of this seed comes to its end; says how often it died."""
+    flow.BATCH_ITEMS = 8  # more ends of batches to die at
     choose, kills = random.Random(seed), 0
     while was_killed(root, mode, int(10 ** choose.uniform(*LIVES))):
         kills += 1

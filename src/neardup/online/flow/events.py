@@ -29,3 +29,10 @@ class Event:
         of = f" of {self.note['of']} ({self.note['score']:.4f})" if "of" in self.note else ""
         reason = f": {self.note['reason']}" if "reason" in self.note else ""
         return f"{self.name}: {self.what}{of}{reason}"
+
+
+def sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f" {error.filename}" if error.filename else ""
+        return f"The system says{where}: {error.strerror}. It will be tried again."
+    return str(error)

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from neardup.errors import NeardupError
 from neardup.online.flow.deciding import Decided, decided
-from neardup.online.flow.events import PROBLEM, Event
+from neardup.online.flow.events import PROBLEM, Event, sentence
 from neardup.online.flow.folder import Found
 from neardup.online.flow.items import Fields, Item
 from neardup.online.flow.naming import Naming
@@ -198,7 +198,9 @@ class Flow:
             if what := self.places.carried(batch, entry):
                 done = self._guarded(partial(self._complete, batch, entry, what))
                 failed += not done
-        for one in self._decided(batch):
+        found = self._decided(batch)
+        self._guarded(partial(self._note, found))
+        for one in found:
             failed += not self._guarded(partial(self._place, batch, one))
         if failed or batch.left():
             self._waiting[batch.folder] = max(failed, batch.left())
@@ -212,6 +214,9 @@ class Flow:
         self.totals.check_seconds += time.perf_counter() - began
         self.totals.checked += len(found)
         return found
+
+    def _note(self, found: Sequence[Decided]) -> None:
+        self.places.write_notes(((one.entry, one.outcome) for one in found), self.clock())
 
     def _place(self, batch: Batch, one: Decided) -> None:
         if one.outcome.what == ORIGINAL:
@@ -231,13 +236,6 @@ class Flow:
         event = Event(what, entry.name, entry.id, None if target is None else str(target), note)
         LOG.info("%s", event)
         self.tell(event)
-
-
-def sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        where = f" {error.filename}" if error.filename else ""
-        return f"The system says{where}: {error.strerror}. It will be tried again."
-    return str(error)
 
 
 def _whole_item(found: Found) -> Item:

@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,6 +71,24 @@ class Places:
         staged.rename(batch.staged(entry, TOLD))
         return True
 
+    def write_notes(self, decided: Iterable[tuple[Entry, Outcome]], now: float) -> None:
+        """Of all that are set aside, before they are: a note without its item says too much, an
+        item without its note too little."""
+        notes: dict[Path, bytes] = {}
+        for entry, outcome in decided:
+            if outcome.what != ORIGINAL:
+                target = self._target(entry, outcome.what, notes)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                notes[_note_of(target)] = durable.as_json(_note(entry, outcome, now))
+        durable.write_all(notes)
+
+    def _target(self, entry: Entry, what: str, notes: Container[Path] = ()) -> Path:
+        """Free, and without the note of another item; ``notes`` are about to be written."""
+        return durable.free(
+            self.folders[what] / entry.name,
+            lambda target: _note_of(target) in notes or _is_of_another(_note_of(target), entry),
+        )
+
     def put(self, batch: Batch, entry: Entry, outcome: Outcome, now: float) -> Path | None:
         """Moves the item to its place, and says where it is now."""
         told = batch.staged(entry, TOLD)
@@ -79,10 +97,10 @@ class Places:
         if folder is None:
             staged.unlink()
             return None
-        target = durable.free(folder / entry.name, _not_ours(entry))
+        target = self._target(entry, outcome.what)
         target.parent.mkdir(parents=True, exist_ok=True)
-        if outcome.what != ORIGINAL:
-            durable.write_json(_note_of(target), _note(entry, outcome, now))
+        if outcome.what != ORIGINAL and not _note_of(target).exists():
+            self.write_notes([(entry, outcome)], now)
         try:
             os.rename(staged, target)
         except OSError as error:
@@ -97,7 +115,7 @@ class Places:
         """Gives a copy that is whole its name; without a copy it has got it already."""
         part, target = self._part(batch, entry, what), self.folders[what] / entry.name
         if part.exists():
-            target = durable.free(target, _not_ours(entry))
+            target = self._target(entry, what)
             part.rename(target)
         batch.staged(entry, f".{what}").unlink()
         return target
@@ -117,19 +135,15 @@ def _note_of(target: Path) -> Path:
     return target.with_name(target.name + NOTE)
 
 
-def _not_ours(entry: Entry) -> Callable[[Path], bool]:
-    """Whether the note beside a name is of another item. One of ours is there after a kill."""
-
-    def belongs_elsewhere(target: Path) -> bool:
-        try:
-            found = json.loads(_note_of(target).read_bytes())
-        except FileNotFoundError:
-            return False
-        except ValueError:
-            return True
-        return not isinstance(found, dict) or found.get("id") != entry.id
-
-    return belongs_elsewhere
+def _is_of_another(note: Path, entry: Entry) -> bool:
+    """One of our own is there after a kill."""
+    try:
+        found = json.loads(note.read_bytes())
+    except FileNotFoundError:
+        return False
+    except ValueError:
+        return True
+    return not isinstance(found, dict) or found.get("id") != entry.id
 
 
 def _run(command: Sequence[str], document: dict[str, Any]) -> None:

@@ -82,7 +82,7 @@ class Taken:
 
     def save(self) -> None:
         found = {"name": self.name, "since": self.since, "done": self.done}
-        durable.write_json(self.folder / _TAKEN, found)
+        durable.write(self.folder / _TAKEN, durable.as_json(found))
 
 
 class Work:
@@ -129,9 +129,9 @@ class Work:
             files = [half / entry.file for entry in entries[: len(data)]]
             for file, content in zip(files, data, strict=True):
                 file.write_bytes(content)
-            durable.sync(files)  # after all are written: the first pays for the others
             listed = {"piece": piece, "entries": [asdict(entry) for entry in entries]}
-            durable.write_json(half / _LIST, listed)
+            (half / _LIST).write_bytes(durable.as_json(listed))
+            durable.sync([*files, half / _LIST])
             half.rename(whole)
         durable.sync([self._batches])
         return Batch(whole, tuple(entries), piece)

@@ -22,6 +22,7 @@ COMMANDS = {
     "report": "neardup.cli.report:report",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "index": "neardup.cli.index:index",
+    "watch": "neardup.cli.watch:watch",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "idf": "neardup.cli.idf:idf",

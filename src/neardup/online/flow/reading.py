@@ -1,0 +1,96 @@
+"""Files that hold several items: JSON Lines, JSON, feeds. What is one item as a whole stays a file.
+
+A line or entry that cannot be read is an item with a problem; so is the whole file where nothing of
+it can be read. An item without an id of its own is called by file and row, as in a run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from neardup.documents.json import parsed
+from neardup.errors import UnreadableError
+from neardup.online.flow import feeds
+from neardup.online.flow.items import HTML, JSON, TEXT, Fields, Item, object_of, own_id
+
+LINES = (".jsonl", ".ndjson")
+FEEDS = (".xml", ".rss", ".atom")
+WHOLE = {".txt": TEXT, ".text": TEXT, ".md": TEXT, "": TEXT, ".html": HTML, ".htm": HTML}
+READ = (*filter(None, WHOLE), ".json", *LINES, *FEEDS)
+
+
+def ending(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
+
+
+def is_whole(name: str) -> bool:
+    """Whether the file is one item, or none that can be read."""
+    return ending(name) not in (".json", *LINES, *FEEDS)
+
+
+def whole_problem(name: str) -> str | None:
+    if ending(name) in WHOLE:
+        return None
+    return f"there is no reader for {ending(name)}; there are those for {', '.join(READ)}"
+
+
+def items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
+    """The items of the file at ``path``, which came as ``name``."""
+    try:
+        if ending(name) in LINES:
+            with path.open("rb") as file:
+                yield from of_lines(file, name, fields)
+        elif ending(name) in FEEDS:
+            yield from _of_objects(feeds.entries(path.read_bytes(), fields), name, fields)
+        else:
+            yield from _of_json(path, name, fields)
+    except UnreadableError as error:
+        yield Item(name, path.read_bytes(), name=name, problem=error.reason)
+
+
+def of_lines(
+    lines: Iterator[bytes] | Any, name: str, fields: Fields, first: int = 1
+) -> Iterator[Item]:
+    for row, line in enumerate(lines, first):
+        if line.strip():
+            yield line_item(line, f"{name}:{row}", fields)
+
+
+def line_item(line: bytes, place: str, fields: Fields, since: float = 0.0) -> Item:
+    try:
+        found = object_of(line)
+    except UnreadableError as error:
+        return Item(place, line, problem=error.reason, since=since)
+    return Item(own_id(found, fields) or place, line, since=since)
+
+
+def _of_json(path: Path, name: str, fields: Fields) -> Iterator[Item]:
+    """One object, a list of objects, or lines under the wrong ending."""
+    data = path.read_bytes()
+    try:
+        found = parsed(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, list):
+        yield from _of_objects(found, name, fields)
+    elif found is None and _are_lines(data):
+        yield from of_lines(data.splitlines(keepends=True), name, fields)
+    else:
+        whole = object_of(data)
+        yield Item(own_id(whole, fields) or name, data, JSON, name)
+
+
+def _are_lines(data: bytes) -> bool:
+    try:
+        return bool(object_of(data.lstrip().partition(b"\n")[0]))
+    except UnreadableError:
+        return False
+
+
+def _of_objects(found: list[Any], name: str, fields: Fields) -> Iterator[Item]:
+    for row, one in enumerate(found, 1):
+        line = json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        yield line_item(line, f"{name}:{row}", fields)

@@ -1,0 +1,101 @@
+"""``neardup watch``: what it prints, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.sample import TEXT, Run, edited
+
+OPTIONS = ("--window", "24h", "--method", "qgrams", "--forward", "out", "--aside", "dup")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    for age, (name, text) in enumerate({"b.txt": edited(2), "a.txt": TEXT}.items(), 1):
+        path = Path("in", name)
+        path.write_text(text)
+        os.utime(path, (1e9 - age,) * 2)
+    return tmp_path
+
+
+def watch(run: Run, *options: str) -> tuple[int, str, str]:
+    done = run("watch", "in", "--index", "news.db", *OPTIONS, "--once", *options)
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_one_line_makes_an_index_and_works_a_folder_off(folder: Path, run: Run) -> None:
+    code, out, said = watch(run)
+    assert (code, out) == (0, "")
+    assert said.splitlines()[-1] == "2 items: 1 original, 1 duplicate, 0 unreadable."
+    assert (folder / "out/a.txt").exists()
+    assert json.loads((folder / "dup/b.txt.why.json").read_bytes())["of"] == "a.txt"
+    assert watch(run)[2].splitlines()[-1].startswith("0 items")
+
+
+def test_events(folder: Path, run: Run) -> None:
+    code, out, said = watch(run, "--json", "--quiet")
+    one, two, end = map(json.loads, out.splitlines())
+    assert (code, said) == (0, "")
+    assert one == {"event": "original", "name": "a.txt", "id": "a.txt", "to": "out/a.txt"}
+    assert (two["event"], two["of"], two["reason"]) == ("duplicate", "a.txt", "doc_4 >= 0.8")
+    assert (end["event"], end["items"], end["duplicate"]) == ("end", 2, 1)
+    assert folder.exists()
+
+
+def test_a_log_has_a_line_an_item_if_asked(folder: Path, run: Run) -> None:
+    said = watch(run, "-v")[2]
+    assert "info: a.txt: original\n" in said
+    assert "info: b.txt: duplicate of a.txt (0.9" in said
+    assert folder.exists()
+
+
+def test_what_waits_is_said_and_the_code_is_1(folder: Path, run: Run) -> None:
+    code, _, said = watch(run, "--exec", f"{sys.executable} -c raise")
+    assert code == 1
+    assert "failed on a.txt with code 1" in said
+    assert said.splitlines()[-1].startswith("1 item waits in in/.neardup-watch")
+    assert watch(run)[0] == 0
+    assert (folder / "out/a.txt").exists()
+
+
+def test_wrong_options(folder: Path, run: Run) -> None:
+    done = run("watch", "nowhere", "--index", "news.db", "--poll", "0")
+    assert done.exit_code == 2
+    for part in ("There is no folder nowhere", "give --forward", "--poll is 0.0"):
+        assert part in done.stderr
+    assert not (folder / "news.db").exists()
+    watch(run)
+    done = run("watch", "in", "--index", "news.db", "--forward", "out", "--method", "simhash")
+    assert "made with other settings; they differ in method" in done.stderr
+
+
+def test_ctrl_c_finishes_what_is_at_hand_and_says_the_totals(folder: Path) -> None:
+    """From a pipe that stays open, so that it waits for us, not we for it."""
+    command = [sys.executable, "-m", "neardup", "watch", "-", "--index", "news.db", *OPTIONS]
+    with subprocess.Popen(
+        [*command, "--json", "--poll", "0.05"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps({"id": "one", "text": TEXT}).encode() + b"\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["event"] == "original"
+        process.send_signal(signal.SIGINT)
+        assert json.loads(process.stdout.readline())["event"] == "end"
+        assert process.wait() == 0
+        assert process.stderr
+        assert b"1 item: 1 original" in process.stderr.read()
+    assert (folder / "out/one.json").exists()

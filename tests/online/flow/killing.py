@@ -24,7 +24,7 @@ from neardup.online.index import Index
 # Calls after or before which something else is on the disk, or in the index.
 COUNTED = {"rename", "replace", "unlink", "mkdir", "rmdir", "fsync", "write"}
 COUNTED |= {"execute", "executemany"}
-LIVES = (0.5, 3)  # calls that a life may last, as powers of ten
+LIVES = (0.5, 2.5)  # calls that a life may last, as powers of ten
 MOST_KILLS = 300
 APPEND = 'import sys; open(sys.argv[1], "ab").write(sys.stdin.buffer.read() + b"\\n")'
 

@@ -15,7 +15,7 @@ from neardup.online.index import Index
 from online.flow import killing
 from online.flow.sample import feed, story
 
-LEAST_KILLS = 25  # of each; together over a hundred
+LEAST_KILLS = 20  # of each
 
 
 def fill(root: Path, seed: int) -> Counter[str]:

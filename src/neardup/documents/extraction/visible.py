@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Iterator
 
-_NAME = re.compile(r"/?([a-zA-Z][a-zA-Z0-9]*)")
+_NAME = re.compile(r"/?(?:\w+:)?([a-zA-Z][a-zA-Z0-9]*)")  # XHTML may have prefixes
 # A browser, too, takes all that follows for a part of one of these that is not closed.
 _HIDDEN = ("script", "style", "noscript", "iframe", "title")
 _END = {tag: re.compile(f"</{tag}", re.IGNORECASE) for tag in _HIDDEN}

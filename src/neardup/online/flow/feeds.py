@@ -12,8 +12,8 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+from neardup.documents.extraction.visible import visible_text
 from neardup.errors import UnreadableError
-from neardup.online.flow.html import text_of
 from neardup.online.flow.items import Fields, unreadable
 
 Element = ElementTree.Element
@@ -53,9 +53,9 @@ def _text(element: Element) -> str:
     """Atom says what its text is; of RSS, where nobody says, it may be HTML."""
     kind = element.get("type", "html" if not _is_atom(element) else "text")
     if kind == _XHTML:
-        return text_of(ElementTree.tostring(element, "unicode", method="html"))
+        return visible_text(ElementTree.tostring(element, "unicode", method="html"))
     text = "".join(element.itertext()).strip()
-    return text if kind in ("text", "text/plain") else text_of(text)
+    return text if kind in ("text", "text/plain") else visible_text(text)
 
 
 def _first(parts: dict[str, Element], names: tuple[str, ...]) -> str | None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from neardup.documents.encodings import decoded
+from neardup.documents.extraction.visible import visible_text
 from neardup.documents.json import parsed
 from neardup.errors import UnreadableError
-from neardup.online.flow.html import text_of
 from neardup.online.index import Index
 
 TEXT, HTML, JSON = "text", "html", "json"
@@ -47,7 +47,7 @@ def document_of(data: bytes, form: str, id: str, fields: Fields) -> dict[str, An
     text, reason, _ = decoded(data)
     if text is None:
         raise unreadable(str(reason))
-    return {fields.id: id, fields.text: text_of(text) if form == HTML else text}
+    return {fields.id: id, fields.text: visible_text(text) if form == HTML else text}
 
 
 def object_of(data: bytes) -> dict[str, Any]:

@@ -212,6 +212,22 @@ def test_under_a_limit_of_memory_the_window_is_shortened() -> None:
         moving(now, memory="1MB")
 
 
+def test_slots_of_a_bitmap_window_count_under_the_limit() -> None:
+    rng, now = np.random.default_rng(1), [START]
+    words = [f"w{i}" for i in range(3000)]
+    limit = 6_000_000
+    with moving(now, method="qgrams", window="24h", memory=limit) as index:
+        for hour in range(30):
+            now[0] = START + hour * HOUR
+            texts = [" ".join(rng.choice(words, 200)) for _ in range(40)]
+            index.add_many([{"id": f"{hour}.{n}", "text": t} for n, t in enumerate(texts)])
+            found = index.stats()
+            assert found["evidence_bytes"] + found["postings_bytes"] <= limit
+            assert found["documents"] >= 80 or not hour
+            assert all(index.check(text.rpartition(" ")[0]) for text in texts)
+        assert found["documents"] < 25 * 40
+
+
 def test_a_utc_time_is_told() -> None:
     with moving([START]) as index:
         index.add("some text")

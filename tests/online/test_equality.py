@@ -59,7 +59,12 @@ def fed(index: nd.Index, documents: list[Document], seed: int) -> nd.Index:
 
 
 def check_equal(documents: list[Document], settings: dict[str, Any], url: Any, seed: int) -> None:
-    batch = nd.dedup(documents, keep="first", **settings)
+    check_as_batch(nd.dedup(documents, keep="first", **settings), documents, settings, url, seed)
+
+
+def check_as_batch(
+    batch: nd.Result, documents: list[Document], settings: dict[str, Any], url: Any, seed: int
+) -> None:
     with nd.Index.open(url, artefacts=batch, **settings) as index:
         online = fed(index, documents, seed).decisions().select(COLUMNS)
     expected = batch.decisions.select(COLUMNS).to_pylist()
@@ -90,6 +95,15 @@ def real(data: Path, name: str, count: int) -> list[Document]:
 @pytest.mark.parametrize("method", registry.names())
 def test_on_real_documents(data: Path, method: str, name: str) -> None:
     check_equal(real(data, name, 250), {"method": method}, "memory:", 5)
+
+
+@pytest.mark.parametrize("window", [None, "24h"])
+@pytest.mark.parametrize("name", ["press_de", "ocr_pairs"])
+def test_a_bitmap_window_misses_nothing(data: Path, name: str, window: str | None) -> None:
+    documents = real(data, name, 600)
+    complete = nd.dedup(documents, keep="first", method="qgrams", threshold=0.6, keys="prefix")
+    settings = {"method": "qgrams", "threshold": 0.6, "window": window}
+    check_as_batch(complete, documents, settings, "memory:", 8)
 
 
 def test_own_cuts_of_a_calibration(data: Path, tmp_path: Path) -> None:

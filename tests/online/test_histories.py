@@ -1,5 +1,5 @@
 """Any history of an index equals its slow replay: adds, checks, removals, updates, expiry,
-reopening, two writers on one store, windows, and both ways to be matched."""
+reopening, two writers on one store, windows, both ways to be matched and both to meet."""
 
 from __future__ import annotations
 
@@ -13,15 +13,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from reference.online import Replay
+from neardup.online import meeting, memory
+from reference.online import ByQgrams, ByShingles, Measure, Replay
 from reference.run import Settings
 
 MINUTE = 60_000
 START = 1_700_000_000_000
-TWIN = Settings(words=2, threshold=Fraction(1, 2), min_words=3)
-METHOD = {"method": "shingles", "words": 2, "threshold": 0.5, "min_words": 3}
 
-# A chain: neighbours resemble each other by 4 of 6, others do not; and what is too short to.
+# One that meets by keys, and one that meets in a bitmap window.
+METHODS: dict[str, tuple[Measure, dict[str, Any]]] = {
+    "shingles": (
+        ByShingles(Settings(words=2, threshold=Fraction(1, 2), min_words=3)),
+        {"words": 2, "threshold": 0.5, "min_words": 3},
+    ),
+    "qgrams": (ByQgrams(4, Fraction(7, 10), 10), {"threshold": 0.7, "min_chars": 10}),
+}
+
+# A chain: neighbours resemble each other by 4 of 6 shingles or 7 of 9 q-grams, others do not; and
+# what is too short to.
 WORDS = [f"w{i}" for i in range(12)]
 CHAIN = [" ".join(WORDS[i : i + 6]) for i in range(5)]
 TEXTS = st.sampled_from([*CHAIN, *CHAIN, CHAIN[1].upper(), "w1 w2", "W1, w2", ""])
@@ -39,13 +48,15 @@ STEP = st.tuples(
 class Both:
     """An index and its twin, led through the same history."""
 
-    def __init__(self, url: str, against: str, window: int, dated: bool) -> None:
+    def __init__(self, url: str, method: str, against: str, window: int, dated: bool) -> None:
+        measure, parameters = METHODS[method]
         unit = MINUTE if window else 0
-        self.twin = Replay(TWIN, against, unit, window, dated)
+        self.twin = Replay(measure, against, unit, window, dated)
         self.now = START
         self.url = url
         self.settings: dict[str, Any] = {
-            **METHOD,
+            "method": method,
+            **parameters,
             "against": against,
             "window": f"{window}m" if window else None,
             "date": "when" if dated else None,
@@ -126,29 +137,37 @@ class Both:
 
 @contextmanager
 def led(url: str, *choices: Any) -> Iterator[Both]:
-    both = Both(url, *choices)
-    try:
-        yield both
-    finally:
-        for handle in both.handles:
-            handle.close()
+    """Numbers are given anew, and slots filled and emptied, after few documents."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "FEWEST_DEAD", 2)
+        patch.setattr(meeting, "A_SLOT", 3)
+        patch.setattr(meeting, "MOST_COUNTED", 4)
+        both = Both(url, *choices)
+        try:
+            yield both
+        finally:
+            for handle in both.handles:
+                handle.close()
 
 
 CHOICES = (st.sampled_from(["kept", "seen"]), st.sampled_from([0, 1, 5]), st.booleans())
 
 
+@pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=300)
 @given(st.lists(STEP, max_size=30), *CHOICES)
-def test_in_memory(history: list[Any], against: str, window: int, dated: bool) -> None:
-    with led("memory:", against, window, dated) as both:
+def test_in_memory(method: str, history: list[Any], against: str, window: int, dated: bool) -> None:
+    with led("memory:", method, against, window, dated) as both:
         for step in history:
             both.step(*step)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("method", METHODS)
 @settings(max_examples=40)
 @given(st.lists(STEP, max_size=20), *CHOICES)
 def test_two_writers_on_one_store(
+    method: str,
     kind: str,
     new_url: Callable[[str], str],
     history: list[Any],
@@ -156,6 +175,6 @@ def test_two_writers_on_one_store(
     window: int,
     dated: bool,
 ) -> None:
-    with led(new_url(kind), against, window, dated) as both:
+    with led(new_url(kind), method, against, window, dated) as both:
         for step in history:
             both.step(*step)

@@ -144,6 +144,59 @@ def test_memory_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(held[5:]) < 1.1 * min(held[5:])
 
 
+def test_a_bitmap_window_gives_its_slots_back() -> None:
+    """At once when they fall out, whether numbers are given anew or not."""
+    rng, now = np.random.default_rng(1), [START]
+    words = [f"w{i}" for i in range(3000)]
+    held = []
+    with moving(now, method="qgrams", window="4h") as index:
+        empty = index.stats()["postings_bytes"]
+        for hour in range(40):
+            now[0] = START + hour * HOUR
+            texts = [" ".join(rng.choice(words, 30)) for _ in range(20)]
+            index.add_many([{"id": f"{hour}.{n}", "text": t} for n, t in enumerate(texts)])
+            held.append(index.stats()["postings_bytes"] - empty)
+            assert index.check(texts[3]) is not None
+        assert max(held[5:]) < 1.1 * min(held[5:])
+        index.expire(now[0] + 1)
+        assert index.stats()["postings_bytes"] == empty
+
+
+def test_without_a_window_what_is_replaced_gives_its_place_back() -> None:
+    rng, now = np.random.default_rng(1), [START]
+    words = [f"w{i}" for i in range(3000)]
+    held, texts = [], {}
+    with moving(now, method="qgrams") as index:
+        for _ in range(30):
+            for n in rng.permutation(60).tolist():
+                texts[str(n)] = " ".join(rng.choice(words, 30))
+                index.update({"id": str(n), "text": texts[str(n)]})
+            held.append(index.stats()["postings_bytes"])
+            for id_, text in texts.items():
+                match = index.check(text.rpartition(" ")[0])
+                assert match is not None
+                assert match.of == id_
+    assert max(held[6:]) < 2 * held[0]
+
+
+@pytest.mark.parametrize("window", ["1440m", "7d", "1h", "90000s"])
+def test_windows_of_many_or_few_slots_forget_alike(window: str) -> None:
+    """A bitmap window takes several small slots as one; what is matched is the same."""
+    size, now = Window.parse(window), [START]
+    with moving(now, method="qgrams", window=window) as index:
+        index.add({"id": "first", "text": TEXT})
+        for part in range(60):
+            now[0] = START + part / 60 * size.count * size.unit / 1000
+            index.add(f"{part} {part * part} {part**3} {part**5} is not like any other number")
+        now[0] = START + size.count * size.unit / 1000
+        match = index.check(TEXT)
+        assert match is not None
+        assert match.of == "first"
+        now[0] += size.unit / 1000
+        assert index.check(TEXT) is None
+        assert index.add(TEXT) is None
+
+
 def test_under_a_limit_of_memory_the_window_is_shortened() -> None:
     """The oldest slots go first, the current one stays whatever it takes (DDD, §6)."""
     rng, now = np.random.default_rng(1), [START]
@@ -157,6 +210,22 @@ def test_under_a_limit_of_memory_the_window_is_shortened() -> None:
         assert len(index) == 34
     with pytest.raises(SettingsError, match="no window that could be shortened"):
         moving(now, memory="1MB")
+
+
+def test_slots_of_a_bitmap_window_count_under_the_limit() -> None:
+    rng, now = np.random.default_rng(1), [START]
+    words = [f"w{i}" for i in range(3000)]
+    limit = 6_000_000
+    with moving(now, method="qgrams", window="24h", memory=limit) as index:
+        for hour in range(30):
+            now[0] = START + hour * HOUR
+            texts = [" ".join(rng.choice(words, 200)) for _ in range(40)]
+            index.add_many([{"id": f"{hour}.{n}", "text": t} for n, t in enumerate(texts)])
+            found = index.stats()
+            assert found["evidence_bytes"] + found["postings_bytes"] <= limit
+            assert found["documents"] >= 80 or not hour
+            assert all(index.check(text.rpartition(" ")[0]) for text in texts)
+        assert found["documents"] < 25 * 40
 
 
 def test_a_utc_time_is_told() -> None:

@@ -4,8 +4,56 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Protocol
 
+from reference.qgrams import doc_q, normal_form
 from reference.run import Settings, score, words
+
+
+class Measure(Protocol):
+    @property
+    def reason(self) -> str: ...
+
+    def short(self, text: str) -> bool: ...
+
+    def score(self, one: str, other: str) -> Fraction | None:
+        """None below the threshold."""
+        ...
+
+
+@dataclass(frozen=True)
+class ByShingles:
+    settings: Settings
+
+    @property
+    def reason(self) -> str:
+        return f"resemblance >= {float(self.settings.threshold):g}"
+
+    def short(self, text: str) -> bool:
+        return len(words(text)) < max(self.settings.min_words, 1)
+
+    def score(self, one: str, other: str) -> Fraction | None:
+        return score(one, other, self.settings)
+
+
+@dataclass(frozen=True)
+class ByQgrams:
+    q: int
+    threshold: Fraction
+    min_chars: int
+
+    @property
+    def reason(self) -> str:
+        return f"doc_{self.q} >= {float(self.threshold):g}"
+
+    def short(self, text: str) -> bool:
+        return len(normal_form(text)) < max(self.min_chars, self.q)
+
+    def score(self, one: str, other: str) -> Fraction | None:
+        if self.short(one) or self.short(other):
+            return Fraction(1) if words(one) == words(other) else None
+        found = doc_q(one, other, self.q)
+        return found if found >= self.threshold else None
 
 
 @dataclass(eq=False)
@@ -22,7 +70,7 @@ class Doc:
 class Replay:
     """``unit`` and ``slots`` make the window, 0 for none; times are whole milliseconds."""
 
-    settings: Settings
+    measure: Measure
     against: str = "kept"
     unit: int = 0
     slots: int = 0
@@ -95,7 +143,7 @@ class Replay:
             (doc, scored)
             for doc in among
             if (self.against == "seen" or doc.of_id is None)
-            and (scored := score(text, doc.text, self.settings)) is not None
+            and (scored := self.measure.score(text, doc.text)) is not None
         ]
         return max(found, key=lambda one: one[1], default=None)
 
@@ -115,12 +163,11 @@ class Replay:
 
     def reasons(self) -> list[tuple[str, str, str, str | None, float | None]]:
         """(id, decision, reason, kept_id, score), in order of arrival."""
-        threshold = float(self.settings.threshold)
         found = []
         for doc in self.docs:
-            short = len(words(doc.text)) < max(self.settings.min_words, 1)
+            short = self.measure.short(doc.text)
             if doc.of_id is not None and doc.score is not None:
-                why = "equal" if short else f"resemblance >= {threshold:g}"
+                why = "equal" if short else self.measure.reason
                 found.append((doc.id, "duplicate", why, doc.of_id, float(doc.score)))
                 continue
             copied = any(other.of is doc for other in self.docs)

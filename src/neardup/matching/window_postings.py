@@ -51,6 +51,14 @@ class WindowPostings:
                 self._window.remove(slot << SLOT_BITS | place)
             self._numbers[slot] = array("q", new.tolist())
 
+    def numbers(self, slot: int) -> list[int]:
+        """Of the documents of the slot that are there."""
+        return [number for number in self._numbers[slot] if number != GONE]
+
+    def places(self, slot: int) -> int:
+        """How many documents take memory in the slot, those that are gone among them."""
+        return len(self._numbers[slot])
+
     @property
     def bytes(self) -> int:
         return self._window.memory().bytes + sum(8 * len(numbers) for numbers in self._numbers)

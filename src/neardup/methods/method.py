@@ -7,7 +7,7 @@ is an artefact: a method says what it ``needs`` and is given it when it prepares
 
 Keys that ``prepare`` makes depend on the document alone, so they serve every engine. An engine that
 has all evidence at hand may ask for better ones: :class:`OverlapMethod`, :class:`BitsMethod`,
-:class:`PathMethod`.
+:class:`PathMethod`, :class:`WindowMethod`.
 """
 
 from __future__ import annotations
@@ -182,6 +182,21 @@ class PreparesEvidence(Method, Protocol):
     def prepare_evidence(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
         """``prepare`` without keys."""
         ...
+
+
+@runtime_checkable
+class WindowMethod(PreparesEvidence, Protocol):
+    """A method whose pairs are those with at least ``share`` of the larger set of 32-bit features
+    in common, and no others: an index finds them exactly in a bitmap window
+    (``matching/bitmap_window.py``)."""
+
+    @property
+    def by_window(self) -> bool:
+        """Whether its parameters ask for that."""
+        ...
+
+    @property
+    def share(self) -> Fraction: ...
 
 
 class PreparedText(NamedTuple):

@@ -2,8 +2,9 @@
 
 ``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. Q-grams
 are common, so the prefix filter, which finds every pair, makes most documents of a language meet.
-An engine that has all evidence finds pairs by paths (``matching/paths.py``); the keys of a document
-alone are MinHash bands: ``doc_q ≥ t`` means a resemblance of at least ``t / (2 − t)``.
+An engine that has all evidence finds pairs by paths (``matching/paths.py``), an index in a bitmap
+window (``matching/bitmap_window.py``); the keys of a document alone are MinHash bands:
+``doc_q ≥ t`` means a resemblance of at least ``t / (2 − t)``.
 Score 1 means equal sets of q-grams, not equal texts.
 """
 
@@ -40,7 +41,7 @@ class Qgrams:
 
     ``q``: how many characters make a q-gram; more are stricter.
     ``threshold``: the share of the larger set from which two documents are duplicates.
-    ``keys``: "auto" (paths), "bands" (MinHash) or "prefix" (complete, for small collections).
+    ``keys``: "auto" (paths; in an index a bitmap window), "bands" (MinHash) or "prefix" (complete).
     ``permutations``: MinHash values a document, for bands; more allow stricter ones.
     ``miss_rate_limit``: how many pairs at the threshold may be missed; a prefix join misses none.
     ``min_chars``: documents with fewer characters are duplicates only of equal ones.
@@ -90,6 +91,10 @@ class Qgrams:
     @property
     def by_paths(self) -> bool:
         return self.keys == "auto" and self.bands is not None
+
+    @property
+    def by_window(self) -> bool:
+        return self.keys == "auto"
 
     @property
     def share(self) -> Fraction:

@@ -30,7 +30,7 @@ class Cache:
 
     def upto(self, counters: Counters) -> Memory:
         if self._memory is None:
-            self._memory, self.seen = Memory(self._rule.method), Counters()
+            self._memory, self.seen = Memory(self._rule.method, self._rule.window), Counters()
         if counters.last > self.seen.last:
             everyone = self._rule.against == SEEN
             duplicates = everyone or self._rule.signer.cuts is not None

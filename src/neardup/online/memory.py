@@ -1,8 +1,8 @@
-"""The documents that can be matched, in memory: keys → candidates → scored on their evidence.
+"""The documents that can be matched, in memory: whom one meets → scored on their evidence.
 
 A cache of the store's window. Documents are numbered as they come, so numbers are in order of
-arrival. One that goes is taken out of the lists at once; its keys stay in the postings until a
-quarter of the numbers are dead, then all are swept and numbered anew.
+arrival. One that goes is taken out of the lists at once; its number stays until a quarter of the
+numbers are dead, then all are swept and numbered anew. How documents meet: ``meeting.py``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neardup import _native
 from neardup.methods.method import CalibratedMethod, Method, Scores
+from neardup.online.meeting import meeting
 from neardup.online.signing import Signature, Signer
+from neardup.online.windows import Window
 from neardup.schema import Array, Ragged, offsets_of
 
 FEWEST_DEAD = 64
@@ -41,10 +42,10 @@ class Found(NamedTuple):
 
 
 class Memory:
-    def __init__(self, method: Method) -> None:
+    def __init__(self, method: Method, window: Window | None = None) -> None:
         self._method = method
         self._calibrated = isinstance(method, CalibratedMethod) and method.calibrate
-        self._postings = _native.Postings()
+        self._meeting = meeting(method, window)
         self._known: list[Known | None] = []
         self._seqs: list[int] = []
         self._equal: dict[bytes, list[int]] = {}
@@ -61,13 +62,13 @@ class Memory:
 
     @property
     def postings_bytes(self) -> int:
-        return self._postings.bytes
+        return self._meeting.bytes
 
     @property
     def bytes(self) -> int:
         """Of evidence and postings, without what the next sweep gives back."""
         alive = len(self) / len(self._known) if self._known else 0
-        return self.evidence_bytes + int(self._postings.bytes * alive)
+        return self.evidence_bytes + self._meeting.lasting_bytes(alive)
 
     @property
     def oldest(self) -> int | None:
@@ -76,7 +77,7 @@ class Memory:
     def add(self, seq: int, id_: str, time: int, signature: Signature) -> None:
         number = len(self._known)
         s = signature
-        self._postings.add(s.keys, s.probes, number)
+        self._meeting.add(s, number, time)
         self._known.append(Known(seq, id_, time, s.text_digest, s.normal_digest, s.cut, s.evidence))
         self._seqs.append(seq)
         self._equal.setdefault(s.digest, []).append(number)
@@ -114,6 +115,7 @@ class Memory:
         if known is not None:
             self.evidence_bytes -= known.evidence.nbytes
             self._known[number] = None
+            self._meeting.forget(number)
             self._dead += 1
 
     def _sweep(self) -> None:
@@ -121,12 +123,12 @@ class Memory:
             return
         alive = np.array([known is not None for known in self._known])
         numbers = np.where(alive, np.cumsum(alive) - 1, -1)
-        self._postings.keep(numbers)
         renamed = numbers.tolist()
         equal = {d: [renamed[n] for n in ns if renamed[n] >= 0] for d, ns in self._equal.items()}
         self._equal = {digest: left for digest, left in equal.items() if left}
         self._known = [known for known in self._known if known is not None]
         self._seqs = [known.seq for known in self._known if known is not None]
+        self._meeting.keep(numbers, [known.evidence for known in self._known if known is not None])
         self._dead = 0
 
     def best(self, signature: Signature, since: int | None = None) -> Found | None:
@@ -135,7 +137,7 @@ class Memory:
         equal = self._alive(self._equal.get(signature.digest, []), since)
         if equal and self._confirmed(equal[0], signature):
             return Found(equal[0], 1.0)
-        met = self._postings.meet(signature.keys, signature.probes)
+        met = self._meeting.meet(signature)
         candidates = self._alive(met.tolist(), since) if len(met) else []
         if not candidates:
             return None

@@ -1,8 +1,8 @@
 """Documents → what an index keeps of them, by the method's own ``prepare`` with frozen artefacts.
 
 A :class:`Signature` is one entry of :class:`~neardup.methods.method.Prepared`, packed into bytes
-for a store. Where the method is calibrated, a document with an own cut also gets keys for its faint
-pairs: its rare features.
+for a store. Where documents meet in a bitmap window they have no keys. Where the method is
+calibrated, a document with an own cut also gets keys for its faint pairs: its rare features.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,7 @@ from neardup.methods.method import (
     Method,
     Prepared,
     ReadsTexts,
+    WindowMethod,
 )
 from neardup.online.windows import milliseconds
 from neardup.schema import Array, Ragged
@@ -86,6 +87,11 @@ class Arrival(NamedTuple):
     time: int | None
     signature: Signature
     text: str | None = None
+
+
+def meets_in_window(method: Method) -> TypeGuard[WindowMethod]:
+    """Whether documents meet in a bitmap window: then they need no keys (``meeting.py``)."""
+    return isinstance(method, WindowMethod) and method.by_window
 
 
 @dataclass(frozen=True)
@@ -148,7 +154,12 @@ class Signer:
     def _prepare_one(self, text: bytes) -> Signature:
         column = pa.array([text], pa.large_binary()).cast(pa.large_string())
         batch = pa.RecordBatch.from_arrays([column], schema=_TEXT)
-        return self.signatures(self.method.prepare(batch, self.artefacts))[0]
+        return self.signatures(self._prepare(batch, self.artefacts))[0]
+
+    @functools.cached_property
+    def _prepare(self) -> Callable[[pa.RecordBatch, Artefacts], Prepared]:
+        method = self.method
+        return method.prepare_evidence if meets_in_window(method) else method.prepare
 
     def sign(self, documents: Sequence[Document]) -> list[Arrival]:
         """All of them, or an error that names the first that cannot be used."""
@@ -177,7 +188,7 @@ class Signer:
     def _arrivals(
         self, records: pa.RecordBatch, own: Sequence[bool], times: Sequence[Any]
     ) -> list[Arrival]:
-        signatures = self.signatures(self.method.prepare(records, self.artefacts))
+        signatures = self.signatures(self._prepare(records, self.artefacts))
         ids = records.column("id").to_pylist()
         texts = records.column("text").to_pylist() if self.texts else [None] * len(ids)
         return [

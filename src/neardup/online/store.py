@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from neardup.errors import IndexStoreError, NoIndexError, SettingsError
 
-FORMAT = 1  # steps with any change of the schema, the description or the packed signatures
+FORMAT = 2  # steps with any change of the schema, the description or the packed signatures
 
 # scheme → "module:class", imported when it is asked for; the class is called with the address
 STORES = {

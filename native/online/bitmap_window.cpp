@@ -3,10 +3,22 @@
 #include <algorithm>
 #include <numeric>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 namespace neardup {
 namespace {
 
 constexpr size_t kWorthSealing = kLineColumns;  // one line needs no order
+constexpr size_t kWorthReturning = 256;         // documents
+
+// What is freed lies in holes between what came later; glibc keeps them, and over days they add up.
+void return_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
 
 }  // namespace
 
@@ -87,7 +99,9 @@ void BitmapWindow::drop(size_t slot) {
             if (list.count) frequency(list.gram) -= list.count;
         documents_ -= segment.sizes.size();
     }
+    const bool large = slots_[slot].added >= kWorthReturning;
     slots_[slot] = {};
+    if (large) return_memory();
 }
 
 WindowMemory BitmapWindow::memory() const {

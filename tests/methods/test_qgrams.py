@@ -51,7 +51,9 @@ def test_a_run_gives_the_numbers_of_the_paper() -> None:
 
 def test_equal_sets_are_not_equal_texts() -> None:
     found = nd.find(["abcabc", "abcabcabc"], method=Qgrams(q=3, min_chars=0)).pairs.to_pylist()
-    assert [(pair["score"], pair["kind"]) for pair in found] == [(1.0, "other")]
+    (pair,) = found
+    assert pair["score"] == 1.0
+    assert pair["kind"] not in (None, "identical", "normalised")
 
 
 def test_symbols_and_digits_stay() -> None:

@@ -84,3 +84,22 @@ def test_refused(run: Run, docs: Path, tmp_path: Path) -> None:
 def test_other_formats_in(run: Run, docs: Path, tmp_path: Path, form: str) -> None:
     assert run("group", docs, "-o", tmp_path / form).exit_code == 0
     assert run("group", tmp_path / form, "--rank", "position").stdout == SHOWN
+
+
+def test_an_empty_file_is_an_empty_list(run: Run, tmp_path: Path) -> None:
+    for name in ("x.jsonl", "x.csv"):
+        (tmp_path / name).write_text("id,text\n" if name.endswith("csv") else "")
+        done = run("group", tmp_path / name)
+        assert done.exit_code == 0, done.stderr
+        assert "0 results" in done.stdout + done.stderr
+
+
+def test_the_row_that_cannot_be_read_is_named(run: Run, tmp_path: Path) -> None:
+    """Not an earlier one that only has no text: that would stay in the list."""
+    file = tmp_path / "x.jsonl"
+    file.write_text('{"id": "a", "text": "one"}\n{"id": "b"}\nnot json\n')
+    done = run("group", file)
+    assert done.exit_code == 1
+    assert "row 3: line is not" in done.stderr
+    file.write_text('{"id": "a", "text": "one"}\n{"id": "b"}\n')
+    assert run("group", file).exit_code == 0

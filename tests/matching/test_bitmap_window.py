@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from neardup import _native
 from neardup.errors import SettingsError
 from neardup.features.qgrams import qgram_sets
-from neardup.matching.bitmap_window import BitmapWindow, slot_of
+from neardup.matching.bitmap_window import SLOT_BITS, BitmapWindow
 from neardup.schema import Ragged
 from neardup.text.options import Text
 from reference.bitmap_window import Window
@@ -136,7 +136,7 @@ def test_exactly_at_the_threshold_passes() -> None:
     seven = np.r_[np.arange(7), np.arange(100, 103)].astype(np.uint32)
     assert window.overlaps(seven, 0.7).documents.tolist() == [document]
     assert window.overlaps(seven, 0.700001).documents.tolist() == []
-    assert slot_of(document) == 24
+    assert document >> SLOT_BITS == 24
 
 
 def test_a_dropped_slot_gives_its_memory_back() -> None:

@@ -168,11 +168,15 @@ def ranked_list(results: Any, text: str = TEXT) -> RankedList:
 def _whole(collection: Collection, text: str) -> pa.Table:
     """A file as a table with all its rows; one that cannot be read has no place in a ranking."""
     batches = [chunk.read() for chunk in collection.chunks(Columns(text=text))]
+    rows = sum(map(len, batches))
+    if not rows:  # lines that are not there have no columns either
+        return pa.table({text: pa.array([], pa.large_string())})
     try:
-        return collection.kept(np.ones(sum(map(len, batches)), np.bool_))
+        return collection.kept(np.ones(rows, np.bool_))
     except (ValueError, AttributeError) as error:  # a line that is no JSON, or no object
         rejected = (lost for batch in batches for lost in batch.rejected)
-        why = next((f"row {lost.row}: {lost.reason}" for lost in rejected), str(error))
+        unread = (lost for lost in rejected if lost.reason.startswith("line"))
+        why = next((f"row {lost.row}: {lost.reason}" for lost in unread), str(error))
         raise InputError(
             f"{collection.files[0]}, {why}; expected a whole list.",
             hint="write the list again: what is missing might be the best result.",

@@ -108,10 +108,6 @@ class BitmapWindow:
         return slot
 
 
-def slot_of(document: int) -> int:
-    return document >> SLOT_BITS
-
-
 def _check(slots: int, common: float, rare: float) -> None:
     problems = []
     if not 1 <= slots <= MOST_SLOTS:

@@ -8,7 +8,7 @@ that are set; a CSV record that is filled is written anew; all others pass byte 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -182,13 +182,10 @@ class FilledItems(ListSource):
             yield {**item, **fills[i]} if i in fills and isinstance(item, dict) else item
 
 
-def _fitting(schema: pa.Schema, name: str, value: Any) -> Any:
-    return table_value(value, schema.field(name).type) if name in schema.names else None
+class _Typed:
+    """A file that says what type each of its columns has."""
 
-
-@dataclass(frozen=True)
-class FilledParquet(ParquetSource):
-    fills: Fills = field(kw_only=True)
+    schema: Callable[[], pa.Schema]  # the source's own
 
     @cached_property
     def own_schema(self) -> pa.Schema:
@@ -196,6 +193,15 @@ class FilledParquet(ParquetSource):
 
     def fit(self, name: str, value: Any) -> Any:
         return _fitting(self.own_schema, name, value)
+
+
+def _fitting(schema: pa.Schema, name: str, value: Any) -> Any:
+    return table_value(value, schema.field(name).type) if name in schema.names else None
+
+
+@dataclass(frozen=True)
+class FilledParquet(_Typed, ParquetSource):
+    fills: Fills = field(kw_only=True)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
         for batch, _ in super().filtered(keep):
@@ -211,15 +217,8 @@ class FilledParquet(ParquetSource):
 
 
 @dataclass
-class FilledArrow(ArrowSource):
+class FilledArrow(_Typed, ArrowSource):
     fills: Fills = field(kw_only=True)
-
-    @cached_property
-    def own_schema(self) -> pa.Schema:
-        return self.schema()
-
-    def fit(self, name: str, value: Any) -> Any:
-        return _fitting(self.own_schema, name, value)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
         for table, _ in super().filtered(keep):

@@ -31,6 +31,7 @@ void bind_alignment(nb::module_ &m);
 void bind_features(nb::module_ &m);
 void bind_terms(nb::module_ &m);
 void bind_sketch(nb::module_ &m);
+void bind_profiles(nb::module_ &m);
 void bind_matching(nb::module_ &m);
 void bind_simhash(nb::module_ &m);
 void bind_paths(nb::module_ &m);

@@ -204,6 +204,14 @@ def shared_by_rarity(
 def sizes_by_rarity(
     values: Hashes, offsets: Offsets
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def compare_profiles(
+    values: Hashes,
+    offsets: Offsets,
+    families: int,
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+) -> NDArray[np.int64]: ...
+def profile_sizes(values: Hashes, offsets: Offsets, families: int) -> NDArray[np.int64]: ...
 def qgram_sets(
     values: Bytes, offsets: Offsets, text: TextOptions, q: int, least: int
 ) -> tuple[Features, Offsets, NDArray[np.int64]]: ...

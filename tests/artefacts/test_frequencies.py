@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neardup import _native
 from neardup.artefacts import frequencies
-from neardup.artefacts.frequencies import FrequencyCounter, load_frequencies
+from neardup.artefacts.frequencies import FrequencyCounter, Grams, load_frequencies
 from neardup.errors import InputError
 from neardup.testing import batch
 from neardup.text.options import Text
@@ -20,7 +20,7 @@ TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12).map(" ".join
 
 
 def counted(texts: list[str], rows: int) -> frequencies.Frequencies:
-    counter = FrequencyCounter(2, Text())
+    counter = FrequencyCounter(Grams(2), Text())
     for at in range(0, len(texts), rows):
         counter.add(counter.count(batch(texts[at : at + rows])))
     return counter.finish()
@@ -48,7 +48,7 @@ def test_folded_counts_end_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frequencies, "FEWEST_SLOTS", 4)
     monkeypatch.setattr(frequencies, "SLOTS_A_FEATURE", 0)
     monkeypatch.setattr(frequencies, "MOST_SLOTS", 16)
-    counter = FrequencyCounter(2, Text())
+    counter = FrequencyCounter(Grams(2), Text())
     counter.add((40_000, np.full(40_000, 3, np.uint32)))
     counter.add((40_000, np.full(40_000, 7, np.uint32)))
     assert counter.finish().counts.tolist() == [0, 0, 0, 65_535]
@@ -56,7 +56,7 @@ def test_folded_counts_end_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(st.integers(0, 10**6), st.integers(0, 2**16 - 1))
 def test_rarer_features_never_weigh_less(documents: int, n: int) -> None:
-    idf = frequencies.Frequencies(np.zeros(4, np.uint16), documents, 3, Text()).idf
+    idf = frequencies.Frequencies(np.zeros(4, np.uint16), documents, frequencies.Grams(3), Text()).idf
     assert len(idf) == 1 << 16
     assert idf[n] <= idf[max(n - 1, 0)]
 

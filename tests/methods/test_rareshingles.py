@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from neardup import api as nd
 from neardup.artefacts import frequencies
-from neardup.artefacts.frequencies import FrequencyCounter
+from neardup.artefacts.frequencies import FrequencyCounter, Grams
 from neardup.errors import SettingsError
 from neardup.matching import rare
 from neardup.methods.rareshingles import Rareshingles
@@ -151,7 +151,7 @@ def test_versions_of_what_the_table_does_not_know_are_no_template(tmp_path: Path
 
 
 def test_golden_evidence() -> None:
-    counter = FrequencyCounter(2, Text())
+    counter = FrequencyCounter(Grams(2), Text())
     counter.add(counter.count(batch(["one two three", "one two four", "one two five six"])))
     method = Rareshingles(words=2, common=2, min_words=0)
     table = counter.finish()

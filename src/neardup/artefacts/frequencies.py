@@ -25,6 +25,7 @@ from neardup import _native
 from neardup.artefacts.artefact import why_unreadable
 from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SignatureError
+from neardup.features.qgrams import qgram_sets
 from neardup.schema import Ragged
 from neardup.text.options import Text
 from neardup.text.words import word_map
@@ -40,8 +41,37 @@ _DESCRIPTION = b"neardup frequencies"
 _NOTHING = np.empty(0, np.uint64)
 
 
+@dataclass(frozen=True)
+class Grams:
+    """Which features are counted: runs of ``width`` words or characters, of which those are taken
+    whose hash is a multiple of ``every``."""
+
+    width: int
+    unit: str = "words"
+    every: int = 1
+
+    def __str__(self) -> str:
+        one = "word shingles" if self.unit == "words" else "character grams"
+        return f"{self.width}-{one}" + f", one of {self.every}" * (self.every > 1)
+
+    def sets(self, texts: Ragged, text: Text) -> Ragged:
+        """The features of each text, sorted."""
+        if self.unit == "words":
+            return shingle_sets(texts, self.width, text)
+        return sampled(qgram_sets(texts, self.width, text).features, self.every)
+
+
+def sampled(sets: Ragged, every: int) -> Ragged:
+    """The same features of all texts: a share of them that their values choose. High bits do, as
+    low ones name slots."""
+    if every == 1:
+        return sets
+    taken = (sets.values >> np.uint32(8)) % np.uint32(every) == 0
+    ends = np.concatenate([[0], np.cumsum(taken)])[sets.offsets]
+    return Ragged(sets.values[taken], ends.astype(np.int64))
+
+
 def shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:
-    """The features of each text, sorted."""
     found = word_map(texts.values, texts.offsets, text)
     hashes, ends = _native.word_hashes(texts.values, texts.offsets, text.native(), found)
     return Ragged(*_native.sample_features(hashes, ends, words, _NOTHING, 1, 0))
@@ -53,7 +83,7 @@ class Frequencies:
 
     counts: npt.NDArray[np.uint16]
     documents: int
-    words: int
+    grams: Grams
     text: Text
 
     kind: ClassVar[str] = "frequencies"
@@ -68,10 +98,15 @@ class Frequencies:
         return {
             "format": FORMAT,
             "documents": self.documents,
-            "words": self.words,
+            **self._grams(),
             "slots": len(self.counts),
             "text": asdict(self.text),
         }
+
+    def _grams(self) -> dict[str, Any]:
+        """Of words only the width is said: so it was before there were others."""
+        by_words = self.grams == Grams(self.grams.width)
+        return {"words": self.grams.width} if by_words else {"grams": asdict(self.grams)}
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, **self._options(), "digest": self.digest}
@@ -143,7 +178,7 @@ def load_frequencies(path: Path) -> Frequencies:
     made = Frequencies(
         table["documents"].to_numpy().astype(np.uint16),
         said["documents"],
-        said["words"],
+        Grams(**said["grams"]) if "grams" in said else Grams(said["words"]),
         Text(**{**options, "stop_words": _stop_words(options["stop_words"])}),
     )
     if made.digest != said["digest"]:
@@ -159,16 +194,16 @@ def _stop_words(stored: str | list[str]) -> str | tuple[str, ...]:
 
 
 class FrequencyCounter:
-    def __init__(self, words: int, text: Text) -> None:
-        self._words, self._text = words, text
-        self._most = MOST_WORD_SLOTS if words == 1 else MOST_SLOTS
+    def __init__(self, grams: Grams, text: Text) -> None:
+        self._grams, self._text = grams, text
+        self._most = MOST_WORD_SLOTS if grams == Grams(1) else MOST_SLOTS
         self._held: list[npt.NDArray[np.uint32]] = []
         self._counts: npt.NDArray[np.uint16] | None = None
         self._documents = self._features = 0
 
     def count(self, batch: pa.RecordBatch) -> tuple[int, npt.NDArray[np.uint32]]:
         texts = Ragged.of_strings(batch.column("text"))
-        return len(batch), shingle_sets(texts, self._words, self._text).values
+        return len(batch), self._grams.sets(texts, self._text).values
 
     def add(self, part: tuple[int, npt.NDArray[np.uint32]]) -> None:
         documents, features = part
@@ -194,7 +229,7 @@ class FrequencyCounter:
         if len(counts) > slots:
             folded = counts.reshape(-1, slots).sum(axis=0, dtype=np.uint32)
             counts = np.minimum(folded, MOST_COUNT).astype(np.uint16)
-        return Frequencies(counts, self._documents, self._words, self._text)
+        return Frequencies(counts, self._documents, self._grams, self._text)
 
 
 @dataclass(frozen=True)
@@ -202,20 +237,20 @@ class FrequencyNeed:
     """``file=None``: counted from the input."""
 
     file: str | None
-    words: int
+    grams: Grams
     text: Text
     name: str = "frequencies"
     columns: tuple[str, ...] = ()
 
     def load(self, path: Path) -> Frequencies:
         found = load_frequencies(path)
-        if (found.words, found.text) != (self.words, self.text):
+        if (found.grams, found.text) != (self.grams, self.text):
             raise SignatureError(
-                f"The frequencies {path} are of {found.words}-word shingles of {found.text}; the "
-                f"method asks for {self.words} words of {self.text}.",
+                f"The frequencies {path} are of {found.grams} of {found.text}; the "
+                f"method asks for {self.grams} of {self.text}.",
                 hint="give the method the options of the table, or let the run count them.",
             )
         return found
 
     def counter(self) -> FrequencyCounter:
-        return FrequencyCounter(self.words, self.text)
+        return FrequencyCounter(self.grams, self.text)

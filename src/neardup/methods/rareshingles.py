@@ -25,7 +25,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.boilerplate import BoilerplateNeed, checked
-from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed
+from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.methods import weighted
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import FaintEntries, Prepared, Rarity, Scores
@@ -95,8 +95,8 @@ class Rareshingles:
     @property
     def needs(self) -> tuple[Need, ...]:
         return (
-            FrequencyNeed(self.frequencies, self.words, self.text),
-            FrequencyNeed(self.vocabulary, 1, self.text, name="vocabulary"),
+            FrequencyNeed(self.frequencies, Grams(self.words), self.text),
+            FrequencyNeed(self.vocabulary, Grams(1), self.text, name="vocabulary"),
             *self._boilerplate_need,
         )
 

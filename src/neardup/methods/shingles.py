@@ -23,7 +23,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.boilerplate import BoilerplateNeed, checked
-from neardup.artefacts.frequencies import FrequencyNeed
+from neardup.artefacts.frequencies import FrequencyNeed, Grams
 from neardup.errors import SettingsError
 from neardup.methods import clipping, minhash, sketches, weighted
 from neardup.methods.fractions import threshold_fraction
@@ -115,7 +115,7 @@ class Shingles:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        counts = FrequencyNeed(self.frequencies, self.words, self.text)
+        counts = FrequencyNeed(self.frequencies, Grams(self.words), self.text)
         counted = (counts,) if self.weights != "none" or self.clip else ()
         return (*counted, *self._boilerplate_need)
 

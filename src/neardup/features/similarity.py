@@ -1,0 +1,161 @@
+"""The similarity vector of two documents: many measures at once (Raveena & Nandini 2014, §III).
+
+A measure is named by a family of features and what is made of it: ``words3_jaccard``,
+``keywords_cosine``. All are similarities from 0 to 1 that grow with what two documents share. They
+follow from a few whole numbers a family, which a kernel sums up (``native/features/profiles.hpp``);
+what is done with these is exact to the last bit on every machine (sums, ratios, roots).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup import _native
+from neardup.errors import SettingsError
+from neardup.features.vectors import Products, euclidean_score
+from neardup.schema import Array, Ragged
+
+VERSION = 1  # steps when a measure changes its meaning
+FAMILIES = (
+    *("words1", "words2", "words3", "words5", "chars3", "chars5", "chars8"),
+    *("keywords", "sentences", "numbers"),
+)
+LONE = 0.5  # what a feature that no other document has counts, as in rareshingles
+MEASURES = (
+    *("words1_idf", "words1_cosine", "words3_jaccard", "words3_idf", "words3_rare"),
+    *("words3_rare_containment", "words5_jaccard", "words5_rare", "words5_rare_containment"),
+    *("chars8_jaccard", "chars8_containment", "chars8_idf", "chars8_rare"),
+    *("chars8_rare_containment", "keywords_cosine", "numbers_dice", "length_ratio"),
+)
+LENGTH = "length_ratio"
+
+
+class Family(NamedTuple):
+    """The sums of one family, an entry a pair: of what both share, and of each of the two. Fields
+    are those of the kernel."""
+
+    shared: Array  # features, weight, product, rare, rare weight
+    a: Array  # features, weight, square, rare, rare weight, lone, lone weight
+    b: Array
+
+
+FEATURES, WEIGHT, PRODUCT, RARE, RARE_WEIGHT, LONES, LONE_WEIGHT = range(7)
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    """0 where there is nothing at all."""
+    return np.asarray(np.minimum(part / np.maximum(whole, 1), 1.0))
+
+
+def _resemblance(family: Family, field: int) -> Array:
+    shared = family.shared[field]
+    return _ratio(shared, family.a[field] + family.b[field] - shared)
+
+
+def _containment(family: Family, field: int) -> Array:
+    """Of the smaller in the larger."""
+    return _ratio(family.shared[field], np.minimum(family.a[field], family.b[field]))
+
+
+def _of_larger(family: Family) -> Array:
+    return _ratio(family.shared[FEATURES], np.maximum(family.a[FEATURES], family.b[FEATURES]))
+
+
+def _idf(family: Family) -> Array:
+    """Weighted resemblance in which noise counts half and new text of one side in full: what
+    rareshingles compares."""
+    lone = np.minimum(family.a[LONE_WEIGHT], family.b[LONE_WEIGHT])
+    total = family.a[WEIGHT] + family.b[WEIGHT] - 2 * (1 - LONE) * lone
+    shared = family.shared[WEIGHT].astype(np.float64)
+    return _ratio(shared, total - shared)
+
+
+def _rare(family: Family) -> Array:
+    """Of what at least two and at most a few documents have. What both share is not lone, whatever
+    a table of other documents says."""
+    shared = family.shared[RARE_WEIGHT]
+    sides = [np.maximum(side[RARE_WEIGHT], shared) for side in (family.a, family.b)]
+    return _ratio(shared, sides[0] + sides[1] - shared)
+
+
+def _rare_containment(family: Family) -> Array:
+    shared = family.shared[RARE_WEIGHT]
+    sides = [np.maximum(side[RARE_WEIGHT], shared) for side in (family.a, family.b)]
+    return _ratio(shared, np.minimum(*sides))
+
+
+def _products(family: Family) -> Products:
+    parts = family.shared[PRODUCT], family.a[PRODUCT], family.b[PRODUCT]
+    return Products(*(part.astype(np.float64) for part in parts))
+
+
+def _dice(family: Family) -> Array:
+    """Of the sets. Where neither has any, nothing differs."""
+    both = family.a[FEATURES] + family.b[FEATURES]
+    return np.where(both == 0, 1.0, _ratio(2 * family.shared[FEATURES], both))
+
+
+MADE_OF: dict[str, Callable[[Family], Any]] = {
+    "jaccard": lambda family: _resemblance(family, FEATURES),
+    "containment": lambda family: _containment(family, FEATURES),
+    "of_larger": _of_larger,
+    "dice": _dice,
+    "idf": _idf,
+    "idf_containment": lambda family: _containment(family, WEIGHT),
+    "rare": _rare,
+    "rare_containment": _rare_containment,
+    "cosine": lambda family: _products(family).cosine,
+    "euclidean": lambda family: euclidean_score(_products(family).cosine),
+    "extended_jaccard": lambda family: _products(family).extended_jaccard,
+}
+KNOWN = (*(f"{family}_{made}" for family in FAMILIES for made in MADE_OF), LENGTH)
+
+
+def families_of(measures: Sequence[str]) -> tuple[str, ...]:
+    """What profiles must hold, in one order whatever that of the measures; lengths are told by
+    words."""
+    for name in measures:
+        if name not in KNOWN:
+            raise SettingsError(
+                f"There is no measure {name!r}.",
+                hint=f"a family ({', '.join(FAMILIES)}), an underscore and one of "
+                f"{', '.join(MADE_OF)}; or {LENGTH}.",
+            )
+    wanted = {name.split("_")[0] if name != LENGTH else "words1" for name in measures}
+    return tuple(family for family in FAMILIES if family in wanted)
+
+
+def vectors(
+    profiles: Ragged, a: Array, b: Array, measures: Sequence[str] = MEASURES
+) -> npt.NDArray[np.float64]:
+    """A row for each pair of profiles, a column for each measure. Profiles hold the families of
+    just these measures."""
+    names = families_of(measures)
+    one, other = a.astype(np.int64), b.astype(np.int64)
+    given = profiles.values, profiles.offsets, len(names)
+    sums = _native.compare_profiles(*given, one, other).reshape(len(one), len(names), -1)
+    sizes = _native.profile_sizes(*given).reshape(len(profiles), len(names), -1)
+    families = {
+        name: Family(sums[:, at].T, sizes[one, at].T, sizes[other, at].T)
+        for at, name in enumerate(names)
+    }
+    found = np.empty((len(one), len(measures)))
+    for column, measure in enumerate(measures):
+        found[:, column] = _measured(measure, families)
+    return found
+
+
+def _measured(measure: str, families: dict[str, Family]) -> Array:
+    if measure == LENGTH:
+        return _length_ratio(families["words1"])
+    family, _, made = measure.partition("_")
+    return np.asarray(MADE_OF[made](families[family]))
+
+
+def _length_ratio(words: Family) -> Array:
+    sides = words.a[FEATURES], words.b[FEATURES]
+    return _ratio(np.minimum(*sides), np.maximum(*sides))

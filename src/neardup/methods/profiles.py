@@ -1,0 +1,167 @@
+"""Profiles: the features of several families of a document in one list, with their weights.
+
+What a measure of the similarity vector is made of (``features/similarity.py``). A feature weighs
+its idf in the collection, keywords tf·idf; its class says whether many, a few or no other documents
+have it. Character grams are one of a few, chosen by their hash, so that a profile stays small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import Artefacts
+from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
+from neardup.features.similarity import MEASURES, families_of
+from neardup.methods.rareshingles import COMMON, LEAST, LONE, RARE, UNIT
+from neardup.schema import Array, Ragged, offsets_of
+from neardup.text.options import Text
+from neardup.text.words import word_map
+
+GRAMS = {
+    "words1": Grams(1),
+    "words2": Grams(2),
+    "words3": Grams(3),
+    "words5": Grams(5),
+    "chars3": Grams(3, "characters"),
+    "chars5": Grams(5, "characters", 2),
+    "chars8": Grams(8, "characters", 4),
+}
+VOCABULARY = "words1"  # keywords and numbers are words, so their frequencies are known with these
+FEW = 20  # in more documents than this a feature is what many have
+KEYWORDS, SENTENCE_KEYWORDS = 20, 4  # the heaviest of a document, of each sentence
+_DIGITS = np.frombuffer(b"0123456789", np.uint8)
+_WORD = np.uint64(32)
+
+
+def frequency_name(family: str) -> str:
+    return f"{family}-frequencies"
+
+
+def needs(text: Text, measures: Sequence[str] = MEASURES) -> tuple[FrequencyNeed, ...]:
+    """The frequencies of every family."""
+    families = families_of(measures)
+    tables = dict.fromkeys(name if name in GRAMS else VOCABULARY for name in families)
+    return tuple(
+        FrequencyNeed(None, GRAMS[name], text, name=frequency_name(name)) for name in tables
+    )
+
+
+def profiles(
+    batch: pa.RecordBatch, artefacts: Artefacts, text: Text, measures: Sequence[str] = MEASURES
+) -> Ragged:
+    """Of each document: how many entries each family has, then the entries."""
+    reading = _read(batch, text)
+    rows = [_entries(name, reading, artefacts) for name in families_of(measures)]
+    counts = np.stack([row.lengths for row in rows], axis=1).astype(np.uint64)
+    heads = Ragged(counts.reshape(-1), np.arange(len(counts) + 1, dtype=np.int64) * len(rows))
+    return side_by_side([heads, *rows])
+
+
+def side_by_side(parts: Sequence[Ragged]) -> Ragged:
+    """Row by row what the parts have in it."""
+    count = len(parts[0])
+    order = np.arange(count)[:, None] + np.arange(len(parts)) * count
+    taken = Ragged.concat(list(parts), np.uint64).take(order.reshape(-1))
+    return Ragged(taken.values, taken.offsets[:: len(parts)].copy())
+
+
+@dataclass(frozen=True)
+class _Reading:
+    texts: Ragged
+    words: Ragged  # hashes, in order
+    text: Text
+
+
+def _read(batch: pa.RecordBatch, text: Text) -> _Reading:
+    texts = Ragged.of_strings(batch.column("text"))
+    return _Reading(texts, _words(texts, text), text)
+
+
+def _words(texts: Ragged, text: Text) -> Ragged:
+    known = word_map(texts.values, texts.offsets, text)
+    return Ragged(*_native.word_hashes(texts.values, texts.offsets, text.native(), known))
+
+
+def _entries(family: str, reading: _Reading, artefacts: Artefacts) -> Ragged:
+    table = artefacts[frequency_name(family if family in GRAMS else VOCABULARY)]
+    assert isinstance(table, Frequencies)
+    if family in GRAMS:
+        return table.entries(GRAMS[family].sets(reading.texts, reading.text), _weights(table))
+    return _OTHERS[family](reading, table)
+
+
+def _weights(table: Frequencies) -> Array:
+    """By how many documents have the feature: idf, and the class below it."""
+
+    def made() -> Array:
+        classes = np.full(len(table.idf), COMMON, np.uint32)
+        classes[: FEW + 1] = RARE
+        classes[:2] = LONE
+        weights = np.rint(UNIT * np.maximum(table.idf, LEAST)).astype(np.uint32)
+        return np.asarray(weights << np.uint32(2) | classes)
+
+    return table.derived("profile", made)
+
+
+def _keywords(reading: _Reading, table: Frequencies) -> Ragged:
+    """The terms of greatest tf·idf of each document."""
+    return _heaviest(reading.words, table, KEYWORDS)
+
+
+def _sentence_keywords(reading: _Reading, table: Frequencies) -> Ragged:
+    """Those of each sentence, together."""
+    texts = reading.texts
+    ends, sentences = _native.sentences(texts.values, texts.offsets)
+    words = _words(Ragged(texts.values, ends), reading.text)
+    chosen = _heaviest(words, table, SENTENCE_KEYWORDS)
+    # The heaviest of a feature that several sentences have.
+    documents = np.repeat(np.arange(len(sentences) - 1), np.diff(chosen.offsets[sentences]))
+    order = np.lexsort((chosen.values, documents))
+    values, documents = chosen.values[order], documents[order]
+    last = np.ones(len(values), np.bool_)
+    last[:-1] = (values[1:] >> _WORD != values[:-1] >> _WORD) | (documents[1:] != documents[:-1])
+    counts = np.bincount(documents[last], minlength=len(sentences) - 1)
+    return Ragged(values[last], offsets_of(counts))
+
+
+def _heaviest(words: Ragged, table: Frequencies, most: int) -> Ragged:
+    features = _native.shingle_hashes(words.values, 1) >> _WORD
+    row = np.repeat(np.arange(len(words), dtype=np.uint64), words.lengths)
+    distinct, counts = np.unique(row << _WORD | features, return_counts=True)
+    of = (distinct >> _WORD).astype(np.int64)
+    feature = (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    entry = _weights(table)[table.counts_of(feature)]
+    tf = 1 + np.log(counts)
+    weight = np.rint((entry >> np.uint32(2)) * tf).astype(np.uint64) << np.uint64(2)
+    weight |= (entry & np.uint32(3)).astype(np.uint64)
+    heavy = np.lexsort((feature, -weight.astype(np.int64), of))
+    rank = np.arange(len(of)) - np.searchsorted(of, of)
+    chosen = np.sort(heavy[rank < most])  # back in the order of row and feature
+    values = feature[chosen].astype(np.uint64) << _WORD | weight[chosen]
+    return Ragged(values, offsets_of(np.bincount(of[chosen], minlength=len(words))))
+
+
+def _numbers(reading: _Reading, table: Frequencies) -> Ragged:
+    """Words in which there is a digit."""
+    texts = reading.texts
+    options = reading.text.native()
+    values, ends, hashes = _native.unique_words(texts.values, texts.offsets, options)
+    digits = np.concatenate([[0], np.cumsum(np.isin(values, _DIGITS))])[ends]
+    numbers = hashes[np.diff(digits) > 0]
+    words = reading.words
+    taken = np.isin(words.values, numbers)
+    kept = np.concatenate([[0], np.cumsum(taken)])[words.offsets].astype(np.int64)
+    sets = _native.sample_features(words.values[taken], kept, 1, np.empty(0, np.uint64), 1, 0)
+    return table.entries(Ragged(*sets), _weights(table))
+
+
+_OTHERS: dict[str, Callable[[_Reading, Frequencies], Ragged]] = {
+    "keywords": _keywords,
+    "sentences": _sentence_keywords,
+    "numbers": _numbers,
+}

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neardup.artefacts.artefact import Artefact, Artefacts, Need
+from neardup.artefacts.artefact import Artefact, Artefacts, Need, ReadyNeed
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents.columns import Columns
 from neardup.errors import InputError, SettingsError, SignatureError
@@ -194,6 +194,8 @@ def _frozen(method: Method, settings: IndexSettings) -> dict[str, Artefact]:
     for need in method.needs:
         if need.file is not None:
             there[need.name] = need.load(Path(need.file))
+        elif need.name not in there and isinstance(need, ReadyNeed):
+            there[need.name] = need.ready()
     missing = [need.name for need in method.needs if need.name not in there]
     if missing:
         raise SettingsError(

@@ -20,7 +20,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.encoder import Encoder, Encodes
 from neardup.artefacts.encoders import EncoderNeed, named
 from neardup.errors import SettingsError, SignatureError
-from neardup.features.hyperplanes import quantised
+from neardup.features.hyperplanes import LARGEST, quantised
 from neardup.methods import plane_tables
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.idf_terms import equal_evidence
@@ -35,7 +35,7 @@ from neardup.text.options import Text
 
 FEWEST_ENTRIES = 2 * SHORT_BYTES  # no vector is as short as what stands for a short document
 _DOCUMENTS = 512  # whose vectors are floats at once
-_PAIRS = 4096  # that are multiplied at once
+_PAIRS = 1024  # that are multiplied at once
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Semantic:
     length: int | None = None
     tables: int = 128
     bits: int | None = None
-    miss_rate_limit: float = 0.001
+    miss_rate_limit: float = 0.01
     min_words: int = 15
     text: Text = field(default_factory=Text)
 
@@ -158,8 +158,9 @@ class Semantic:
         long = (lengths[a] > SHORT_BYTES) & (lengths[b] > SHORT_BYTES)
         equal = equal_evidence(evidence, a, b)
         passed, score = equal.copy(), equal.astype(np.float64)
-        made = _cosines(evidence, a[long], b[long], self._fraction)
-        passed[long], score[long] = made.passed, np.maximum(made.score, 0)
+        if long.any():
+            made = _cosines(evidence, a[long], b[long], self._fraction)
+            passed[long], score[long] = made.passed, np.maximum(made.score, 0)
         return Scores(passed, np.where(equal, 1.0, score))
 
 
@@ -169,18 +170,21 @@ def encoder_in(artefacts: Artefacts) -> Encoder:
 
 def _cosines(evidence: Ragged, a: Array, b: Array, t: Fraction) -> Scores:
     """All of these have vectors, which have one length."""
-    blocks = [slice(begin, begin + _PAIRS) for begin in range(0, len(a), _PAIRS)]
-    found = [_products(evidence, a[block], b[block]) for block in blocks]
-    xy, xx, yy = np.concatenate([np.empty((3, 0), np.int64), *found], axis=1)
-    return product_scores("cosine", t, xy, xx, yy)
+    documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
+    vectors = evidence.take(documents).values.reshape(len(documents), -1)
+    x, y = local[: len(a)], local[len(a) :]
+    every = np.arange(len(documents))
+    squares = _products(vectors, every, every)
+    return product_scores("cosine", t, _products(vectors, x, y), squares[x], squares[y])
 
 
-def _products(evidence: Ragged, a: Array, b: Array) -> npt.NDArray[np.int64]:
-    """x·y, x·x and y·y of each pair; a product of two entries fits 16 bits."""
-    places = np.arange(evidence.lengths[a[0]])
-    x, y = (evidence.values[evidence.offsets[c][:, None] + places].astype(np.int16) for c in (a, b))
-    return np.stack([(x * y).sum(1, dtype=np.int64), *(_squares(z) for z in (x, y))])
-
-
-def _squares(x: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
-    return np.asarray((x * x).sum(1, dtype=np.int64))
+def _products(vectors: npt.NDArray[np.int8], x: Array, y: Array) -> npt.NDArray[np.int64]:
+    """In floats that hold every sum exactly."""
+    narrow = LARGEST**2 * vectors.shape[-1] < 1 << 24
+    dtype: type[np.floating[Any]] = np.float32 if narrow else np.float64
+    made = np.empty(len(x), np.int64)
+    for begin in range(0, len(x), _PAIRS):
+        some = slice(begin, begin + _PAIRS)
+        one, other = (vectors[z[some]].astype(dtype) for z in (x, y))
+        made[some] = np.einsum("ij,ij->i", one, other)
+    return made

@@ -25,6 +25,7 @@ from neardup.documents.lists import ListSource
 from neardup.errors import DataError, InputError, SettingsError, SignatureError
 from neardup.features.hashing import DIMENSIONS, Hashing
 from neardup.features.hyperplanes import quantised
+from neardup.grouping import Grouper
 from neardup.methods.plane_tables import PlaneTables, choose_tables, plane_keys
 from neardup.methods.semantic import Semantic
 from neardup.methods.written import read_method, write_method
@@ -339,6 +340,15 @@ def test_an_encoder_is_never_called_by_two_threads_at_once() -> None:
     texts = [f"{FERRY} {i}" for i in range(200)]
     source = Collection([ListSource(texts, chunk_rows=5)])
     assert nd.dedup(source, method="semantic", encoder=alone, workers=4).counts.documents == 200
+
+
+def test_documents_are_signed_for_result_lists() -> None:
+    ranked = [{"text": FERRY}, {"text": BOAT}, {"text": FERRY.upper()}]
+    grouper = Grouper(method="semantic")
+    stored = grouper.sign(ranked)
+    assert len(grouper.group(ranked, signatures=stored)) == 2
+    with pytest.raises(SignatureError):
+        Grouper(method="semantic", encoder=counting).group(ranked, signatures=stored)
 
 
 def test_parts_of_combined_have_their_own_encoders(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def _frozen(method: Method, settings: IndexSettings) -> dict[str, Artefact]:
     for need in method.needs:
         if need.file is not None:
             there[need.name] = need.load(Path(need.file))
-        elif need.name not in there and isinstance(need, ReadyNeed):
+        elif need.name not in there and isinstance(need, ReadyNeed) and _is_kept(need, method):
             there[need.name] = need.ready()
     missing = [need.name for need in method.needs if need.name not in there]
     if missing:
@@ -207,6 +207,13 @@ def _frozen(method: Method, settings: IndexSettings) -> dict[str, Artefact]:
     calibrated = isinstance(method, CalibratedMethod) and method.calibrate
     names = [*(need.name for need in method.needs), *([Calibration.kind] if calibrated else [])]
     return {name: there[name] for name in names if name in there}
+
+
+def _is_kept(need: Need, method: Method) -> bool:
+    """Whether the method still asks for it as an index stores it: without the parameters that say
+    where artefacts are."""
+    stored = registry.build(method.name, signed_parameters(method))
+    return need.name in {one.name for one in stored.needs}
 
 
 def _given_artefacts(given: Any, method: Method) -> dict[str, Artefact]:

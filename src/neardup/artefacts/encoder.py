@@ -38,7 +38,7 @@ PROBES = (
     "القاهرة هي عاصمة مصر",
 )
 _PROJECTIONS = 16
-_STEPS = 8  # of a projection, whose values are of the order of 4
+_STEP = 2  # of a projection, whose values are of the order of 4
 
 Vectors = npt.NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class Encoder:
     def length(self) -> int:
         """Words of a text that it reads; 0 for any number."""
         found = getattr(self.given, "length", USUAL_LENGTH)
-        return found if isinstance(found, int) else USUAL_LENGTH
+        return found if isinstance(found, int) and found >= 0 else USUAL_LENGTH
 
     @functools.cached_property
     def _probe_vectors(self) -> Vectors:
@@ -83,8 +83,8 @@ class Encoder:
                 "told from others.",
                 hint="it should know some words of one of the larger languages.",
             )
-        projected = made @ planes(_PROJECTIONS, made.shape[1]).astype(np.float64)
-        return np.rint(projected * _STEPS).astype(np.int16)
+        projected = made @ planes(_PROJECTIONS, made.shape[1]).T.astype(np.float64)
+        return np.rint(projected / _STEP).astype(np.int16)
 
     @property
     def dimensions(self) -> int:

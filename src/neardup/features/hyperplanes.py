@@ -21,6 +21,7 @@ LARGEST = 127
 _SEED = np.uint64(0x706C616E6573)  # "planes"
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ROWS = 1024  # vectors that are multiplied at once
+_FEW = 4  # for which the threads of a BLAS cost more than they do
 
 
 def quantised(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int8]:
@@ -33,10 +34,10 @@ def quantised(vectors: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.int8]:
 
 @functools.lru_cache(maxsize=8)
 def planes(count: int, dimensions: int) -> npt.NDArray[np.float32]:
-    """One column a plane. More planes or dimensions add columns or rows and change none."""
+    """One row a plane. More planes or dimensions add rows or columns and change none."""
     number = np.arange(count, dtype=np.uint64) * np.uint64(MOST_DIMENSIONS)
     place = np.arange(1, dimensions + 1, dtype=np.uint64)
-    drawn = scrambled(_SEED + (number + place[:, None]) * _GOLDEN)
+    drawn = scrambled(_SEED + (number[:, None] + place) * _GOLDEN)
     return (_ones(drawn).astype(np.int8) - 32).astype(np.float32)
 
 
@@ -46,8 +47,16 @@ def sides(vectors: npt.NDArray[np.int8], count: int) -> npt.NDArray[np.bool_]:
     normals = planes(count, vectors.shape[1])
     for begin in range(0, len(vectors), _ROWS):
         part = vectors[begin : begin + _ROWS].astype(np.float32)
-        np.greater(part @ normals, 0, out=made[begin : begin + _ROWS])
+        np.greater(_products(part, normals), 0, out=made[begin : begin + _ROWS])
     return made
+
+
+def _products(
+    vectors: npt.NDArray[np.float32], normals: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    if len(vectors) < _FEW:
+        return np.asarray(np.einsum("ij,kj->ik", vectors, normals))
+    return vectors @ normals.T
 
 
 def _ones(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:

@@ -58,7 +58,7 @@ def plane_keys(vectors: Array, chosen: PlaneTables) -> tuple[Ragged, Array]:
     packed = np.zeros((count, tables, 8), np.uint8)
     found = sides(vectors, bits * tables).reshape(count, tables, bits)
     packed[:, :, : -(-bits // 8)] = np.packbits(found, axis=2, bitorder="little")
-    words = packed.view(np.dtype("<u8")).astype(np.uint64)
-    keys = np.stack([mixed(words[:, table], table) for table in range(tables)], axis=1)
+    words = packed.reshape(-1, 8).view(np.dtype("<u8")).astype(np.uint64)
+    keys = mixed(words, np.tile(np.arange(tables, dtype=np.uint64), count))
     ends = np.arange(count + 1, dtype=np.int64) * tables
-    return Ragged(keys.reshape(-1), ends), np.full(count, tables, np.int32)
+    return Ragged(keys, ends), np.full(count, tables, np.int32)

@@ -39,6 +39,7 @@ PROBES = (
 )
 _PROJECTIONS = 16
 _STEP = 2  # of a projection, whose values are of the order of 4
+_OFFSET = 0.3137  # vectors of whole numbers have projections at halves, where rounding would waver
 
 Vectors = npt.NDArray[np.float64]
 
@@ -84,7 +85,7 @@ class Encoder:
                 hint="it should know some words of one of the larger languages.",
             )
         projected = made @ planes(_PROJECTIONS, made.shape[1]).T.astype(np.float64)
-        return np.rint(projected / _STEP).astype(np.int16)
+        return np.floor(projected / _STEP + _OFFSET).astype(np.int16)
 
     @property
     def dimensions(self) -> int:

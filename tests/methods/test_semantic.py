@@ -142,7 +142,7 @@ def test_golden_vectors() -> None:
 
 
 def test_every_pair_found_is_right_and_few_are_missed() -> None:
-    documents = [one for one in collection(np.random.default_rng(4), 400) if len(one["text"]) > 80]
+    documents = [one for one in collection(np.random.default_rng(4), 240) if len(one["text"]) > 80]
     method = Semantic(threshold=0.8)
     result = nd.find(documents, method=method)
     place = {one["id"]: i for i, one in enumerate(documents)}

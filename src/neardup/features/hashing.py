@@ -7,6 +7,7 @@ products of such vectors are those of the word counts but for a small random par
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,8 +40,7 @@ class Hashing:
         """One vector a text; zeros for a text without words."""
         given = Ragged.of_texts(texts)
         words = Ragged(*_native.word_hashes(given.values, given.offsets, Text().native(), None))
-        rows = np.repeat(np.arange(len(words)), words.lengths)
-        rows, hashes, counts = _counted(rows, words.values)
+        rows, hashes, counts = _counted(words)
         made = np.zeros(len(words) * DIMENSIONS)
         for number in range(1, _PLACES + 1):
             drawn = scrambled(hashes + np.uint64(number * _GOLDEN & _MASK))
@@ -53,11 +53,13 @@ class Hashing:
 
 
 def _counted(
-    rows: npt.NDArray[np.int64], hashes: npt.NDArray[np.uint64]
+    words: Ragged,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64], npt.NDArray[Any]]:
-    """Each distinct word of each row once, with its count."""
-    order = np.lexsort((hashes, rows))
-    rows, hashes = rows[order], hashes[order]
+    """Each distinct word of each text once: the number of the text, its hash, its count."""
+    hashes = words.values.copy()
+    for begin, end in pairwise(words.offsets.tolist()):
+        hashes[begin:end].sort()
+    rows = np.repeat(np.arange(len(words)), words.lengths)
     new = np.ones(len(rows), np.bool_)
     new[1:] = (rows[1:] != rows[:-1]) | (hashes[1:] != hashes[:-1])
     starts = np.flatnonzero(new)

@@ -49,6 +49,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("shingles", {"measure": "containment", "min_words": 1}),
     ("spotsigs", {"antecedents": ["and", "x"], "min_spots": 0, "text": {"stop_words": ["and"]}}),
     ("shingles", {"text": {"digits": "drop", "stop_words": ["and"]}}),
+    ("semantic", {"length": 2000, "threshold": 0.6, "tables": 300, "bits": 10, "min_words": 0}),
     ("supershingles", {"variant": "broder", "size": 5, "words": 2}),
     ("supershingles", {"variant": "broder", "threshold": 0.2, "min_words": 0}),
     ("supershingles", {"threshold": 0.5, "family": "classic", "words": 3}),

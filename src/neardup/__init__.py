@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from neardup.evaluation.run import evaluate
     from neardup.grouping import group
     from neardup.methods.exact import Exact
+    from neardup.methods.semantic import Semantic as Semantic  # beside the dozen of __all__
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
     from neardup.online.index import Index
@@ -31,6 +32,7 @@ _HOMES = {
     "Index": "online.index",
     "NeardupError": "errors",
     "Result": "outputs.result",
+    "Semantic": "methods.semantic",
     "Shingles": "methods.shingles",
     "SimHash": "methods.simhash",
     "Text": "text.options",

@@ -11,6 +11,7 @@ from evaluation.collections import grouped
 from neardup.evaluation import scored
 from neardup.evaluation.evaluation import Evaluation
 from neardup.evaluation.run import evaluate
+from neardup.methods.shingles import Shingles
 
 METHODS = ["shingles words=3", "qgrams", "simhash"]
 
@@ -79,6 +80,28 @@ def test_only_what_changes_scores_is_matched_again(
     made = swept(tmp_path, documents, **change)
     assert passes.made == again
     assert made.data() == swept(None, documents, **change).data()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "again"),
+    [
+        (Shingles(boilerplate=("a notice",)), Shingles(boilerplate=("another",)), ["shingles"]),
+        ("semantic tables=1024", "semantic tables=1024 encoder=hashing", []),
+        (
+            "semantic tables=1024",
+            "semantic tables=1024 encoder=evaluation.vowels:count",
+            ["semantic"],
+        ),
+    ],
+)
+def test_what_the_parameters_stand_for_is_compared(
+    passes: Passes, tmp_path: Path, before: Any, after: Any, again: list[str]
+) -> None:
+    """Where an artefact is says nothing; what it is does."""
+    swept(tmp_path, method=before)
+    passes.made.clear()
+    swept(tmp_path, method=after)
+    assert passes.made == again
 
 
 @pytest.mark.parametrize("column", ["id", "text"])

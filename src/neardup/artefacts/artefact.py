@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -73,6 +74,22 @@ class ReadyNeed(Protocol):
     """A need that its own parameters satisfy: no collection is asked."""
 
     def ready(self) -> Artefact: ...
+
+
+@dataclass(frozen=True)
+class NothingToCount:
+    """The counter of a need that is ready."""
+
+    need: ReadyNeed
+
+    def count(self, batch: pa.RecordBatch) -> None:
+        pass
+
+    def add(self, part: None) -> None:
+        pass
+
+    def finish(self) -> Any:
+        return self.need.ready()
 
 
 def why_unreadable(error: Exception, otherwise: str) -> str:

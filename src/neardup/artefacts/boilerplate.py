@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import why_unreadable
+from neardup.artefacts.artefact import NothingToCount, why_unreadable
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.schema import Ragged
 from neardup.text.options import Text
@@ -125,19 +125,5 @@ class BoilerplateNeed:
     def load(self, path: Path) -> Boilerplate:
         return load_boilerplate(path, self.words, self.text)
 
-    def counter(self) -> _Given:
-        return _Given(self)
-
-
-@dataclass(frozen=True)
-class _Given:
-    need: BoilerplateNeed
-
-    def count(self, batch: pa.RecordBatch) -> None:
-        pass
-
-    def add(self, part: None) -> None:
-        pass
-
-    def finish(self) -> Boilerplate:
-        return self.need.ready()
+    def counter(self) -> NothingToCount:
+        return NothingToCount(self)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from neardup.artefacts.artefact import ReadyNeed
 from neardup.documents import Collection
 from neardup.evaluation import scored
 from neardup.evaluation.cuts import Setting
@@ -74,8 +75,10 @@ class Sweep:
 
     def _key(self, plan: Plan) -> str:
         """All that the scores depend on. What is counted from the input follows from it; what comes
-        from a file is known by its digest."""
-        files = {n.name: n.load(Path(n.file)).digest for n in plan.method.needs if n.file}
+        from a file or from the parameters alone is known by its digest."""
+        needs = plan.method.needs
+        files = {n.name: n.load(Path(n.file)).digest for n in needs if n.file}
+        files |= {n.name: n.ready().digest for n in needs if isinstance(n, ReadyNeed)}
         written = [
             SIGNATURE_FORMAT,
             plan.method.name,

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.artefacts.artefact import Artefact, Artefacts, Need
+from neardup.artefacts.artefact import Artefact, Artefacts, Need, ReadyNeed
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.classify import aligned_kinds
 from neardup.decisions.kinds import Kinds, by_digests
@@ -28,7 +28,7 @@ from neardup.grouping.signing import header_of, signed
 from neardup.grouping.taking import Taken, from_signatures, from_texts
 from neardup.local.run import decide_intake
 from neardup.methods import registry
-from neardup.methods.method import Method, Prepared
+from neardup.methods.method import ChecksArtefacts, Method, Prepared
 from neardup.outputs.grouped import Grouped
 from neardup.outputs.places import Places
 from neardup.plan import Plan, Settings, resolve, settings_of
@@ -219,11 +219,16 @@ def _keep(representative: str, date: str | None) -> Order:
 
 
 def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
-    """What the method needs, from files or as given; and where its run was cut."""
+    """What the method needs, from files, as given or as its parameters say; and where its run was
+    cut."""
     found = {n.name: n.load(Path(n.file)) for n in method.needs if n.file is not None}
     for need in method.needs:
         if need.name in given and need.name not in found:
             found[need.name] = _fitting(need, given[need.name])
+        elif need.name not in found and isinstance(need, ReadyNeed):
+            found[need.name] = need.ready()
+    if isinstance(method, ChecksArtefacts) and all(n.name in found for n in method.needs):
+        method.check_artefacts(found)
     cut = given.get(Calibration.kind)
     return found if cut is None else {**found, Calibration.kind: cut}
 

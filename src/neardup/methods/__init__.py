@@ -7,5 +7,5 @@
 - on sets: ``overlap`` (measures, prefixes), ``minhash`` (values, bands); of ``shingles`` alone:
   ``sketches`` (samples, also for ``supershingles``), ``weighted``
 - on idf: ``idf_terms`` (table, terms, lexicon), ``vectors`` (measures on weighted sets)
-- ``bit_tables`` is of ``simhash``, ``parts`` of ``combined``
+- ``bit_tables`` is of ``simhash``, ``plane_tables`` of ``semantic``, ``parts`` of ``combined``
 """

@@ -72,3 +72,16 @@ def masks(tables: Tables) -> npt.NDArray[np.uint64]:
     words = -(-tables.bits // 64)
     rows = [[mask >> 64 * word & (1 << 64) - 1 for word in range(words)] for mask in wide]
     return np.array(rows, np.uint64)
+
+
+def mixed(
+    masked: npt.NDArray[np.uint64], table: int | npt.NDArray[np.uint64]
+) -> npt.NDArray[np.uint64]:
+    """Keys of unlike tables must never meet, so the table's number is part of the key. One number
+    for all rows, or one for each."""
+    number = np.atleast_1d(np.asarray(table, np.uint64)) + np.uint64(1)
+    key = np.broadcast_to(number * np.uint64(0x9E3779B97F4A7C15), len(masked))
+    for lane in range(masked.shape[1]):
+        key = (key ^ masked[:, lane]) * np.uint64(0xBF58476D1CE4E5B9)
+        key ^= key >> np.uint64(29)
+    return key

@@ -10,12 +10,12 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Counter, Need
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Counter, Need, ReadyNeed
 from neardup.errors import SettingsError
 from neardup.methods.method import (
     TOO_SHORT,
@@ -72,7 +72,9 @@ class Combined:
     @property
     def needs(self) -> tuple[Need, ...]:
         return tuple(
-            _Renamed(need, f"{number}-{need.name}")
+            (_ReadyRenamed if isinstance(need, ReadyNeed) else _Renamed)(
+                need, f"{number}-{need.name}"
+            )
             for number, part in enumerate(self.parts, 1)
             for need in part.needs
         )
@@ -160,6 +162,11 @@ class _Renamed:
 
     def counter(self) -> Counter:
         return self.need.counter()
+
+
+class _ReadyRenamed(_Renamed):
+    def ready(self) -> Artefact:
+        return cast(ReadyNeed, self.need).ready()
 
 
 def _own(part: Method, artefacts: Artefacts, number: int) -> Artefacts:

@@ -20,6 +20,7 @@ from neardup.text.options import Text
 from neardup.text.words import word_map
 
 SHORT_ENTRIES = 4
+SHORT_BYTES = 4 * SHORT_ENTRIES
 TEXT_SEED = 7  # as in native/methods
 
 
@@ -101,8 +102,11 @@ def evidence_digests(evidence: Ragged, short: npt.NDArray[np.bool_]) -> Array:
 
 
 def short_evidence(reading: Reading, dtype: np.dtype[np.generic]) -> Ragged:
-    """As features: sorted, of weight 1 where entries carry weights."""
+    """As features: sorted, of weight 1 where entries carry weights; or as single bytes."""
     features = np.sort(reading.short_digests.view(np.uint32).reshape(-1, SHORT_ENTRIES), axis=1)
+    if dtype.itemsize == 1:
+        offsets = np.arange(len(reading) + 1, dtype=np.int64) * SHORT_BYTES
+        return Ragged(np.ascontiguousarray(features).reshape(-1).view(dtype), offsets)
     if dtype == np.uint64:
         features = features.astype(np.uint64) << np.uint64(32) | np.uint64(1)
     offsets = np.arange(len(reading) + 1, dtype=np.int64) * SHORT_ENTRIES

@@ -26,6 +26,7 @@ METHODS = {
     "keywords": "neardup.methods.keywords:Keywords",
     "qgrams": "neardup.methods.qgrams:Qgrams",
     "rareshingles": "neardup.methods.rareshingles:Rareshingles",
+    "semantic": "neardup.methods.semantic:Semantic",
     "shingles": "neardup.methods.shingles:Shingles",
     "simhash": "neardup.methods.simhash:SimHash",
     "spotsigs": "neardup.methods.spotsigs:SpotSigs",

@@ -170,7 +170,7 @@ class SimHash:
     def _keys(self, prints: npt.NDArray[np.uint64]) -> Ragged:
         """For engines that meet documents one by one."""
         masks = self.masks(USUAL_DOCUMENTS)
-        columns = [_mixed(prints & mask, number) for number, mask in enumerate(masks)]
+        columns = [bit_tables.mixed(prints & mask, number) for number, mask in enumerate(masks)]
         keys = np.stack(columns, axis=1) if columns else np.empty((len(prints), 0), np.uint64)
         ends = np.arange(len(prints) + 1, dtype=np.int64) * len(masks)
         return Ragged(np.ascontiguousarray(keys.reshape(-1)), ends)
@@ -188,15 +188,6 @@ class SimHash:
 def _equal(evidence: Ragged, a: Array, b: Array) -> Array:
     offsets = evidence.offsets * evidence.values.dtype.itemsize
     return _native.equal_pairs(evidence.values.view(np.uint8), offsets, a, b).view(np.bool_)
-
-
-def _mixed(masked: npt.NDArray[np.uint64], table: int) -> npt.NDArray[np.uint64]:
-    """Keys of unlike tables must never meet, so the table's number is part of the key."""
-    key = np.full(len(masked), (table + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1, np.uint64)
-    for lane in range(masked.shape[1]):
-        key = (key ^ masked[:, lane]) * np.uint64(0xBF58476D1CE4E5B9)
-        key ^= key >> np.uint64(29)
-    return key
 
 
 def _fields(given: object) -> tuple[tuple[str, int], ...]:

@@ -50,8 +50,12 @@ def cosine_needed(measure: str, t: Fraction) -> Fraction:
 
 def vector_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Array) -> Scores:
     lengths = squared_lengths(evidence)
-    xx, yy = lengths[a], lengths[b]
     xy = _native.weighted_overlaps(evidence.values, evidence.offsets, a, b, True)
+    return product_scores(measure, t, xy, lengths[a], lengths[b])
+
+
+def product_scores(measure: str, t: Fraction, xy: Array, xx: Array, yy: Array) -> Scores:
+    """Of whole numbers ``xy = x·y``, ``xx = x·x`` and ``yy = y·y``, one of each a pair."""
     products = Products(*(part.astype(np.float64) for part in (xy, xx, yy)))
     by_angle = measure in ("cosine", "euclidean")
     value = products.cosine if by_angle else getattr(products, measure)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from neardup.artefacts.artefact import Artefact, Artefacts, Need
+from neardup.artefacts.artefact import Artefact, Artefacts, Need, ReadyNeed
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents.columns import Columns
 from neardup.errors import InputError, SettingsError, SignatureError
@@ -194,6 +194,8 @@ def _frozen(method: Method, settings: IndexSettings) -> dict[str, Artefact]:
     for need in method.needs:
         if need.file is not None:
             there[need.name] = need.load(Path(need.file))
+        elif need.name not in there and isinstance(need, ReadyNeed) and _is_kept(need, method):
+            there[need.name] = need.ready()
     missing = [need.name for need in method.needs if need.name not in there]
     if missing:
         raise SettingsError(
@@ -205,6 +207,13 @@ def _frozen(method: Method, settings: IndexSettings) -> dict[str, Artefact]:
     calibrated = isinstance(method, CalibratedMethod) and method.calibrate
     names = [*(need.name for need in method.needs), *([Calibration.kind] if calibrated else [])]
     return {name: there[name] for name in names if name in there}
+
+
+def _is_kept(need: Need, method: Method) -> bool:
+    """Whether the method still asks for it as an index stores it: without the parameters that say
+    where artefacts are."""
+    stored = registry.build(method.name, signed_parameters(method))
+    return need.name in {one.name for one in stored.needs}
 
 
 def _given_artefacts(given: Any, method: Method) -> dict[str, Artefact]:

@@ -56,7 +56,8 @@ def test_folded_counts_end_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(st.integers(0, 10**6), st.integers(0, 2**16 - 1))
 def test_rarer_features_never_weigh_less(documents: int, n: int) -> None:
-    idf = frequencies.Frequencies(np.zeros(4, np.uint16), documents, frequencies.Grams(3), Text()).idf
+    none = np.zeros(4, np.uint16)
+    idf = frequencies.Frequencies(none, documents, Grams(3), Text()).idf
     assert len(idf) == 1 << 16
     assert idf[n] <= idf[max(n - 1, 0)]
 

@@ -13,7 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
-from neardup.artefacts.frequencies import FEWEST_SLOTS, UNIT, FrequencyCounter, Grams, load_frequencies
+from neardup.artefacts.frequencies import (
+    FEWEST_SLOTS,
+    UNIT,
+    FrequencyCounter,
+    Grams,
+    load_frequencies,
+)
 from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.methods.shingles import Shingles
@@ -73,7 +79,7 @@ def test_a_notice_that_all_carry_counts_for_little() -> None:
 
 def test_chunks_and_threads_count_alike() -> None:
     texts = ["a b c d", "b c d e", "x y z", "a b c d"]
-    whole, parts = FrequencyCounter(Grams(2), Text()), FrequencyCounter(2, Text())
+    whole, parts = FrequencyCounter(Grams(2), Text()), FrequencyCounter(Grams(2), Text())
     whole.add(whole.count(batch(texts)))
     for text in reversed(texts):
         parts.add(parts.count(batch([text])))

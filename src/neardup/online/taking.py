@@ -10,8 +10,9 @@ from typing import NamedTuple
 from neardup.documents import Collection, Rejected
 from neardup.documents.collection import collect_inputs
 from neardup.errors import InputError
-from neardup.online.arrivals import Known, Match
+from neardup.online.arrivals import Known
 from neardup.online.index import Index
+from neardup.online.rule import Match
 from neardup.outputs.folder import RUN
 
 

@@ -12,8 +12,8 @@ import click
 
 if TYPE_CHECKING:
     from neardup.documents import Rejected
-    from neardup.online.arrivals import Match
     from neardup.online.index import Index
+    from neardup.online.rule import Match
     from neardup.online.taking import Taken
     from neardup.progress import Progress
 

@@ -1,0 +1,128 @@
+"""What decides and does not change while an index is open, and what is said of a match.
+
+A match is of some kind. Digests tell equal texts; for all other kinds the index has to have the
+texts, and the two of a match are aligned.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from neardup.decisions.classify import aligned_kinds
+from neardup.decisions.kinds import IDENTICAL, NORMALISED
+from neardup.methods.method import FLAGS, TOO_SHORT, CalibratedMethod, Method, SaysWhich
+from neardup.online.memory import Found, evidence_pairs
+from neardup.online.signature import Arrival, Signature
+from neardup.online.signing import Signer
+from neardup.online.windows import Window
+from neardup.schema import KINDS, Ragged
+
+KEPT, SEEN = "kept", "seen"
+
+
+class Match(NamedTuple):
+    """What a document is a duplicate ``of``, and why. ``kind`` is None where it was not told,
+    ``by`` where the index has one method; of several it names those that the pair passes."""
+
+    of: str
+    score: float
+    reason: str
+    kind: str | None = None
+    by: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What does not change while an index is open."""
+
+    signer: Signer
+    window: Window | None
+    against: str
+    dated: bool  # whether documents bring their time
+    kinds: bool = False  # whether texts are aligned to tell them
+    memory: int | None = None  # bytes, beyond which the window is shortened
+
+    @property
+    def method(self) -> Method:
+        return self.signer.method
+
+    def time_of(self, arrival: Arrival, now: int, newest: int | None) -> int:
+        """As ``windows.py`` says."""
+        if not self.dated:
+            time = now
+        elif arrival.time is None:
+            time = now if newest is None else newest
+        else:
+            time = min(arrival.time, now)
+        if self.window is None or newest is None:
+            return time
+        return max(time, self.window.floor(max(newest, time)))
+
+    def floor(self, newest: int | None) -> int | None:
+        """Where the window begins."""
+        return None if self.window is None or newest is None else self.window.floor(newest)
+
+    def since(self, time: int, newest: int | None, max_age: int | None) -> int | None:
+        """From when on documents can be matched; None: all."""
+        bounds = []
+        if self.window is not None:
+            bounds.append(self.window.floor(max(time, time if newest is None else newest)))
+        if max_age is not None:
+            bounds.append(time - max_age)
+        return max(bounds, default=None)
+
+    def match(self, found: Found, signature: Signature) -> Match:
+        known = found.known
+        kind = None
+        if known.normal_digest == signature.normal_digest:
+            kind = KINDS[NORMALISED]
+        if known.text_digest == signature.text_digest:
+            kind = KINDS[IDENTICAL]
+        reason = self.reason(signature.flags, found.score)
+        return Match(known.id, found.score, reason, kind, self._by(found, signature))
+
+    def _by(self, found: Found, signature: Signature) -> tuple[str, ...] | None:
+        """None passes where texts are too short: equal ones match all the same."""
+        if self._several is None:
+            return None
+        return self._several.passed_by(*evidence_pairs([found.known], signature))[0] or None
+
+    def with_kind(self, match: Match, text: str | None, other: str | None) -> Match:
+        """``text`` is that of the document, ``other`` of what it is a duplicate of."""
+        if match.kind is not None or not self.kinds or text is None or other is None:
+            return match
+        kinds = aligned_kinds(Ragged.of_texts([text, other]), np.array([0]), np.array([1]))
+        return match._replace(kind=kinds[0].kind)
+
+    def reason(self, flags: int, score: float) -> str:
+        """Why a document was set aside."""
+        usual, faint, threshold = self._reasons
+        why = faint if score < threshold else usual
+        return ("equal" if flags & TOO_SHORT else why) + notes(flags)
+
+    @functools.cached_property
+    def _several(self) -> SaysWhich | None:
+        return self.method if isinstance(self.method, SaysWhich) else None
+
+    @functools.cached_property
+    def _reasons(self) -> tuple[str, str, float]:
+        method = self.method
+        faint = method.faint_reason if isinstance(method, CalibratedMethod) else method.reason
+        return method.reason, faint, method.threshold
+
+
+def kept_reason(flags: int, copies: int) -> str:
+    if flags & TOO_SHORT:
+        return "too_short" + notes(flags)
+    return ("representative" if copies else "unique") + notes(flags)
+
+
+def notes(flags: int) -> str:
+    if not flags & ~TOO_SHORT:
+        return ""
+    names = (name for bit, name in FLAGS.items() if flags & bit and bit != TOO_SHORT)
+    return f" ({', '.join(names)})"

@@ -86,7 +86,7 @@ class Rule:
         return Match(known.id, found.score, reason, kind, self._by(found, signature))
 
     def _by(self, found: Found, signature: Signature) -> tuple[str, ...] | None:
-        """None passes where texts are too short: equal ones match all the same."""
+        """Equal evidence may be nothing that a method would pass: then none is named."""
         if self._several is None:
             return None
         return self._several.passed_by(*evidence_pairs([found.known], signature))[0] or None

@@ -93,6 +93,7 @@ def line(id_: str, match: Match | None) -> str:
     if match is not None:
         said |= {"kept_id": match.of, "score": match.score, "reason": match.reason}
         said |= {"kind": match.kind}
+        said |= {"by": match.by} if match.by else {}
     return json.dumps(said, ensure_ascii=False)
 
 

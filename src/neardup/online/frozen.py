@@ -63,15 +63,21 @@ def _loaded(folder: Path, needs: tuple[Need, ...]) -> dict[str, Artefact]:
 
 def of_run(folder: Path) -> tuple[Method, dict[str, Any]]:
     """The method of a run, and its settings."""
+    settings = run_info(folder)["settings"]
+    return registry.build(settings["method"], _unfiled(settings)), settings
+
+
+def run_info(folder: Path) -> dict[str, Any]:
+    """What a run says of itself."""
     try:
-        settings = json.loads((folder / RUN).read_text("utf-8"))["settings"]
-        method = registry.build(settings["method"], _unfiled(settings))
-    except (OSError, ValueError, KeyError) as error:
+        found: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
+        _ = found["settings"]["method"], found["settings"]["parameters"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{folder} is not the folder of a finished run: it has no readable {RUN}.",
             hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
         ) from error
-    return method, settings
+    return found
 
 
 def _unfiled(settings: dict[str, Any]) -> dict[str, Any]:

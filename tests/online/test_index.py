@@ -284,8 +284,7 @@ def test_who_reads_sees_nothing_that_is_not_stored(url: str) -> None:
         reading, seen = iter(index), list[str]()
         thread = threading.Thread(target=lambda: seen.extend(entry.id for entry in index))
         with suppress(ZeroDivisionError), index._writing() as writing:
-            writing.arrive(index._rule.signer.sign_one({"id": "b", "text": "another"}))
-            writing._flush()
+            writing.arrive([index._rule.signer.sign_one({"id": "b", "text": "another"})])
             thread.start()
             _ = 1 / 0
         thread.join()

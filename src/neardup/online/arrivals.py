@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from neardup.errors import RejectedError
-from neardup.online.memory import Found, Memory
+from neardup.online.memory import Memory
 from neardup.online.rule import SEEN, Match, Rule
 from neardup.online.signature import Arrival, Signature
 from neardup.online.store import Counters, Row, Store, Writer
@@ -41,7 +41,7 @@ class Writing:
     now: int
     dirty: bool = False  # memory is ahead of what is durable
     _rows: list[Row] = field(default_factory=list)
-    _texts: dict[int, str | None] = field(default_factory=dict)  # of these rows, by number
+    _matches: list[Match | None] = field(default_factory=list)  # of all decided, in order
     _given: set[str] = field(default_factory=set)  # ids that arrivals brought
     _free: range = range(0)  # numbers of which no document in the store has the name
 
@@ -82,20 +82,27 @@ class Writing:
     def arrive_new(self, arrivals: Sequence[Arrival]) -> list[Match | Known | None]:
         """Those whose id is there already are left out, and said so."""
         known = set(self.known(arrivals))
-        return [
-            Known.ID if place in known else self.arrive(arrival)
-            for place, arrival in enumerate(arrivals)
-        ]
+        new = [arrival for place, arrival in enumerate(arrivals) if place not in known]
+        found = iter(self.arrive(new))
+        return [Known.ID if place in known else next(found) for place in range(len(arrivals))]
 
-    def arrive(self, arrival: Arrival) -> Match | None:
-        return self.arrive_at(arrival, self.rule.time_of(arrival, self.now, self.counters.newest))
+    def arrive(self, arrivals: Sequence[Arrival]) -> list[Match | None]:
+        first = len(self._matches)
+        for arrival in arrivals:
+            newest = self.counters.newest
+            self.arrive_at(arrival, self.rule.time_of(arrival, self.now, newest))
+        return self._told(first)
 
-    def arrive_at(self, arrival: Arrival, time: int) -> Match | None:
+    def _told(self, first: int) -> list[Match | None]:
+        """What was decided from there on, with kinds: they are told when rows are written."""
+        self._flush()
+        return self._matches[first:]
+
+    def arrive_at(self, arrival: Arrival, time: int) -> None:
         self._advance(time)
-        match = self._decide(arrival, time)
-        if self.rule.memory is not None and match is None:
+        self._decide(arrival, time)
+        if self.rule.memory is not None and self._matches[-1] is None:
             self._shorten(self.rule.memory)
-        return match
 
     def _shorten(self, limit: int) -> None:
         """Beyond the limit the oldest slots are forgotten early; the current one stays."""
@@ -123,13 +130,13 @@ class Writing:
         self.memory.expire(before, seq)
         return self.writer.expire(seq, before)
 
-    def _decide(self, arrival: Arrival, time: int) -> Match | None:
+    def _decide(self, arrival: Arrival, time: int) -> None:
         self.dirty = True
         signature = self.memory.as_first(arrival.signature, self.rule.signer)
         found = self.memory.best(signature)
         seq = self._next()
         id_ = arrival.id if arrival.id is not None else self._new_id(seq)
-        match = self._match(found, signature, arrival.text) if found else None
+        match = self.rule.match(found, signature) if found else None
         if match is None or self.rule.against == SEEN:
             self.memory.add(seq, id_, time, signature)
         else:
@@ -138,25 +145,10 @@ class Writing:
         of, score, reason, kind, by = match or (None,) * 5
         decided = seq, id_, time, signature.flags, kept_seq, of, score, reason, kind
         packed, named = signature.pack(), json.dumps(by, ensure_ascii=False) if by else None
-        self._put(Row(*decided, packed, arrival.text, arrival.within, named))
-        return match
-
-    def _put(self, row: Row) -> None:
-        self._rows.append(row)
-        if self.rule.kinds:
-            self._texts[row.seq] = row.text
+        self._rows.append(Row(*decided, packed, arrival.text, arrival.within, named))
+        self._matches.append(match)
         if len(self._rows) >= FLUSH_ROWS:
             self._flush()
-
-    def _match(self, found: Found, signature: Signature, text: str | None) -> Match:
-        match = self.rule.match(found, signature)
-        if match.kind is not None or not self.rule.kinds:
-            return match
-        known = found.known
-        if known.seq in self._texts:
-            return self.rule.with_kind(match, text, self._texts[known.seq])
-        stored = self.store.get([known.id]).get(known.id)
-        return self.rule.with_kind(match, text, stored and stored.text)
 
     def take_out(self, row: Row) -> list[Row]:
         """Removes a document; those that were set aside for it go too, to arrive again. Where
@@ -181,14 +173,13 @@ class Writing:
         have fallen out of the window meanwhile."""
         dtype = self.rule.method.evidence_dtype
         floor = self.rule.floor(self.counters.newest)
-        found = {}
-        for row in rows:
-            if floor is not None and row.time < floor:
-                continue
+        back = [row for row in rows if floor is None or row.time >= floor]
+        first = len(self._matches)
+        for row in back:
             signature = Signature.unpack(row.signature, dtype)
             arrival = Arrival(row.id, row.time, signature, row.text, row.within)
-            found[row.id] = self._decide(arrival, row.time)
-        return found
+            self._decide(arrival, row.time)
+        return dict(zip((row.id for row in back), self._told(first), strict=True))
 
     def _new_id(self, seq: int) -> str:
         """As in a run over a list of texts."""
@@ -206,10 +197,32 @@ class Writing:
         return self.counters.last
 
     def _flush(self) -> None:
-        if self._rows:
-            self.writer.put(self._rows)
-            self._rows, self._texts = [], {}
+        """Before anything goes, so that all that was matched is there still."""
+        if not self._rows:
+            return
+        if self.rule.kinds:
+            self._tell_kinds()
+        self.writer.put(self._rows)
+        self._rows = []
+
+    def _tell_kinds(self) -> None:
+        rows, first = self._rows, len(self._matches) - len(self._rows)
+        texts = [row.text for row in rows]
+        found = self.rule.with_kinds(self._matches[first:], texts, self._texts)
+        self._matches[first:] = found
+        self._rows = [
+            row._replace(kind=match.kind) if match else row
+            for row, match in zip(rows, found, strict=True)
+        ]
+
+    def _texts(self, ids: Sequence[str]) -> dict[str, str | None]:
+        ours = {row.id: row.text for row in self._rows}
+        return texts_of(self.store, [id_ for id_ in ids if id_ not in ours]) | ours
 
 
 def _made_id(seq: int) -> str:
     return f"input:{seq}"
+
+
+def texts_of(store: Store, ids: Sequence[str]) -> dict[str, str | None]:
+    return {id_: row.text for id_, row in store.get(ids).items()}

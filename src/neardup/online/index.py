@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 from neardup.documents.columns import Columns
 from neardup.errors import NoIndexError, RejectedError
 from neardup.methods.method import Method
-from neardup.online.arrivals import Known, Writing
+from neardup.online.arrivals import Known, Writing, texts_of
 from neardup.online.cache import Cache
 from neardup.online.entries import Entries, unknown
 from neardup.online.opening import opened
@@ -122,7 +123,7 @@ class Index(Entries):
         age = None if max_age is None else span("max_age", max_age)
         arrival = self._rule.signer.sign_one(document)
         with self._lock:
-            match = self._checked(arrival, age)
+            (match,) = self._checked([arrival], age)
             self._checks.add(time.perf_counter() - began)
         return match
 
@@ -133,20 +134,19 @@ class Index(Entries):
         age = None if max_age is None else span("max_age", max_age)
         arrivals = self._rule.signer.sign_records(records)
         with self._lock:
-            return [self._checked(arrival, age) for arrival in arrivals]
+            return self._checked(arrivals, age)
 
-    def _checked(self, arrival: Arrival, age: int | None) -> Match | None:
+    def _checked(self, arrivals: Sequence[Arrival], age: int | None) -> list[Match | None]:
+        found = [self._match(arrival, age) for arrival in arrivals]
+        texts = [arrival.text for arrival in arrivals]
+        return self._rule.with_kinds(found, texts, partial(texts_of, self._store))
+
+    def _match(self, arrival: Arrival, age: int | None) -> Match | None:
         memory, newest = self._cache.current(), self._cache.seen.newest
         at = self._rule.time_of(arrival, self._now(), newest)
         signature = memory.as_first(arrival.signature, self._rule.signer)
         found = memory.best(signature, self._rule.since(at, newest, age))
-        if found is None:
-            return None
-        match = self._rule.match(found, signature)
-        if match.kind is not None or not self._rule.kinds:
-            return match
-        stored = self._store.get([match.of]).get(match.of)
-        return self._rule.with_kind(match, arrival.text, stored and stored.text)
+        return self._rule.match(found, signature) if found else None
 
     def add(self, document: Document) -> Match | None:
         """Checks and stores at once: None where it is kept. One that is a duplicate is stored too,
@@ -154,14 +154,14 @@ class Index(Entries):
         arrival = self._rule.signer.sign_one(document)
         with self._writing() as writing:
             writing.refuse_known([arrival])
-            return writing.arrive(arrival)
+            return writing.arrive([arrival])[0]
 
     def add_many(self, documents: Sequence[Document]) -> list[Match | None]:
         """In order, all or none; one answer a document."""
         arrivals = self._rule.signer.sign(documents)
         with self._writing() as writing:
             writing.refuse_known(arrivals)
-            return [writing.arrive(arrival) for arrival in arrivals]
+            return writing.arrive(arrivals)
 
     def add_records(self, records: pa.RecordBatch) -> list[Match | Known | None]:
         """Documents as a reader gives them (``schema.documents``). One whose id is there already is
@@ -191,7 +191,7 @@ class Index(Entries):
         with self._writing() as writing:
             old = self._store.get([arrival.id]).get(arrival.id)
             orphans = writing.take_out(old) if old else []
-            match = writing.arrive(arrival)
+            (match,) = writing.arrive([arrival])
             writing.again(orphans)
         return match
 

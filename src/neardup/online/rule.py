@@ -7,6 +7,7 @@ texts, and the two of a match are aligned.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ from neardup.online.windows import Window
 from neardup.schema import KINDS, Ragged
 
 KEPT, SEEN = "kept", "seen"
+Texts = Callable[[Sequence[str]], Mapping[str, str | None]]  # of ids; those that are there
 
 
 class Match(NamedTuple):
@@ -91,12 +93,22 @@ class Rule:
             return None
         return self._several.passed_by(*evidence_pairs([found.known], signature))[0] or None
 
-    def with_kind(self, match: Match, text: str | None, other: str | None) -> Match:
-        """``text`` is that of the document, ``other`` of what it is a duplicate of."""
-        if match.kind is not None or not self.kinds or text is None or other is None:
-            return match
-        kinds = aligned_kinds(Ragged.of_texts([text, other]), np.array([0]), np.array([1]))
-        return match._replace(kind=kinds[0].kind)
+    def with_kinds(
+        self, matches: Sequence[Match | None], texts: Sequence[str | None], store: Texts
+    ) -> list[Match | None]:
+        """``texts`` are those of the documents; those of what they match are asked of ``store``.
+        All at once: a pair costs a tenth of what it costs alone."""
+        made = list(matches)
+        asked = [n for n, match in enumerate(matches) if match and match.kind is None]
+        if not self.kinds or not asked:
+            return made
+        ids = [match.of for match in matches if match and match.kind is None]
+        others = store(list(dict.fromkeys(ids)))
+        pairs = [(n, texts[n], others.get(of)) for n, of in zip(asked, ids, strict=True)]
+        told = [(n, one, other) for n, one, other in pairs if one is not None and other is not None]
+        for (n, *_), kind in zip(told, _kinds([pair[1:] for pair in told]), strict=True):
+            made[n] = matches[n]._replace(kind=kind)  # type: ignore[union-attr]
+        return made
 
     def reason(self, flags: int, score: float) -> str:
         """Why a document was set aside."""
@@ -113,6 +125,13 @@ class Rule:
         method = self.method
         faint = method.faint_reason if isinstance(method, CalibratedMethod) else method.reason
         return method.reason, faint, method.threshold
+
+
+def _kinds(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    texts = Ragged.of_texts([text for pair in pairs for text in pair])
+    numbers = np.arange(0, 2 * len(pairs), 2)
+    found = aligned_kinds(texts, numbers, numbers + 1)
+    return [found[n].kind for n in range(len(pairs))]
 
 
 def kept_reason(flags: int, copies: int) -> str:

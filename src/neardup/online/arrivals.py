@@ -63,8 +63,10 @@ class Writing:
 
     def _there(self, named: Sequence[str], unnamed: int) -> set[str]:
         """Ids that are taken; asked at once with those that documents without one will get."""
+        if not unnamed:
+            return self.store.known(named)
         first = self.counters.last + 1
-        self._free = range(first, first + len(named) + unnamed) if unnamed else range(0)
+        self._free = range(first, first + len(named) + unnamed)
         there = self.store.known([*named, *map(_made_id, self._free)])
         if not there.isdisjoint(map(_made_id, self._free)):
             self._free = range(0)  # it is said when it comes to it

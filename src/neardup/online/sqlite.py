@@ -48,6 +48,7 @@ CREATE TABLE gone (seq INTEGER PRIMARY KEY, removed INTEGER, before INTEGER);
 """
 COLUMNS = ", ".join(Row._fields)
 INSERT = f"INSERT INTO documents ({COLUMNS}) VALUES ({', '.join('?' * len(Row._fields))})"
+COUNTED = "UPDATE meta SET value = ? WHERE name = 'counters'"
 LIGHT = COLUMNS.replace("signature", "x''")
 COPIES = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
 ROWS = f"SELECT {LIGHT}, {COPIES} FROM documents WHERE seq > ? ORDER BY seq LIMIT {PAGE}"
@@ -57,6 +58,7 @@ class SqliteStore:
     def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.url = str(path)
         self._busy = busy_seconds
+        self._explained = _Explained(self.url, busy_seconds)
         self._version = -1
 
     @functools.cached_property
@@ -70,20 +72,13 @@ class SqliteStore:
         return db
 
     def _ask(self, query: str, given: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with self._explained():
+        with self._explained:
             return self._db.execute(query, given).fetchall()
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise _explain(self.url, error, self._busy) from error
 
     def description(self) -> dict[str, Any] | None:
         if not Path(self.url).exists():
             return None
-        with self._explained():
+        with self._explained:
             return self._description()
 
     def _description(self) -> dict[str, Any] | None:
@@ -101,7 +96,7 @@ class SqliteStore:
         return dict(self._db.execute("SELECT name, value FROM meta"))
 
     def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
-        with self._explained():
+        with self._explained:
             self._use_log()
             with self._transaction():
                 if self._description() is None:
@@ -118,7 +113,7 @@ class SqliteStore:
         meta = {"format": str(FORMAT), "description": json.dumps(description)}
         self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         self._db.executemany("INSERT INTO artefacts VALUES (?, ?)", artefacts.items())
-        self._write_counters(Counters())
+        self._db.execute("INSERT INTO meta VALUES ('counters', ?)", [json.dumps(Counters())])
 
     def artefacts(self) -> dict[str, bytes]:
         return dict(self._ask("SELECT name, data FROM artefacts"))
@@ -136,17 +131,12 @@ class SqliteStore:
 
     @contextmanager
     def writing(self) -> Iterator[_Writer]:
-        with self._explained(), self._transaction():
+        with self._explained, self._transaction():
             before = self.counters()
             writer = _Writer(self._db, before)
             yield writer
             if writer.counters != before:
-                self._write_counters(writer.counters)
-
-    def _write_counters(self, counters: Counters) -> None:
-        self._db.execute(
-            "INSERT OR REPLACE INTO meta VALUES ('counters', ?)", [json.dumps(counters)]
-        )
+                self._db.execute(COUNTED, [json.dumps(writer.counters)])
 
     def changed(self) -> bool:
         """SQLite counts the transactions of other connections."""
@@ -160,7 +150,7 @@ class SqliteStore:
         return Counters(*json.loads(found))
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
-        with self._explained():
+        with self._explained:
             yield from self._changes(since, "" if duplicates else "AND kept_seq IS NULL")
 
     def _changes(self, since: int, kept: str) -> Iterator[Row | Gone]:
@@ -230,6 +220,20 @@ class _Writer:
 
     def _prune(self, seq: int) -> None:
         self._db.execute("DELETE FROM gone WHERE seq <= ?", [seq - LOG])
+
+
+class _Explained:
+    """Errors as sentences. No generator: every question has one, and an add asks a few."""
+
+    def __init__(self, url: str, busy_seconds: float) -> None:
+        self._url, self._busy = url, busy_seconds
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise _explain(self._url, error, self._busy) from error
 
 
 def _no_index(url: str) -> IndexStoreError:

@@ -56,6 +56,22 @@ def test_decides_as_dedup_does(run: Run, docs: Path, tmp_path: Path) -> None:
     assert found.to_pylist() == result.decisions.select(found.column_names).to_pylist()
 
 
+def test_several_methods_groups_and_kinds(run: Run, docs: Path, tmp_path: Path) -> None:
+    store, near = tmp_path / "index.db", {"id": "near", "text": edited(9)}
+    two = ("--method", "exact", "--method", "shingles words=2 threshold=0.7")
+    made = run("index", "build", store, docs, *two, "--within", "day", "--texts")
+    assert made.exit_code == 0, made.output
+    more = tmp_path / "more.jsonl"
+    days = [DOCUMENTS[0]["day"], "another"]
+    more.write_text(jsonl([{**near, "id": f"near {day}", "day": day} for day in days]))
+    told = lines(run("index", "add", store, more, "--lines").stdout)
+    assert [line["decision"] for line in told] == ["duplicate", "kept"]
+    assert (told[0]["kind"], told[0]["by"]) == ("revision", ["shingles words=2 threshold=0.7"])
+    assert "within" in run("index", "stats", store).stdout
+    wrong = run("index", "build", tmp_path / "b.db", docs, *two, "--threshold", "0.5")
+    assert (wrong.exit_code, "its threshold follows from others" in wrong.stderr) == (2, True)
+
+
 def test_recipes_and_planted_cuts(run: Run, docs: Path, tmp_path: Path) -> None:
     ddd = ("--recipe", "montanari-puglisi", "--window", "24h", "--against", "seen")
     made = run("index", "build", tmp_path / "a.db", docs, *ddd)

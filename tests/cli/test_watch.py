@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import neardup as nd
 from cli.sample import TEXT, Run, edited
 
 OPTIONS = ("--window", "24h", "--method", "qgrams", "--forward", "out", "--aside", "dup")
@@ -38,6 +39,13 @@ def test_one_line_makes_an_index_and_works_a_folder_off(folder: Path, run: Run) 
     assert said.splitlines()[-1] == "2 items: 1 original, 1 duplicate, 0 unreadable."
     assert (folder / "out/a.txt").exists()
     assert json.loads((folder / "dup/b.txt.why.json").read_bytes())["of"] == "a.txt"
+
+
+def test_notes_tell_kinds_where_texts_are_stored(folder: Path, run: Run) -> None:
+    assert watch(run, "--texts")[0] == 0
+    note = json.loads((folder / "dup/b.txt.why.json").read_bytes())
+    texts = [(folder / name).read_text() for name in ("out/a.txt", "dup/b.txt")]
+    assert note["kind"] == nd.compare(*texts).kind
     assert watch(run)[2].splitlines()[-1].startswith("0 items")
 
 

@@ -16,6 +16,7 @@ from reference.run import collection
 from test_real_data import rows
 
 COLUMNS = ["id", "decision", "reason", "kept_id", "score"]
+TOLD = [*COLUMNS, "kind"]  # where the index has the texts
 Document = dict[str, Any]
 
 # Every method as it comes, and those of other kinds of keys.
@@ -58,25 +59,44 @@ def fed(index: nd.Index, documents: list[Document], seed: int) -> nd.Index:
     return index
 
 
-def check_equal(documents: list[Document], settings: dict[str, Any], url: Any, seed: int) -> None:
-    check_as_batch(nd.dedup(documents, keep="first", **settings), documents, settings, url, seed)
+def check_equal(
+    documents: list[Document], settings: dict[str, Any], url: Any, seed: int, **own: Any
+) -> None:
+    """``own`` settings are those that only an index has."""
+    batch = nd.dedup(documents, keep="first", **settings)
+    check_as_batch(batch, documents, {**settings, **own}, url, seed)
 
 
 def check_as_batch(
     batch: nd.Result, documents: list[Document], settings: dict[str, Any], url: Any, seed: int
 ) -> None:
+    columns = TOLD if settings.get("texts") else COLUMNS
     with nd.Index.open(url, artefacts=batch, **settings) as index:
-        online = fed(index, documents, seed).decisions().select(COLUMNS)
-    expected = batch.decisions.select(COLUMNS).to_pylist()
+        online = fed(index, documents, seed).decisions().select(columns)
+    expected = batch.decisions.select(columns).to_pylist()
     for theirs, ours in zip(expected, online.to_pylist(), strict=True):
         assert ours == theirs
 
 
-@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
-def test_on_families_of_edited_texts(variant: tuple[str, dict[str, Any]], seed: int) -> None:
+def test_on_families_of_edited_texts(variant: tuple[str, dict[str, Any]]) -> None:
+    """Kinds too, as the index has the texts."""
     name, parameters = variant
-    check_equal(families(seed, 120), {"method": name, "set": parameters}, "memory:", seed)
+    settings = {"method": name, "set": parameters}
+    check_equal(families(1, 120), settings, "memory:", 1, texts=True)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_within_groups(variant: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
+    """Of values of any sort; those without one are a group too."""
+    name, parameters = variant
+    groups = [None, "a", 1, "1", ["a"], {}]
+    documents = [
+        {**one, "group": groups[number * 7 % len(groups)]}
+        for number, one in enumerate(families(2, 120))
+    ]
+    settings = {"method": name, "set": parameters, "within": "group"}
+    check_equal(documents, settings, tmp_path / "index.db", 2)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)

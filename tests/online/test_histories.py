@@ -1,5 +1,5 @@
 """Any history of an index equals its slow replay: adds, checks, removals, updates, expiry,
-reopening, two writers on one store, windows, both ways to be matched and both to meet."""
+reopening, two writers on one store, windows, groups, both ways to be matched and both to meet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.online import meeting, memory
+from neardup.online import cache, meeting, memory, postgresql, sqlite
 from reference.online import ByQgrams, ByShingles, Measure, Replay
 from reference.run import Settings
 
@@ -42,6 +42,7 @@ STEP = st.tuples(
     TEXTS,
     DATES,
     st.integers(0, 4),  # minutes that pass
+    st.sampled_from([None, None, "g", ""]),  # the group
 )
 
 
@@ -60,6 +61,7 @@ class Both:
             "against": against,
             "window": f"{window}m" if window else None,
             "date": "when" if dated else None,
+            "within": "group",
         }
         self.handles = [self.open() for _ in range(1 if url == "memory:" else 2)]
         self.turn = 0
@@ -76,9 +78,12 @@ class Both:
         when = None if date is None else self.now + date * MINUTE
         return {"id": id_, "text": text, "when": when}, when
 
-    def step(self, what: str, id_: str, text: str, date: int | None, minutes: int) -> None:
+    def step(
+        self, what: str, id_: str, text: str, date: int | None, minutes: int, group: str | None
+    ) -> None:
         self.now += minutes * MINUTE
-        getattr(self, what)(id_, *self.document(id_, text, date))
+        document, when = self.document(id_, text, date)
+        getattr(self, what)(id_, {**document, "group": group}, when)
         self.compare()
 
     def there(self, id_: str) -> bool:
@@ -88,21 +93,21 @@ class Both:
         if self.there(id_):
             return
         match = self.index.add(document)
-        self.same(match, self.twin.add(id_, document["text"], when, self.now))
+        self.same(match, self.twin.add(id_, document["text"], when, self.now, document["group"]))
 
     def many(self, id_: str, document: dict[str, Any], when: int | None) -> None:
         free = [i for i in (id_, *"xyz") if not self.there(i)]
         given = [{**document, "id": i, "text": CHAIN[k]} for k, i in enumerate(free)]
         matches = self.index.add_many(given)
         for match, one in zip(matches, given, strict=True):
-            self.same(match, self.twin.add(one["id"], one["text"], when, self.now))
+            told = self.twin.add(one["id"], one["text"], when, self.now, one["group"])
+            self.same(match, told)
 
     def check(self, _id: str, document: dict[str, Any], when: int | None) -> None:
         for age in (None, 1, 3):
             found = self.index.check(document, max_age=None if age is None else f"{age}m")
-            told = self.twin.check(
-                document["text"], when, self.now, None if age is None else age * MINUTE
-            )
+            most = None if age is None else age * MINUTE
+            told = self.twin.check(document["text"], when, self.now, most, document["group"])
             assert (found and (found.of, found.score)) == (told and (told[0], float(told[1])))
 
     def remove(self, id_: str, *_: Any) -> None:
@@ -112,7 +117,7 @@ class Both:
 
     def update(self, id_: str, document: dict[str, Any], when: int | None) -> None:
         match = self.index.update(document)
-        self.same(match, self.twin.update(id_, document["text"], when, self.now))
+        self.same(match, self.twin.update(id_, document["text"], when, self.now, document["group"]))
 
     def expire(self, _id: str, _document: dict[str, Any], when: int | None) -> None:
         before = self.now - 10 * MINUTE if when is None else when
@@ -137,8 +142,10 @@ class Both:
 
 @contextmanager
 def led(url: str, *choices: Any) -> Iterator[Both]:
-    """Numbers are given anew, and slots filled and emptied, after few documents."""
+    """Numbers are given anew, slots filled and emptied, and the log cut, after few documents."""
     with pytest.MonkeyPatch.context() as patch:
+        for module in (cache, sqlite, postgresql):
+            patch.setattr(module, "LOG", 6)
         patch.setattr(memory, "FEWEST_DEAD", 2)
         patch.setattr(meeting, "A_SLOT", 3)
         patch.setattr(meeting, "MOST_COUNTED", 4)

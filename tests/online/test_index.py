@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ import pytest
 import neardup as nd
 from neardup.errors import IndexStoreError, RejectedError, SettingsError, SignatureError
 from neardup.methods import registry
+from neardup.online import postgresql, volatile
+from neardup.online import sqlite as sqlite_store
 from neardup.online.sqlite import SqliteStore
 from neardup.testing import HOSTILE
 from reference.run import collection
@@ -35,7 +37,7 @@ def test_answers(url: str) -> None:
         assert index.add({"id": "a", "text": TEXT}) is None
         same = index.add({"id": "b", "text": TEXT.upper()})
         near = index.add({"id": "c", "text": EDITED})
-        assert same == ("a", 1.0, "resemblance >= 0.6", "normalised")
+        assert same == ("a", 1.0, "resemblance >= 0.6", "normalised", None)
         assert near is not None
         assert (near.of, near.score, near.kind) == ("a", 0.75, None)
         assert index.check({"text": TEXT}).kind == "identical"  # type: ignore[union-attr]
@@ -166,6 +168,7 @@ def test_what_was_made_is_remembered(tmp_path: Path) -> None:
         ({"threshold": 0.7}, "threshold \\(0.6, not 0.7\\)"),
         ({"window": "7d", "against": "seen"}, "window .*, against \\('kept', not 'seen'\\)"),
         ({"text": "body"}, "text \\('text', not 'body'\\)"),
+        ({"within": "lang"}, "within \\(None, not 'lang'\\)"),
     ],
 )
 def test_other_settings_are_refused(tmp_path: Path, settings: dict[str, Any], said: str) -> None:
@@ -184,6 +187,7 @@ def test_other_settings_are_refused(tmp_path: Path, settings: dict[str, Any], sa
         ({"method": "shingles", "wrods": 2}, "no parameter 'wrods'"),
         ({"method": "shingles", "against": "all"}, "against is 'all'"),
         ({"method": "shingles", "window": "soon"}, "window is 'soon'"),
+        ({"method": "shingles", "within": "text"}, "within names the text column"),
     ],
 )
 def test_settings_that_make_no_index(tmp_path: Path, settings: dict[str, Any], said: str) -> None:
@@ -248,6 +252,88 @@ def test_an_index_of_another_format_is_refused(tmp_path: Path) -> None:
         other.commit()
     with pytest.raises(IndexStoreError, match="has format 99; this version reads"):
         nd.Index.open(tmp_path / "index.db")
+
+
+def test_a_damaged_file_is_explained(tmp_path: Path) -> None:
+    """By whatever reads it."""
+    url = tmp_path / "index.db"
+    with nd.Index.open(url, **SHINGLES) as index:
+        index.add_many([f"{TEXT} {number}" * 20 for number in range(200)])
+    data = url.read_bytes()
+    whole = 16 * 4096  # what was described is there
+    url.write_bytes(data[:whole] + b"\xff" * (len(data) - whole))
+    reads: list[Callable[[nd.Index], Any]] = [
+        list,
+        lambda index: index.check(TEXT),
+        lambda index: index.add(TEXT),
+        lambda index: index.stats(),
+    ]
+    with nd.Index.open(url, create=False) as index:
+        for read in reads:
+            with pytest.raises(IndexStoreError, match=r"is damaged: SQLite says .*malformed"):
+                read(index)
+    for read in (len, *reads):
+        with pytest.raises(IndexStoreError, match="closed database"):
+            read(index)
+
+
+def test_who_reads_sees_nothing_that_is_not_stored(url: str) -> None:
+    """Also in the middle of an event of another thread, and of one that comes to nothing."""
+    with nd.Index.open(url, **SHINGLES) as index:
+        index.add({"id": "a", "text": TEXT})
+        reading, seen = iter(index), list[str]()
+        thread = threading.Thread(target=lambda: seen.extend(entry.id for entry in index))
+        with suppress(ZeroDivisionError), index._writing() as writing:
+            writing.arrive([index._rule.signer.sign_one({"id": "b", "text": "another"})])
+            thread.start()
+            _ = 1 / 0
+        thread.join()
+        assert seen == [entry.id for entry in reading] == ["a"]
+
+
+def test_pages_of_documents(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that come while they are read are there, those that go are not."""
+    monkeypatch.setattr(volatile, "PAGE", 3)
+    monkeypatch.setattr(sqlite_store, "ROWS", sqlite_store.ROWS.replace("1000", "3"))
+    monkeypatch.setattr(postgresql, "PAGE", 3)
+    with nd.Index.open(url, **SHINGLES) as index:
+        index.add_many([{"id": str(number), "text": TEXT} for number in range(10)])
+        reading = iter(index)
+        first = [next(reading).id for _ in range(3)]
+        index.remove("5")
+        index.add({"id": "new", "text": TEXT})
+        rest = [entry.id for entry in reading]
+        assert first + rest == [*map(str, range(5)), *map(str, range(6, 10)), "new"]
+
+
+def test_names_of_documents_without_ids(url: str) -> None:
+    """They are asked for at once, and one that is taken is refused with all of its call."""
+    with nd.Index.open(url, **SHINGLES) as index:
+        index.add({"id": "input:4", "text": TEXT})
+        index.add_many([TEXT, {"id": "mine", "text": TEXT}])
+        with pytest.raises(RejectedError, match="would be 'input:4'"):
+            index.add_many([TEXT])
+        with pytest.raises(RejectedError, match="would be 'input:5'"):
+            index.add_many([{"id": "input:5", "text": TEXT}, TEXT])
+        assert [entry.id for entry in index] == ["input:4", "input:2", "mine"]
+
+
+def test_kinds_where_there_are_texts(url: str) -> None:
+    with nd.Index.open(url, **SHINGLES, texts=True) as index:
+        index.add({"id": "a", "text": TEXT})
+        told = index.check(EDITED)
+        assert told is not None
+        assert told.kind == nd.compare(TEXT, EDITED).kind
+        assert index.add_many([{"id": "b", "text": EDITED}, TEXT.upper()])[0] == told
+        assert [entry.kind for entry in index] == [None, told.kind, "normalised"]
+        assert index.update({"id": "a", "text": EDITED + " sixteen"}) is None
+        kinds = {entry.id: entry.kind for entry in index}
+        assert kinds["b"] == nd.compare(EDITED + " sixteen", EDITED).kind
+    if url.startswith("sqlite"):
+        with nd.Index.open(url, kinds=False) as index:
+            assert index.check(EDITED + " seventeen").kind is None  # type: ignore[union-attr]
+    with pytest.raises(SettingsError, match="kinds are told from texts"):
+        nd.Index.open("memory:", **SHINGLES, kinds=True)
 
 
 def test_who_cannot_wait_any_longer_is_told(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import neardup as nd
-from neardup.errors import SettingsError
+from neardup.errors import IndexStoreError, SettingsError
 from neardup.online import refresh as module
 from neardup.online.refresh import refresh
 from reference.run import collection
@@ -71,6 +71,18 @@ def test_the_same_tables_change_nothing(tmp_path: Path) -> None:
     assert told == (79, 79, 0, 0, 0)
 
 
+def test_groups_and_methods_go_along(tmp_path: Path) -> None:
+    documents = [{**one, "lang": "ab"[number % 2]} for number, one in enumerate(texts(6, 60))]
+    asked: dict[str, Any] = {"method": ["exact", "shingles words=2 threshold=0.5"]}
+    with nd.Index.open(tmp_path / "old.db", **asked, within="lang", texts=True) as old:
+        old.add_many(documents)
+        told = refresh(old, tmp_path / "new.db", None)
+        entries = list(old)
+    assert told == (60, 60, 0, 0, 0)
+    with nd.Index.open(tmp_path / "new.db", **asked, within="lang") as new:
+        assert list(new) == entries
+
+
 def test_what_cannot_be_signed_again(tmp_path: Path) -> None:
     dated = {"method": "simhash", "fields": {"title": 2}, "texts": True}
     for settings, said in (({"method": "shingles"}, "no texts"), (dated, "also reads 'title'")):
@@ -80,6 +92,23 @@ def test_what_cannot_be_signed_again(tmp_path: Path) -> None:
         ):
             refresh(old, tmp_path / "new.db", None)
     assert not (tmp_path / "new.db").exists()
+
+
+def test_more_happens_than_the_log_remembers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LOG", 20)
+    with nd.Index.open(tmp_path / "old.db", method="shingles", texts=True) as old:
+        old.add_many(texts(7, 5))
+        follow = old.store.changes
+
+        def changes(since: int, *, duplicates: bool) -> Any:
+            yield from follow(since, duplicates=duplicates)
+            old.add_many([{**one, "id": f"later {one['id']}"} for one in texts(8, 30)])
+
+        monkeypatch.setattr(old.store, "changes", changes)
+        with pytest.raises(IndexStoreError, match="than its log remembers"):
+            refresh(old, tmp_path / "new.db", None)
 
 
 def test_a_new_version_between_two_looks_is_taken_once(

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup.errors import IndexStoreError, MissingExtraError, SettingsError
+from neardup.online import postgresql, sqlite
 from neardup.online.store import FORMAT, Counters, Gone, Row, Store, open_store
 
 STEPS = st.lists(
@@ -191,6 +192,23 @@ def test_nothing_is_stored_where_there_is_no_room(new_url: Callable[[str], str])
     with store.writing() as writer:
         writer.put([Row(1, "1", 0, 0, *[None] * 5, bytes(4096))])  # type: ignore[arg-type]
     assert list(store.get(["1"])) == ["1"]
+    store.close()
+
+
+def test_the_log_of_what_went_away_ends(durable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for store_ in (sqlite, postgresql):
+        monkeypatch.setattr(store_, "LOG", 10)
+    store = open_store(durable)
+    store.create({}, {})
+    for seq in range(1, 60, 2):
+        with store.writing() as writer:
+            writer.put([Row(seq, str(seq), seq, 0, *[None] * 5, b"")])  # type: ignore[arg-type]
+            if seq % 3:
+                writer.remove(seq + 1, [seq])
+            else:
+                writer.expire(seq + 1, seq + 1)
+    gone = [one.seq for one in store.changes(1, duplicates=True) if isinstance(one, Gone)]
+    assert gone == [52, 54, 56, 58, 60]
     store.close()
 
 

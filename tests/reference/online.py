@@ -61,6 +61,7 @@ class Doc:
     id: str
     text: str
     time: int
+    group: str | None = None
     of: Doc | None = None
     of_id: str | None = None  # stays when the document goes
     score: Fraction | None = None
@@ -78,15 +79,20 @@ class Replay:
     docs: list[Doc] = field(default_factory=list)  # in order of arrival
     newest: int | None = None
 
-    def add(self, id_: str, text: str, date: int | None, now: int) -> Doc:
+    def add(self, id_: str, text: str, date: int | None, now: int, group: str | None = None) -> Doc:
         time = self._time(date, now)
         self.newest = time if self.newest is None else max(self.newest, time)
         if self.unit:
             self.expire(self._floor(self.newest))
-        return self._arrive(Doc(id_, text, time))
+        return self._arrive(Doc(id_, text, time, group))
 
     def check(
-        self, text: str, date: int | None, now: int, max_age: int | None = None
+        self,
+        text: str,
+        date: int | None,
+        now: int,
+        max_age: int | None = None,
+        group: str | None = None,
     ) -> tuple[str, Fraction] | None:
         time = self._time(date, now)
         newest = max(time, time if self.newest is None else self.newest)
@@ -96,15 +102,17 @@ class Replay:
             if (not self.unit or doc.time >= self._floor(newest))
             and (max_age is None or doc.time >= time - max_age)
         ]
-        best = self._best(text, there)
+        best = self._best(text, group, there)
         return (best[0].id, best[1]) if best else None
 
     def remove(self, id_: str) -> None:
         self._again(self._take_out(id_))
 
-    def update(self, id_: str, text: str, date: int | None, now: int) -> Doc:
+    def update(
+        self, id_: str, text: str, date: int | None, now: int, group: str | None = None
+    ) -> Doc:
         orphans = self._take_out(id_) if id_ in [doc.id for doc in self.docs] else []
-        made = self.add(id_, text, date, now)
+        made = self.add(id_, text, date, now, group)
         newest = self.newest or 0
         self._again([doc for doc in orphans if not self.unit or doc.time >= self._floor(newest)])
         return made
@@ -130,19 +138,20 @@ class Replay:
             self._arrive(doc)
 
     def _arrive(self, doc: Doc) -> Doc:
-        best = self._best(doc.text, self.docs)
+        best = self._best(doc.text, doc.group, self.docs)
         if best:
             doc.of, doc.score = best
             doc.of_id = best[0].id
         self.docs.append(doc)
         return doc
 
-    def _best(self, text: str, among: list[Doc]) -> tuple[Doc, Fraction] | None:
+    def _best(self, text: str, group: str | None, among: list[Doc]) -> tuple[Doc, Fraction] | None:
         """The best score; ``max`` gives the first of several, which came first."""
         found = [
             (doc, scored)
             for doc in among
-            if (self.against == "seen" or doc.of_id is None)
+            if doc.group == group
+            and (self.against == "seen" or doc.of_id is None)
             and (scored := self.measure.score(text, doc.text)) is not None
         ]
         return max(found, key=lambda one: one[1], default=None)

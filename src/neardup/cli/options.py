@@ -16,6 +16,7 @@ from neardup.cli.failures import DEBUG
 from neardup.cli.policy import action_option, policy_from, policy_option
 
 if TYPE_CHECKING:
+    from neardup.methods.method import Method
     from neardup.plan import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,6 +46,17 @@ def _threshold(
         ) from None
 
 
+def methods(
+    _ctx: click.Context, _option: click.Parameter, value: tuple[str, ...]
+) -> str | Method | None:
+    """One as it is named, so that other options may change it; several as one."""
+    if len(value) < 2:
+        return value[0] if value else None
+    from neardup.methods.combined import one_or_any
+
+    return one_or_any(list(value))
+
+
 debug_option = click.option(
     "--debug",
     is_flag=True,
@@ -64,6 +76,16 @@ verbose_option = click.option(
     callback=_verbose,
     help="Show the log: stages with counts and seconds, warnings.",
 )
+
+methods_option = click.option(
+    "--method",
+    metavar="NAME",
+    multiple=True,
+    callback=methods,
+    help="How to compare. May be repeated, each with its parameters ('shingles words=3'): then one "
+    "is enough, and it is said which.  [default: rareshingles]",
+)
+WITHIN = "Compare only documents with the same value in COL."
 
 EXTRACT = (
     "How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for the text "
@@ -116,9 +138,7 @@ _OPTIONS = (
         help="The encoding of text files and CSV.  [default: text files detected, CSV UTF-8]",
     ),
     click.option("--extract", metavar="HOW", help=EXTRACT),
-    click.option(
-        "--within", metavar="COL", help="Compare only documents with the same value in COL."
-    ),
+    click.option("--within", metavar="COL", help=WITHIN),
     click.option("--keep", metavar="ORDER", help=KEEP),
     policy_option,
     action_option,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import debug_option, threshold_option, verbose_option
+from neardup.cli.options import debug_option, methods, threshold_option, verbose_option
 
 if TYPE_CHECKING:
     from neardup.online.index import Index
@@ -51,7 +51,13 @@ _FOLDER = click.Path(path_type=Path)
     help="Where items are while they are worked on.  [default: .neardup-watch in the watched "
     "folder; for stdin, in that of --forward, else here]",
 )
-@click.option("--method", metavar="NAME", help="Of a new index: how to compare.")
+@click.option(
+    "--method",
+    metavar="NAME",
+    multiple=True,
+    callback=methods,
+    help="Of a new index: how to compare. May be repeated: then one is enough.",
+)
 @threshold_option
 @click.option(
     "--set",
@@ -74,6 +80,15 @@ _FOLDER = click.Path(path_type=Path)
     "--date",
     metavar="COL",
     help="The field of the time in JSON; feeds have date.  [default: the time of arrival counts]",
+)
+@click.option(
+    "--within", metavar="COL", help="Of a new index: compare only items with the same value in COL."
+)
+@click.option(
+    "--texts",
+    is_flag=True,
+    default=None,
+    help="Of a new index: store the texts too, so that notes tell the kind of duplicate.",
 )
 @click.option("--once", is_flag=True, help="Work off what is there, then stop.")
 @click.option(

@@ -7,6 +7,7 @@ the threshold of each: agreement takes the weakest, union the strongest.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,8 +132,7 @@ class Combined:
         )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        rows = unpacked(evidence, [part.evidence_dtype for part in self.parts])
-        made = [part.score(one, a, b) for part, one in zip(self.parts, rows, strict=True)]
+        made = self._scores(evidence, a, b)
         scaled = [_scaled(one, part.threshold) for part, one in zip(self.parts, made, strict=True)]
         everyone = self.rule == "agreement"
         passed = (np.logical_and if everyone else np.logical_or).reduce(
@@ -140,6 +140,25 @@ class Combined:
         )
         score = (np.minimum if everyone else np.maximum).reduce(scaled)
         return Scores(passed, agreeing(score, passed, self.threshold))
+
+    def passed_by(self, evidence: Ragged, a: Array, b: Array) -> list[tuple[str, ...]]:
+        passed = np.array([one.passed for one in self._scores(evidence, a, b)])
+        return [tuple(itertools.compress(self.methods, pair)) for pair in passed.T]
+
+    def _scores(self, evidence: Ragged, a: Array, b: Array) -> list[Scores]:
+        """Of each part."""
+        rows = unpacked(evidence, [part.evidence_dtype for part in self.parts])
+        return [part.score(one, a, b) for part, one in zip(self.parts, rows, strict=True)]
+
+
+def one_or_any(given: object) -> str | Method:
+    """A method, or several of which one is enough, each as :class:`Combined` takes it."""
+    if isinstance(given, str | Method):
+        return given
+    methods = _written(given)
+    if not methods:
+        raise SettingsError("There is no method in the list.", hint="name one, or leave it out.")
+    return Combined(methods, "union") if len(methods) > 1 else read_method(methods[0])
 
 
 @dataclass(frozen=True)

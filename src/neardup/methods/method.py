@@ -129,6 +129,15 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
+class SaysWhich(Method, Protocol):
+    """A method made of several, which can say by which of them a pair passes."""
+
+    def passed_by(self, evidence: Ragged, a: Array, b: Array) -> list[tuple[str, ...]]:
+        """Of each pair, the methods as they are written."""
+        ...
+
+
 class Rarity(NamedTuple):
     """How often features occur in the documents at hand, by the low bits of the feature (what a
     byte says is in ``native/matching/rare.hpp``); and which share of the key space is wanted."""

@@ -9,112 +9,24 @@ falls out of the window they do not.
 
 from __future__ import annotations
 
-import functools
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
 
-from neardup.decisions.kinds import IDENTICAL, NORMALISED
 from neardup.errors import RejectedError
-from neardup.methods.method import FLAGS, TOO_SHORT, CalibratedMethod, Method
-from neardup.online.memory import Found, Memory
-from neardup.online.signing import Arrival, Signature, Signer
+from neardup.online.memory import Memory
+from neardup.online.rule import SEEN, Match, Rule
+from neardup.online.signature import Arrival, Signature
 from neardup.online.store import Counters, Row, Store, Writer
-from neardup.online.windows import Window
-from neardup.schema import KINDS
 
 FLUSH_ROWS = 1000
-KEPT, SEEN = "kept", "seen"
 
 
 class Known(Enum):
     """A document that was not taken in: its id is there already."""
 
     ID = "its id is in the index already"
-
-
-class Match(NamedTuple):
-    """What a document is a duplicate ``of``, and why."""
-
-    of: str
-    score: float
-    reason: str
-    kind: str | None = None
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What does not change while an index is open."""
-
-    signer: Signer
-    window: Window | None
-    against: str
-    dated: bool  # whether documents bring their time
-    memory: int | None = None  # bytes, beyond which the window is shortened
-
-    @property
-    def method(self) -> Method:
-        return self.signer.method
-
-    def time_of(self, arrival: Arrival, now: int, newest: int | None) -> int:
-        """As ``windows.py`` says."""
-        if not self.dated:
-            time = now
-        elif arrival.time is None:
-            time = now if newest is None else newest
-        else:
-            time = min(arrival.time, now)
-        if self.window is None or newest is None:
-            return time
-        return max(time, self.window.floor(max(newest, time)))
-
-    def floor(self, newest: int | None) -> int | None:
-        """Where the window begins."""
-        return None if self.window is None or newest is None else self.window.floor(newest)
-
-    def since(self, time: int, newest: int | None, max_age: int | None) -> int | None:
-        """From when on documents can be matched; None: all."""
-        bounds = []
-        if self.window is not None:
-            bounds.append(self.window.floor(max(time, time if newest is None else newest)))
-        if max_age is not None:
-            bounds.append(time - max_age)
-        return max(bounds, default=None)
-
-    def match(self, found: Found, signature: Signature) -> Match:
-        known = found.known
-        kind = None
-        if known.normal_digest == signature.normal_digest:
-            kind = KINDS[NORMALISED]
-        if known.text_digest == signature.text_digest:
-            kind = KINDS[IDENTICAL]
-        return Match(known.id, found.score, self.reason(signature.flags, found.score), kind)
-
-    def reason(self, flags: int, score: float) -> str:
-        """Why a document was set aside."""
-        usual, faint, threshold = self._reasons
-        why = faint if score < threshold else usual
-        return ("equal" if flags & TOO_SHORT else why) + notes(flags)
-
-    @functools.cached_property
-    def _reasons(self) -> tuple[str, str, float]:
-        method = self.method
-        faint = method.faint_reason if isinstance(method, CalibratedMethod) else method.reason
-        return method.reason, faint, method.threshold
-
-
-def kept_reason(flags: int, copies: int) -> str:
-    if flags & TOO_SHORT:
-        return "too_short" + notes(flags)
-    return ("representative" if copies else "unique") + notes(flags)
-
-
-def notes(flags: int) -> str:
-    if not flags & ~TOO_SHORT:
-        return ""
-    names = (name for bit, name in FLAGS.items() if flags & bit and bit != TOO_SHORT)
-    return f" ({', '.join(names)})"
 
 
 @dataclass
@@ -129,7 +41,9 @@ class Writing:
     now: int
     dirty: bool = False  # memory is ahead of what is durable
     _rows: list[Row] = field(default_factory=list)
+    _matches: list[Match | None] = field(default_factory=list)  # of all decided, in order
     _given: set[str] = field(default_factory=set)  # ids that arrivals brought
+    _free: range = range(0)  # numbers of which no document in the store has the name
 
     def finish(self) -> None:
         self._flush()
@@ -138,7 +52,7 @@ class Writing:
     def known(self, arrivals: Sequence[Arrival]) -> list[int]:
         """Which of the arrivals have an id that is there already, or that came before them."""
         named = [one.id for one in arrivals if one.id is not None]
-        there, places = set(self.store.get(named)), []
+        there, places = self._there(named, len(arrivals) - len(named)), []
         for place, one in enumerate(arrivals):
             if one.id in there:
                 places.append(place)
@@ -146,6 +60,17 @@ class Writing:
                 there.add(one.id)
         self._given.update(named)
         return places
+
+    def _there(self, named: Sequence[str], unnamed: int) -> set[str]:
+        """Ids that are taken; asked at once with those that documents without one will get."""
+        if not unnamed:
+            return self.store.known(named)
+        first = self.counters.last + 1
+        self._free = range(first, first + len(named) + unnamed)
+        there = self.store.known([*named, *map(_made_id, self._free)])
+        if not there.isdisjoint(map(_made_id, self._free)):
+            self._free = range(0)  # it is said when it comes to it
+        return there
 
     def refuse_known(self, arrivals: Sequence[Arrival]) -> None:
         """Before anything is changed."""
@@ -156,15 +81,30 @@ class Writing:
                 hint="replace it with update, or give the new one an id of its own.",
             )
 
-    def arrive(self, arrival: Arrival) -> Match | None:
-        return self.arrive_at(arrival, self.rule.time_of(arrival, self.now, self.counters.newest))
+    def arrive_new(self, arrivals: Sequence[Arrival]) -> list[Match | Known | None]:
+        """Those whose id is there already are left out, and said so."""
+        known = set(self.known(arrivals))
+        new = [arrival for place, arrival in enumerate(arrivals) if place not in known]
+        found = iter(self.arrive(new))
+        return [Known.ID if place in known else next(found) for place in range(len(arrivals))]
 
-    def arrive_at(self, arrival: Arrival, time: int) -> Match | None:
+    def arrive(self, arrivals: Sequence[Arrival]) -> list[Match | None]:
+        first = len(self._matches)
+        for arrival in arrivals:
+            newest = self.counters.newest
+            self.arrive_at(arrival, self.rule.time_of(arrival, self.now, newest))
+        return self._told(first)
+
+    def _told(self, first: int) -> list[Match | None]:
+        """What was decided from there on, with kinds: they are told when rows are written."""
+        self._flush()
+        return self._matches[first:]
+
+    def arrive_at(self, arrival: Arrival, time: int) -> None:
         self._advance(time)
-        match = self._decide(arrival, time)
-        if self.rule.memory is not None and match is None:
+        self._decide(arrival, time)
+        if self.rule.memory is not None and self._matches[-1] is None:
             self._shorten(self.rule.memory)
-        return match
 
     def _shorten(self, limit: int) -> None:
         """Beyond the limit the oldest slots are forgotten early; the current one stays."""
@@ -192,7 +132,7 @@ class Writing:
         self.memory.expire(before, seq)
         return self.writer.expire(seq, before)
 
-    def _decide(self, arrival: Arrival, time: int) -> Match | None:
+    def _decide(self, arrival: Arrival, time: int) -> None:
         self.dirty = True
         signature = self.memory.as_first(arrival.signature, self.rule.signer)
         found = self.memory.best(signature)
@@ -204,13 +144,13 @@ class Writing:
         else:
             self.memory.pass_by(signature)
         kept_seq = found.known.seq if found else None
-        of, score, reason, kind = match or (None,) * 4
-        packed, flags = signature.pack(), signature.flags
-        row = Row(seq, id_, time, flags, kept_seq, of, score, reason, kind, packed, arrival.text)
-        self._rows.append(row)
+        of, score, reason, kind, by = match or (None,) * 5
+        decided = seq, id_, time, signature.flags, kept_seq, of, score, reason, kind
+        packed, named = signature.pack(), json.dumps(by, ensure_ascii=False) if by else None
+        self._rows.append(Row(*decided, packed, arrival.text, arrival.within, named))
+        self._matches.append(match)
         if len(self._rows) >= FLUSH_ROWS:
             self._flush()
-        return match
 
     def take_out(self, row: Row) -> list[Row]:
         """Removes a document; those that were set aside for it go too, to arrive again. Where
@@ -235,19 +175,19 @@ class Writing:
         have fallen out of the window meanwhile."""
         dtype = self.rule.method.evidence_dtype
         floor = self.rule.floor(self.counters.newest)
-        found = {}
-        for row in rows:
-            if floor is not None and row.time < floor:
-                continue
+        back = [row for row in rows if floor is None or row.time >= floor]
+        first = len(self._matches)
+        for row in back:
             signature = Signature.unpack(row.signature, dtype)
-            arrival = Arrival(row.id, row.time, signature, row.text)
-            found[row.id] = self._decide(arrival, row.time)
-        return found
+            arrival = Arrival(row.id, row.time, signature, row.text, row.within)
+            self._decide(arrival, row.time)
+        return dict(zip((row.id for row in back), self._told(first), strict=True))
 
     def _new_id(self, seq: int) -> str:
         """As in a run over a list of texts."""
-        made = f"input:{seq}"
-        if made in self._given or self.store.get([made]):
+        made = _made_id(seq)
+        taken = made in self._given or (seq not in self._free and self.store.known([made]))
+        if taken:
             raise RejectedError(
                 f"A document without an id would be {made!r}, but there is one of that name.",
                 hint="give documents ids of their own.",
@@ -259,6 +199,32 @@ class Writing:
         return self.counters.last
 
     def _flush(self) -> None:
-        if self._rows:
-            self.writer.put(self._rows)
-            self._rows = []
+        """Before anything goes, so that all that was matched is there still."""
+        if not self._rows:
+            return
+        if self.rule.kinds:
+            self._tell_kinds()
+        self.writer.put(self._rows)
+        self._rows = []
+
+    def _tell_kinds(self) -> None:
+        rows, first = self._rows, len(self._matches) - len(self._rows)
+        texts = [row.text for row in rows]
+        found = self.rule.with_kinds(self._matches[first:], texts, self._texts)
+        self._matches[first:] = found
+        self._rows = [
+            row._replace(kind=match.kind) if match else row
+            for row, match in zip(rows, found, strict=True)
+        ]
+
+    def _texts(self, ids: Sequence[str]) -> dict[str, str | None]:
+        ours = {row.id: row.text for row in self._rows}
+        return texts_of(self.store, [id_ for id_ in ids if id_ not in ours]) | ours
+
+
+def _made_id(seq: int) -> str:
+    return f"input:{seq}"
+
+
+def texts_of(store: Store, ids: Sequence[str]) -> dict[str, str | None]:
+    return {id_: row.text for id_, row in store.get(ids).items()}

@@ -6,10 +6,10 @@ store, so it can be forgotten at any time.
 
 from __future__ import annotations
 
-from neardup.online.arrivals import SEEN, Rule
 from neardup.online.memory import Memory
-from neardup.online.signing import Signature
-from neardup.online.store import Counters, Gone, Row, Store
+from neardup.online.rule import SEEN, Rule
+from neardup.online.signature import Signature
+from neardup.online.store import LOG, Counters, Gone, Row, Store
 
 
 class Cache:
@@ -29,7 +29,8 @@ class Cache:
         return self._memory
 
     def upto(self, counters: Counters) -> Memory:
-        if self._memory is None:
+        behind = counters.last - self.seen.last
+        if self._memory is None or (self.seen.last and behind > LOG // 2):  # others go on meanwhile
             self._memory, self.seen = Memory(self._rule.method, self._rule.window), Counters()
         if counters.last > self.seen.last:
             everyone = self._rule.against == SEEN

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import threading
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from neardup import schema
-from neardup.online.arrivals import kept_reason
-from neardup.online.store import Row
+from neardup.errors import RejectedError
+from neardup.online.rule import kept_reason
+from neardup.online.store import Row, Store
 
 COLUMNS = ("id", "decision", "reason", "kept_id", "score", "kind")
 
@@ -26,6 +29,53 @@ class Entry(NamedTuple):
     score: float | None = None
     kind: str | None = None
     text: str | None = None
+    within: str | None = None
+    by: tuple[str, ...] | None = None
+
+
+class Entries:
+    """What is in a store, one document or all."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.RLock()
+
+    def get(self, id: str) -> Entry:
+        with self._lock:
+            row = self._store.get([id]).get(id)
+            if row is None:
+                raise unknown(id)
+            return entry_of(row, len(self._store.linked(row.seq)))
+
+    def __contains__(self, id: object) -> bool:
+        with self._lock:
+            return isinstance(id, str) and bool(self._store.known([id]))
+
+    def __iter__(self) -> Iterator[Entry]:
+        """In order of arrival, read in pages: what comes or goes meanwhile may be there or not."""
+        last = 0
+        while page := self._page(last):
+            yield from (entry_of(row, copies) for row, copies in page)
+            last = page[-1][0].seq
+
+    def _page(self, last: int) -> list[tuple[Row, int]]:
+        with self._lock:
+            return self._store.rows(last)
+
+    def __len__(self) -> int:
+        with self._lock:
+            return self._store.totals()["documents"]
+
+    def decisions(self) -> pa.Table:
+        """Every document once, in order of arrival, with the columns of a run that apply."""
+        with self._lock:
+            return decisions_of(self)
+
+
+def unknown(id: str) -> RejectedError:
+    return RejectedError(
+        f"The index has no document {id!r}.", hint="is it spelled as it was added?"
+    )
 
 
 def entry_of(row: Row, copies: int) -> Entry:
@@ -33,8 +83,9 @@ def entry_of(row: Row, copies: int) -> Entry:
     aside = row.kept_seq is not None
     reason = row.reason if aside and row.reason else kept_reason(row.flags, copies)
     decision = schema.DUPLICATE if aside else schema.KEPT
-    time = moment(row.time)
-    return Entry(row.id, time, decision, reason, row.kept_id, row.score, row.kind, row.text)
+    said = row.kept_id, row.score, row.kind, row.text, row.within
+    by = tuple(json.loads(row.by)) if row.by else None
+    return Entry(row.id, moment(row.time), decision, reason, *said, by)
 
 
 def moment(milliseconds: int) -> datetime:

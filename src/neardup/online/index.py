@@ -6,7 +6,6 @@ With frozen artefacts, adding a collection document by document gives the decisi
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,26 +14,20 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.documents.columns import Columns
 from neardup.errors import NoIndexError, RejectedError
-from neardup.methods.method import Method
-from neardup.online import opening
-from neardup.online.arrivals import Known, Match, Rule, Writing
-from neardup.online.cache import Cache
-from neardup.online.entries import Entry, decisions_of, entry_of, moment
-from neardup.online.signing import Arrival, Document
+from neardup.online.arrivals import Known, Writing
+from neardup.online.checking import Checking
+from neardup.online.entries import unknown
+from neardup.online.opening import opened
+from neardup.online.rule import Match
+from neardup.online.settings import IndexSettings
+from neardup.online.signing import Document, Signer
 from neardup.online.store import Row, Store, no_index, open_store
-from neardup.online.windows import milliseconds, span
+from neardup.online.windows import milliseconds
 
 
-class Index:
+class Index(Checking):
     """Opened with :meth:`open`. Safe to use from several threads; they take turns."""
-
-    def __init__(self, store: Store, rule: Rule, clock: Callable[[], float] = time.time) -> None:
-        self._store, self._rule, self._clock = store, rule, clock
-        self._lock = threading.RLock()
-        self._cache = Cache(store, rule)
-        self._checks, self._check_seconds = 0, 0.0
 
     @classmethod
     def open(
@@ -48,53 +41,38 @@ class Index:
         """The index at ``url``: the file of an SQLite database, ``postgresql://…`` or ``memory:``.
 
         A new one is made with ``method``, ``threshold`` and parameters as in :func:`neardup.dedup`;
-        ``text``, ``id``, ``date`` (columns); ``window`` ("24h"; None remembers all); ``against``
-        ("kept" or "seen"); ``artefacts`` (a Result or the folder of a run); ``run`` (a folder: its
-        method, artefacts and kept documents); ``texts`` (whether they are stored). One that is
-        there has all that in it; what is given must be the same. With ``create=False`` it has to be
-        there. ``memory`` ("500MB") holds while it is open: beyond it the window is shortened.
+        of a list of methods one is enough. ``text``, ``id``, ``date``, ``within`` (columns);
+        ``window`` ("24h"; None remembers all); ``against`` ("kept" or "seen"); ``artefacts`` (a
+        Result or the folder of a run); ``run`` (a folder: its method, artefacts and kept
+        documents); ``texts`` (whether they are stored). One that is there has all that in it; what
+        is given must be the same. With ``create=False`` it has to be there. While it is open hold
+        ``memory`` ("500MB": beyond it the window is shortened) and ``kinds`` (False: texts are not
+        aligned to tell them).
         """
-        written = opening.IndexSettings.of(settings)
+        written = IndexSettings.of(settings)
         store = open_store(url, create=create)
         try:
             if not create and store.description() is None:
                 raise no_index(store.url)
-            return cls._opened(store, written, clock)
+            description, rule = opened(store, written)
+            index = cls(store, rule, clock)
+            if (run := written.run or description["run"]) is not None:
+                index._begin(Path(run))
         except BaseException:
             store.close()
             raise
-
-    @classmethod
-    def _opened(
-        cls, store: Store, written: opening.IndexSettings, clock: Callable[[], float]
-    ) -> Index:
-        description, new = store.description(), False
-        if description is None:
-            made, artefacts = opening.described(written)
-            files = opening.packed(artefacts)
-            opening.unpacked(files, made)  # what cannot be read again is refused now
-            store.create(made, files)
-            description, new = store.description(), True
-            assert description is not None
-        opening.check_same(written, description, store.url)
-        found = opening.unpacked(store.artefacts(), description)
-        index = cls(store, opening.rule_of(description, found, written.memory), clock)
-        if new and written.run is not None:
-            index._take_kept(Path(written.run))
         return index
 
     @classmethod
     def exists(cls, url: str | Path) -> bool:
         try:
-            cls.open(url, create=False).close()
+            store = open_store(url, create=False)
         except NoIndexError:
             return False
-        return True
-
-    @property
-    def method(self) -> Method:
-        """With the threshold where it cuts."""
-        return self._rule.method
+        try:
+            return store.description() is not None
+        finally:
+            store.close()
 
     def described(self) -> dict[str, Any]:
         """What the index was made with: only data."""
@@ -105,44 +83,17 @@ class Index:
     def store(self) -> Store:
         return self._store
 
-    @property
-    def columns(self) -> Columns:
-        """What to read of files for this index."""
-        return self._rule.signer.reading
-
-    def _take_kept(self, folder: Path) -> None:
+    def _begin(self, folder: Path) -> None:
+        """With the kept documents of a run: all or none, so who was killed here begins again."""
         from neardup.online.taking import kept_of_run
 
-        for chunk in kept_of_run(folder).chunks(self.columns):
-            self.add_records(chunk.read().records)
-
-    def check(self, document: Document, *, max_age: str | None = None) -> Match | None:
-        """What the document would be a duplicate of; nothing is stored. With ``max_age`` ("6h")
-        only documents that are at most so much older count."""
-        began = time.perf_counter()
-        age = None if max_age is None else span("max_age", max_age)
-        arrival = self._rule.signer.sign_one(document)
-        with self._lock:
-            match = self._checked(arrival, age)
-            self._checks += 1
-            self._check_seconds += time.perf_counter() - began
-        return match
-
-    def check_records(
-        self, records: pa.RecordBatch, *, max_age: str | None = None
-    ) -> list[Match | None]:
-        """Documents as a reader gives them (``schema.documents``); each is asked for itself."""
-        age = None if max_age is None else span("max_age", max_age)
-        arrivals = self._rule.signer.sign_records(records)
-        with self._lock:
-            return [self._checked(arrival, age) for arrival in arrivals]
-
-    def _checked(self, arrival: Arrival, age: int | None) -> Match | None:
-        memory, newest = self._cache.current(), self._cache.seen.newest
-        at = self._rule.time_of(arrival, self._now(), newest)
-        signature = memory.as_first(arrival.signature, self._rule.signer)
-        found = memory.best(signature, self._rule.since(at, newest, age))
-        return self._rule.match(found, signature) if found else None
+        if self._store.counters().last:
+            return
+        chunks = kept_of_run(folder).chunks(self.columns)
+        with self._writing() as writing:
+            if not writing.counters.last:  # else another process was faster
+                for chunk in chunks:
+                    writing.arrive_new(self._rule.signer.sign_records(chunk.read().records))
 
     def add(self, document: Document) -> Match | None:
         """Checks and stores at once: None where it is kept. One that is a duplicate is stored too,
@@ -150,31 +101,26 @@ class Index:
         arrival = self._rule.signer.sign_one(document)
         with self._writing() as writing:
             writing.refuse_known([arrival])
-            return writing.arrive(arrival)
+            return writing.arrive([arrival])[0]
 
     def add_many(self, documents: Sequence[Document]) -> list[Match | None]:
         """In order, all or none; one answer a document."""
         arrivals = self._rule.signer.sign(documents)
         with self._writing() as writing:
             writing.refuse_known(arrivals)
-            return [writing.arrive(arrival) for arrival in arrivals]
+            return writing.arrive(arrivals)
 
     def add_records(self, records: pa.RecordBatch) -> list[Match | Known | None]:
         """Documents as a reader gives them (``schema.documents``). One whose id is there already is
         left out, and said so."""
         arrivals = self._rule.signer.sign_records(records)
         with self._writing() as writing:
-            known = writing.known(arrivals)
-            return [
-                Known.ID if place in known else writing.arrive(arrival)
-                for place, arrival in enumerate(arrivals)
-            ]
+            return writing.arrive_new(arrivals)
 
     def take_rows(self, rows: Sequence[Row]) -> None:
         """Documents of another index, from their texts, at their times."""
         signer = self._rule.signer
-        named = [{signer.columns.id_name: row.id, signer.columns.text: row.text} for row in rows]
-        arrivals = signer.sign(named)
+        arrivals = signer.sign([_document(row, signer) for row in rows])
         with self._writing() as writing:
             writing.refuse_known(arrivals)
             for arrival, row in zip(arrivals, rows, strict=True):
@@ -192,7 +138,7 @@ class Index:
         with self._writing() as writing:
             old = self._store.get([arrival.id]).get(arrival.id)
             orphans = writing.take_out(old) if old else []
-            match = writing.arrive(arrival)
+            (match,) = writing.arrive([arrival])
             writing.again(orphans)
         return match
 
@@ -202,7 +148,7 @@ class Index:
         with self._writing() as writing:
             row = self._store.get([id]).get(id)
             if row is None:
-                raise _unknown(id)
+                raise unknown(id)
             return writing.again(writing.take_out(row))
 
     def expire(self, before: Any) -> int:
@@ -216,50 +162,6 @@ class Index:
         with self._writing() as writing:
             return writing.expire(moment)
 
-    def get(self, id: str) -> Entry:
-        with self._lock:
-            row = self._store.get([id]).get(id)
-            if row is None:
-                raise _unknown(id)
-            return entry_of(row, len(self._store.linked(row.seq)))
-
-    def __contains__(self, id: object) -> bool:
-        with self._lock:
-            return isinstance(id, str) and bool(self._store.get([id]))
-
-    def __iter__(self) -> Iterator[Entry]:
-        """In order of arrival."""
-        for row, copies in self._store.rows():
-            yield entry_of(row, copies)
-
-    def __len__(self) -> int:
-        with self._lock:
-            return self._store.totals()["documents"]
-
-    def decisions(self) -> pa.Table:
-        """Every document once, in order of arrival, with the columns of a run that apply."""
-        return decisions_of(self)
-
-    def stats(self) -> dict[str, Any]:
-        """Counts, memory, and whether checking pays: a check costs ``check_seconds``, so it does
-        where processing a document costs more than ``pays_from_seconds``."""
-        with self._lock:
-            memory, totals = self._cache.current(), self._store.totals()
-            newest = self._cache.seen.newest
-            seconds = self._check_seconds / self._checks if self._checks else None
-            share = totals["duplicates"] / totals["documents"] if totals["documents"] else 0.0
-            return {
-                **totals,
-                "matchable": len(memory),
-                "evidence_bytes": memory.evidence_bytes,
-                "postings_bytes": memory.postings_bytes,
-                "newest": None if newest is None else moment(newest),
-                "checks": self._checks,
-                "check_seconds": seconds,
-                "duplicate_share": share,
-                "pays_from_seconds": seconds / share if seconds and share else None,
-            }
-
     def close(self) -> None:
         with self._lock:
             self._store.close()
@@ -270,9 +172,6 @@ class Index:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _now(self) -> int:
-        return int(self._clock() * 1000)
 
     @contextmanager
     def _writing(self) -> Iterator[Writing]:
@@ -293,7 +192,6 @@ class Index:
                 raise
 
 
-def _unknown(id: str) -> RejectedError:
-    return RejectedError(
-        f"The index has no document {id!r}.", hint="is it spelled as it was added?"
-    )
+def _document(row: Row, signer: Signer) -> Document:
+    made = {signer.columns.id_name: row.id, signer.columns.text: row.text}
+    return made if signer.within is None else {**made, signer.within: row.within}

@@ -20,7 +20,8 @@ from neardup import _native
 from neardup.matching.bitmap_window import HOURS
 from neardup.matching.window_postings import WindowPostings
 from neardup.methods.method import Method
-from neardup.online.signing import Signature, meets_in_window
+from neardup.online.signature import Signature
+from neardup.online.signing import meets_in_window
 from neardup.online.windows import Window
 from neardup.schema import Array
 

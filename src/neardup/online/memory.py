@@ -15,7 +15,8 @@ import numpy as np
 
 from neardup.methods.method import CalibratedMethod, Method, Scores
 from neardup.online.meeting import meeting
-from neardup.online.signing import Signature, Signer
+from neardup.online.signature import Signature
+from neardup.online.signing import Signer
 from neardup.online.windows import Window
 from neardup.schema import Array, Ragged, offsets_of
 
@@ -33,6 +34,7 @@ class Known:
     text_digest: int
     normal_digest: int
     cut: float
+    group: int
     evidence: Array
 
 
@@ -78,7 +80,8 @@ class Memory:
         number = len(self._known)
         s = signature
         self._meeting.add(s, number, time)
-        self._known.append(Known(seq, id_, time, s.text_digest, s.normal_digest, s.cut, s.evidence))
+        digests = s.text_digest, s.normal_digest
+        self._known.append(Known(seq, id_, time, *digests, s.cut, s.group, s.evidence))
         self._seqs.append(seq)
         self._equal.setdefault(s.digest, []).append(number)
         self.evidence_bytes += s.evidence.nbytes
@@ -138,7 +141,8 @@ class Memory:
         if equal and self._confirmed(equal[0], signature):
             return Found(equal[0], 1.0)
         met = self._meeting.meet(signature)
-        candidates = self._alive(met.tolist(), since) if len(met) else []
+        there = self._alive(met.tolist(), since) if len(met) else []
+        candidates = [known for known in there if known.group == signature.group]
         if not candidates:
             return None
         passed, score, _ = self._scores(candidates, signature)
@@ -154,10 +158,10 @@ class Memory:
     def _confirmed(self, known: Known, signature: Signature) -> bool:
         if not self._method.confirms_copies:
             return True
-        return bool(self._method.score(*_pairs([known], signature)).passed[0])
+        return bool(self._method.score(*evidence_pairs([known], signature)).passed[0])
 
     def _scores(self, candidates: list[Known], signature: Signature) -> Scores:
-        pairs = _pairs(candidates, signature)
+        pairs = evidence_pairs(candidates, signature)
         scores = self._method.score(*pairs)
         if not self._calibrated or signature.cut != signature.cut:
             return scores
@@ -176,7 +180,7 @@ class Memory:
         return Scores(scores.passed | out, np.where(out & ~scores.passed, whole, scores.score))
 
 
-def _pairs(candidates: list[Known], signature: Signature) -> tuple[Ragged, Array, Array]:
+def evidence_pairs(candidates: list[Known], signature: Signature) -> tuple[Ragged, Array, Array]:
     """Evidence of the candidates and then of the document, and the pairs of each with it."""
     rows = [known.evidence for known in candidates]
     rows.append(signature.evidence)

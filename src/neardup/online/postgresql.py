@@ -8,17 +8,16 @@ anything, so two duplicates that arrive at the same moment are never both kept.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import merge
 from typing import Any
 
 from neardup.errors import IndexStoreError
 from neardup.online.server import Server
-from neardup.online.store import FORMAT, Counters, Gone, Row, check_format
+from neardup.online.store import FORMAT, LOG, PAGE, Counters, Gone, Row, check_format
 
 BUSY_SECONDS = 60.0
-PAGE = 1000  # rows of one answer: an index is read in little memory, with no cursor left open
 
 # A btree takes no ids beyond 2,700 bytes; an index of hashes takes any. Signatures look like noise:
 # the server need not try to compress them.
@@ -37,6 +36,8 @@ CREATE TABLE documents (
     kind TEXT,
     signature BYTEA NOT NULL,
     text TEXT,
+    within TEXT,
+    by TEXT,
     EXCLUDE USING hash (id WITH =)
 );
 ALTER TABLE documents ALTER COLUMN signature SET STORAGE EXTERNAL;
@@ -116,18 +117,26 @@ class PostgresStore:
         # An index that is read for the first time has nothing that could go away.
         query = "SELECT seq, removed, before FROM gone WHERE seq > %s ORDER BY seq"
         gone = self._server.ask(query, [since]) if since else []
-        rows: Iterable[Row | Gone] = map(_restored, self._pages(COLUMNS, kept, since))
+        rows: Iterable[Row | Gone] = map(_restored, self._pages(kept, since))
         return merge(rows, map(Gone._make, gone), key=lambda one: one.seq)
 
-    def _pages(self, columns: str, where: str = "", since: int = 0) -> Iterator[tuple[Any, ...]]:
-        query = f"SELECT {columns} FROM documents WHERE seq > %s {where} ORDER BY seq LIMIT {PAGE}"
-        while page := self._server.ask(query, [since]):
+    def _pages(self, where: str, since: int) -> Iterator[tuple[Any, ...]]:
+        while page := self._page(COLUMNS, where, since):
             yield from page
             since = page[-1][0]
 
+    def _page(self, columns: str, where: str, since: int) -> list[tuple[Any, ...]]:
+        query = f"SELECT {columns} FROM documents WHERE seq > %s {where} ORDER BY seq LIMIT {PAGE}"
+        return self._server.ask(query, [since])
+
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        found = self._rows("id = ANY(%s)", [[_storable(id_) for id_ in ids]]) if ids else []
+        found = self._rows("id = ANY(%s)", [list(map(_storable, ids))]) if ids else []
         return {row.id: row for row in found}
+
+    def known(self, ids: Sequence[str]) -> set[str]:
+        query = "SELECT id FROM documents WHERE id = ANY(%s)"
+        found = self._server.ask(query, [list(map(_storable, ids))]) if ids else []
+        return {_plain(id_) for (id_,) in found}
 
     def linked(self, seq: int) -> list[Row]:
         return self._rows("kept_seq = %s", [seq])
@@ -136,10 +145,10 @@ class PostgresStore:
         query = f"SELECT {COLUMNS} FROM documents WHERE {where} ORDER BY seq"
         return list(map(_restored, self._server.ask(query, given)))
 
-    def rows(self) -> Iterator[tuple[Row, int]]:
+    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
         copies = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
-        for *row, count in self._pages(f"{LIGHT}, {copies}"):
-            yield _restored(row), count
+        page = self._page(f"{LIGHT}, {copies}", "", since)
+        return [(_restored(row), count) for *row, count in page]
 
     def totals(self) -> dict[str, int]:
         ((count, aside),) = self._server.ask("SELECT count(*), count(kept_seq) FROM documents")
@@ -168,11 +177,16 @@ class _Writer:
         for number, one in enumerate(rows, seq):
             self._server.run("DELETE FROM documents WHERE seq = %s", [one])
             self._server.run("INSERT INTO gone VALUES (%s, %s, NULL)", [number, one])
+        self._prune(seq)
 
     def expire(self, seq: int, before: int) -> int:
         found = self._server.run("DELETE FROM documents WHERE time < %s", [before])
         self._server.run("INSERT INTO gone VALUES (%s, NULL, %s)", [seq, before])
+        self._prune(seq)
         return found
+
+    def _prune(self, seq: int) -> None:
+        self._server.run("DELETE FROM gone WHERE seq <= %s", [seq - LOG])
 
 
 def _storable(text: str) -> str:
@@ -182,16 +196,21 @@ def _storable(text: str) -> str:
 
 
 def _stored(row: Row) -> Row:
-    kept_id, text = (one and _storable(one) for one in (row.kept_id, row.text))
-    return row._replace(id=_storable(row.id), kept_id=kept_id, text=text)
+    return _written(row, _storable)
 
 
 def _restored(found: Iterable[Any]) -> Row:
     row = Row._make(found)
-    if not any(one and _MARK in one for one in (row.id, row.kept_id, row.text)):
-        return row
-    id_, kept_id, text = (one and _plain(one) for one in (row.id, row.kept_id, row.text))
-    return row._replace(id=id_ or "", kept_id=kept_id, text=text)
+    return _written(row, _plain) if any(one and _MARK in one for one in _texts(row)) else row
+
+
+def _texts(row: Row) -> tuple[str | None, ...]:
+    return row.id, row.kept_id, row.text, row.within, row.by
+
+
+def _written(row: Row, how: Callable[[str], str]) -> Row:
+    id_, kept_id, text, within, by = (one and how(one) for one in _texts(row))
+    return row._replace(id=id_ or "", kept_id=kept_id, text=text, within=within, by=by)
 
 
 def _plain(text: str) -> str:

@@ -13,9 +13,9 @@ from itertools import groupby, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.errors import SettingsError
+from neardup.errors import IndexStoreError, SettingsError
 from neardup.online.index import Index
-from neardup.online.store import Gone, Row, Store
+from neardup.online.store import LOG, Gone, Row, Store
 
 BATCH = 1000
 
@@ -38,12 +38,13 @@ def refresh(old: Index, url: str | Path, artefacts: Any) -> Refreshed:
             "The index has no texts, so they cannot be signed again.",
             hint="make it with texts=True (--texts), or build a new one from the documents.",
         )
-    if others := old.columns.extra:
+    if others := [name for name in old.columns.extra if name != made["within"]]:
         raise SettingsError(
             f"The method also reads {', '.join(map(repr, others))}, which the index does not have.",
             hint="build a new one from the documents.",
         )
-    settings = {name: made[name] for name in ("text", "id", "date", "window", "against", "texts")}
+    names = ("text", "id", "date", "window", "against", "texts", "within")
+    settings = {name: made[name] for name in names}
     asked = {"method": made["method"], "set": made["asked"]}
     with Index.open(url, artefacts=artefacts, **asked, **settings) as new:
         _follow(old.store, new)
@@ -55,12 +56,21 @@ def _follow(store: Store, new: Index) -> None:
     ids: dict[int, str] = {}
     seen = 0
     while (now := store.counters().last) > seen:
+        if seen and now - seen > LOG // 2:
+            raise _too_fast(store.url)
         # What comes after is read in the next round, once.
         there = takewhile(lambda one: one.seq <= now, store.changes(seen, duplicates=True))
         for _, run in groupby(there, key=type):
             for some in _batches(run):
                 _take(new, some, ids)
         seen = now
+
+
+def _too_fast(url: str) -> IndexStoreError:
+    return IndexStoreError(
+        f"More happened to {url} than its log remembers while it was read.",
+        hint="refresh it when less is written; the new index is not whole, so delete it.",
+    )
 
 
 def _batches(run: Iterator[Row | Gone]) -> Iterator[list[Any]]:

@@ -1,18 +1,16 @@
 """Documents → what an index keeps of them, by the method's own ``prepare`` with frozen artefacts.
 
-A :class:`Signature` is one entry of :class:`~neardup.methods.method.Prepared`, packed into bytes
-for a store. Where documents meet in a bitmap window they have no keys. Where the method is
-calibrated, a document with an own cut also gets keys for its faint pairs: its rare features.
+A :class:`Signature` is one entry of :class:`~neardup.methods.method.Prepared`. Where documents meet
+in a bitmap window they have no keys. Where the method is calibrated, a document with an own cut has
+keys for its faint pairs too: its rare features.
 """
 
 from __future__ import annotations
 
 import functools
-import math
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -23,70 +21,21 @@ from neardup.documents.columns import Columns
 from neardup.documents.lists import DictChunk
 from neardup.errors import RejectedError
 from neardup.methods.method import (
-    TOO_SHORT,
     CalibratedMethod,
     Method,
     Prepared,
     ReadsTexts,
     WindowMethod,
 )
+from neardup.online.signature import NO_CUT, Arrival, Signature, group_of
 from neardup.online.windows import milliseconds
+from neardup.outputs.signatures import as_strings
 from neardup.schema import Array, Ragged
 
 Document = str | dict[str, Any]
-NO_CUT = math.nan
-_HEAD = struct.Struct("<16sQQdBxxxII")  # digests, own cut, flags, probes, keys
 _FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _TEXT = pa.schema([pa.field("text", pa.large_string(), nullable=False)])
-
-
-class Signature(NamedTuple):
-    """Of one document. It looks with the first ``probes`` of its ``keys``. ``cut`` is its own cut
-    by a calibration, ``NO_CUT`` without one."""
-
-    digest: bytes
-    text_digest: int
-    normal_digest: int
-    flags: int
-    probes: int
-    keys: Array
-    evidence: Array
-    cut: float = NO_CUT
-
-    @property
-    def too_short(self) -> bool:
-        return bool(self.flags & TOO_SHORT)
-
-    def pack(self) -> bytes:
-        head = _HEAD.pack(
-            self.digest,
-            self.text_digest,
-            self.normal_digest,
-            self.cut,
-            self.flags,
-            self.probes,
-            len(self.keys),
-        )
-        return head + self.keys.tobytes() + self.evidence.tobytes()
-
-    @classmethod
-    def unpack(cls, packed: bytes, dtype: np.dtype[Any]) -> Signature:
-        digest, text, normal, cut, flags, probes, count = _HEAD.unpack_from(packed)
-        keys = np.frombuffer(packed, np.uint64, count, _HEAD.size)
-        size = dtype.itemsize
-        start = _HEAD.size + 8 * count
-        evidence = np.frombuffer(packed, dtype, (len(packed) - start) // size, start)
-        return cls(digest, text, normal, flags, probes, keys, evidence.copy(), cut)
-
-
-class Arrival(NamedTuple):
-    """A document at the door. ``id`` and ``time`` are None where it brings none."""
-
-    id: str | None
-    time: int | None
-    signature: Signature
-    text: str | None = None
 
 
 def meets_in_window(method: Method) -> TypeGuard[WindowMethod]:
@@ -101,6 +50,7 @@ class Signer:
     columns: Columns
     date: str | None
     texts: bool  # whether they are kept
+    within: str | None = None  # the column whose values part documents into groups
 
     @functools.cached_property
     def cuts(self) -> Calibration | None:
@@ -119,15 +69,15 @@ class Signer:
 
     @functools.cached_property
     def _plain(self) -> bool:
-        """Whether a document is its text alone."""
-        return not self.columns.extra
+        """Whether a document is its text alone, but for its group."""
+        return set(self.columns.extra) <= {self.within}
 
     def sign_one(self, document: Document) -> Arrival:
         """``sign`` of one document, without the tables that only pay for many."""
         item = {} if isinstance(document, str) else document
         text = document if isinstance(document, str) else _field(item, self.columns.text)
-        id_ = _field(item, self.columns.id_name)
-        known = type(text) is str and (id_ is None or type(id_) is str) and _is_utf8(id_)
+        id_, within = _field(item, self.columns.id_name), _group(item, self.within)
+        known = type(text) is str and _is_plain(id_) and _is_plain(within)
         if not self._plain or not known:
             return self.sign([document])[0]
         try:
@@ -135,7 +85,8 @@ class Signer:
         except UnicodeEncodeError:
             return self.sign([document])[0]  # which says what is wrong with it
         time = milliseconds(item.get(self.date)) if self.date else None
-        return Arrival(id_, time, signature, text if self.texts else None)
+        grouped = self._grouped(signature, within)
+        return Arrival(id_, time, grouped, text if self.texts else None, within)
 
     @functools.cached_property
     def _read_one(self) -> Callable[[bytes], Signature]:
@@ -154,7 +105,7 @@ class Signer:
     def _prepare_one(self, text: bytes) -> Signature:
         column = pa.array([text], pa.large_binary()).cast(pa.large_string())
         batch = pa.RecordBatch.from_arrays([column], schema=_TEXT)
-        return self.signatures(self._prepare(batch, self.artefacts))[0]
+        return self._signatures(self._prepare(batch, self.artefacts))[0]
 
     @functools.cached_property
     def _prepare(self) -> Callable[[pa.RecordBatch, Artefacts], Prepared]:
@@ -188,17 +139,23 @@ class Signer:
     def _arrivals(
         self, records: pa.RecordBatch, own: Sequence[bool], times: Sequence[Any]
     ) -> list[Arrival]:
-        signatures = self.signatures(self._prepare(records, self.artefacts))
-        ids = records.column("id").to_pylist()
-        texts = records.column("text").to_pylist() if self.texts else [None] * len(ids)
-        return [
-            Arrival(id_ if has else None, milliseconds(time), signature, text)
-            for id_, has, time, signature, text in zip(
-                ids, own, times, signatures, texts, strict=True
+        signatures = self._signatures(self._prepare(records, self.artefacts))
+        nothing = [None] * len(signatures)
+        groups = as_strings(records.column(self.within)).to_pylist() if self.within else nothing
+        ids = zip(records.column("id").to_pylist(), own, strict=True)
+        return list(
+            map(
+                Arrival,
+                (id_ if has else None for id_, has in ids),
+                map(milliseconds, times),
+                map(self._grouped, signatures, groups),
+                records.column("text").to_pylist() if self.texts else nothing,
+                groups,
             )
-        ]
+        )
 
-    def signatures(self, prepared: Prepared) -> list[Signature]:
+    def _signatures(self, prepared: Prepared) -> list[Signature]:
+        """Without group and own cut."""
         keys, evidence = prepared.keys, prepared.evidence
         rows = zip(
             prepared.digests,
@@ -208,11 +165,16 @@ class Signer:
             prepared.probes.tolist(),
             strict=True,
         )
-        made = [
+        return [
             Signature(digest.tobytes(), text, normal, flags, probes, keys[i], evidence[i].copy())
             for i, (digest, text, normal, flags, probes) in enumerate(rows)
         ]
-        return [self.with_cut(one, one.normal_digest) for one in made] if self.cuts else made
+
+    def _grouped(self, signature: Signature, within: str | None) -> Signature:
+        """In its group, and then with its own cut: faint keys are of a group too."""
+        if self.within is not None:
+            signature = signature.in_group(group_of(within))
+        return self.with_cut(signature, signature.normal_digest) if self.cuts else signature
 
     def with_cut(self, signature: Signature, normal_digest: int) -> Signature:
         """The signature with the own cut of the normal form ``normal_digest``, and keys for it."""
@@ -242,17 +204,27 @@ class Signer:
         assert isinstance(self.method, CalibratedMethod)
         one = Ragged(signature.evidence, np.array([0, len(signature.evidence)]))
         features = self.method.faint_entries(one, 1).entries.values >> np.uint64(32)
-        return np.asarray((features * _SPREAD) ^ _FAINT)
+        return np.asarray((features * _SPREAD) ^ _FAINT ^ np.uint64(signature.group))
 
 
 def _field(item: Any, name: str) -> Any:
     return item.get(name) if isinstance(item, dict) else item
 
 
-def _is_utf8(text: str | None) -> bool:
-    """A lone surrogate is no text that can be stored."""
-    if text is None or text.isascii():
+def _group(item: Any, name: str | None) -> Any:
+    return item.get(name) if name is not None and isinstance(item, dict) else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Nothing, or a string that can be stored: without a lone surrogate."""
+    if value is None:
         return True
+    if type(value) is not str:
+        return False
+    return value.isascii() or _is_utf8(value)
+
+
+def _is_utf8(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import IndexStoreError
-from neardup.online.store import FORMAT, Counters, Gone, Row, check_format
+from neardup.online.store import FORMAT, LOG, PAGE, Counters, Gone, Row, check_format
 
 BUSY_SECONDS = 60.0
 LOG_PAGES = 4000  # of 4 KB, before they go to the main file: it costs two more waits for the disk
@@ -38,20 +38,27 @@ CREATE TABLE documents (
     reason TEXT,
     kind TEXT,
     signature BLOB NOT NULL,
-    text TEXT
+    text TEXT,
+    within TEXT,
+    by TEXT
 );
 CREATE INDEX documents_time ON documents (time);
 CREATE INDEX documents_kept ON documents (kept_seq) WHERE kept_seq IS NOT NULL;
 CREATE TABLE gone (seq INTEGER PRIMARY KEY, removed INTEGER, before INTEGER);
 """
 COLUMNS = ", ".join(Row._fields)
+INSERT = f"INSERT INTO documents ({COLUMNS}) VALUES ({', '.join('?' * len(Row._fields))})"
+COUNTED = "UPDATE meta SET value = ? WHERE name = 'counters'"
 LIGHT = COLUMNS.replace("signature", "x''")
+COPIES = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
+ROWS = f"SELECT {LIGHT}, {COPIES} FROM documents WHERE seq > ? ORDER BY seq LIMIT {PAGE}"
 
 
 class SqliteStore:
     def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
         self.url = str(path)
         self._busy = busy_seconds
+        self._explained = _Explained(self.url, busy_seconds)
         self._version = -1
 
     @functools.cached_property
@@ -64,17 +71,14 @@ class SqliteStore:
         db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
         return db
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise _explain(self.url, error, self._busy) from error
+    def _ask(self, query: str, given: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._explained:
+            return self._db.execute(query, given).fetchall()
 
     def description(self) -> dict[str, Any] | None:
         if not Path(self.url).exists():
             return None
-        with self._explained():
+        with self._explained:
             return self._description()
 
     def _description(self) -> dict[str, Any] | None:
@@ -92,7 +96,7 @@ class SqliteStore:
         return dict(self._db.execute("SELECT name, value FROM meta"))
 
     def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
-        with self._explained():
+        with self._explained:
             self._use_log()
             with self._transaction():
                 if self._description() is None:
@@ -109,11 +113,10 @@ class SqliteStore:
         meta = {"format": str(FORMAT), "description": json.dumps(description)}
         self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         self._db.executemany("INSERT INTO artefacts VALUES (?, ?)", artefacts.items())
-        self._write_counters(Counters())
+        self._db.execute("INSERT INTO meta VALUES ('counters', ?)", [json.dumps(Counters())])
 
     def artefacts(self) -> dict[str, bytes]:
-        with self._explained():
-            return dict(self._db.execute("SELECT name, data FROM artefacts"))
+        return dict(self._ask("SELECT name, data FROM artefacts"))
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -128,31 +131,29 @@ class SqliteStore:
 
     @contextmanager
     def writing(self) -> Iterator[_Writer]:
-        with self._explained(), self._transaction():
+        with self._explained, self._transaction():
             before = self.counters()
             writer = _Writer(self._db, before)
             yield writer
             if writer.counters != before:
-                self._write_counters(writer.counters)
-
-    def _write_counters(self, counters: Counters) -> None:
-        self._db.execute(
-            "INSERT OR REPLACE INTO meta VALUES ('counters', ?)", [json.dumps(counters)]
-        )
+                self._db.execute(COUNTED, [json.dumps(writer.counters)])
 
     def changed(self) -> bool:
         """SQLite counts the transactions of other connections."""
-        (version,) = self._db.execute("PRAGMA data_version").fetchone()
+        ((version,),) = self._ask("PRAGMA data_version")
         changed = bool(version != self._version)
         self._version = version
         return changed
 
     def counters(self) -> Counters:
-        found = self._db.execute("SELECT value FROM meta WHERE name = 'counters'").fetchone()
-        return Counters(*json.loads(found[0]))
+        ((found,),) = self._ask("SELECT value FROM meta WHERE name = 'counters'")
+        return Counters(*json.loads(found))
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
-        kept = "" if duplicates else "AND kept_seq IS NULL"
+        with self._explained:
+            yield from self._changes(since, "" if duplicates else "AND kept_seq IS NULL")
+
+    def _changes(self, since: int, kept: str) -> Iterator[Row | Gone]:
         rows = self._db.execute(
             f"SELECT {COLUMNS} FROM documents WHERE seq > ? {kept} ORDER BY seq", [since]
         )
@@ -164,34 +165,27 @@ class SqliteStore:
         return merge(ours, map(Gone._make, gone), key=lambda one: one.seq)
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        found: dict[str, Row] = {}
+        return {row.id: row for row in map(Row._make, self._of_ids(COLUMNS, ids))}
+
+    def known(self, ids: Sequence[str]) -> set[str]:
+        return {id_ for (id_,) in self._of_ids("id", ids)}
+
+    def _of_ids(self, columns: str, ids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         for start in range(0, len(ids), ASKED_AT_ONCE):
             some = ids[start : start + ASKED_AT_ONCE]
             marks = ", ".join("?" * len(some))
-            rows = self._db.execute(f"SELECT {COLUMNS} FROM documents WHERE id IN ({marks})", some)
-            found |= {row.id: row for row in map(Row._make, rows)}
-        return found
+            yield from self._ask(f"SELECT {columns} FROM documents WHERE id IN ({marks})", some)
 
     def linked(self, seq: int) -> list[Row]:
         asked = f"SELECT {COLUMNS} FROM documents WHERE kept_seq = ? ORDER BY seq"
-        return list(map(Row._make, self._db.execute(asked, [seq])))
+        return list(map(Row._make, self._ask(asked, [seq])))
 
-    def rows(self) -> Iterator[tuple[Row, int]]:
-        counts = dict(
-            self._db.execute(
-                "SELECT kept_seq, count(*) FROM documents WHERE kept_seq IS NOT NULL GROUP BY 1"
-            )
-        )
-        for row in map(Row._make, self._db.execute(f"SELECT {LIGHT} FROM documents ORDER BY seq")):
-            yield row, counts.get(row.seq, 0)
+    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
+        return [(Row._make(row), copies) for *row, copies in self._ask(ROWS, [since])]
 
     def totals(self) -> dict[str, int]:
-        count, aside = self._db.execute(
-            "SELECT count(*), count(kept_seq) FROM documents"
-        ).fetchone()
-        pages, size = (
-            self._db.execute(f"PRAGMA page_{w}").fetchone()[0] for w in ("count", "size")
-        )
+        ((count, aside),) = self._ask("SELECT count(*), count(kept_seq) FROM documents")
+        pages, size = (self._ask(f"PRAGMA page_{what}")[0][0] for what in ("count", "size"))
         return {
             "documents": count,
             "kept": count - aside,
@@ -210,18 +204,36 @@ class _Writer:
         self.counters = counters
 
     def put(self, rows: Sequence[Row]) -> None:
-        marks = ", ".join("?" * len(Row._fields))
-        self._db.executemany(f"INSERT INTO documents ({COLUMNS}) VALUES ({marks})", rows)
+        self._db.executemany(INSERT, rows)
 
     def remove(self, seq: int, rows: Iterable[int]) -> None:
         for number, one in enumerate(rows, seq):
             self._db.execute("DELETE FROM documents WHERE seq = ?", [one])
             self._db.execute("INSERT INTO gone VALUES (?, ?, NULL)", [number, one])
+        self._prune(seq)
 
     def expire(self, seq: int, before: int) -> int:
         found = self._db.execute("DELETE FROM documents WHERE time < ?", [before]).rowcount
         self._db.execute("INSERT INTO gone VALUES (?, NULL, ?)", [seq, before])
+        self._prune(seq)
         return found
+
+    def _prune(self, seq: int) -> None:
+        self._db.execute("DELETE FROM gone WHERE seq <= ?", [seq - LOG])
+
+
+class _Explained:
+    """Errors as sentences. No generator: every question has one, and an add asks a few."""
+
+    def __init__(self, url: str, busy_seconds: float) -> None:
+        self._url, self._busy = url, busy_seconds
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise _explain(self._url, error, self._busy) from error
 
 
 def _no_index(url: str) -> IndexStoreError:
@@ -239,6 +251,11 @@ def _explain(url: str, error: sqlite3.Error, waited: float) -> IndexStoreError:
         )
     if code & 0xFF == sqlite3.SQLITE_NOTADB:
         return IndexStoreError(f"{url} is no SQLite database.", hint="name another file.")
+    if code & 0xFF == sqlite3.SQLITE_CORRUPT:
+        return IndexStoreError(
+            f"The index {url} is damaged: SQLite says {error}.",
+            hint="restore it from a copy, or build it again.",
+        )
     return IndexStoreError(
         f"The index {url} cannot be used: SQLite says {error}.",
         hint="is the folder there, may it be written, and is there room on the disk?",

@@ -18,7 +18,10 @@ from typing import Any, NamedTuple, Protocol
 
 from neardup.errors import IndexStoreError, NoIndexError, SettingsError
 
-FORMAT = 2  # steps with any change of the schema, the description or the packed signatures
+FORMAT = 3  # steps with any change of the schema, the description or the packed signatures
+
+LOG = 1_000_000  # numbers back that it is told what went away; older entries are deleted
+PAGE = 1000  # documents of one answer: an index is read in little memory, with no cursor left open
 
 # scheme → "module:class", imported when it is asked for; the class is called with the address
 STORES = {
@@ -31,7 +34,8 @@ STORES = {
 class Row(NamedTuple):
     """A document as it was decided. ``time`` is in milliseconds since 1970. ``kept_seq`` is None
     for kept ones; ``kept_id``, ``score``, ``reason`` and ``kind`` say what a duplicate is of, and
-    stay when that goes away. ``signature`` is packed (``signing.py``)."""
+    stay when that goes away. ``signature`` is packed (``signature.py``). ``within`` is the value of
+    its group; ``by`` a list of methods as JSON."""
 
     seq: int
     id: str
@@ -44,6 +48,8 @@ class Row(NamedTuple):
     kind: str | None
     signature: bytes
     text: str | None = None
+    within: str | None = None
+    by: str | None = None
 
 
 class Gone(NamedTuple):
@@ -69,7 +75,8 @@ class Writer(Protocol):
     def put(self, rows: Sequence[Row]) -> None: ...
 
     def remove(self, seq: int, rows: Iterable[int]) -> None:
-        """Takes documents out, one entry of the log each, numbered from ``seq`` on."""
+        """Takes documents out, one entry of the log each, numbered from ``seq`` on. Entries that
+        are ``LOG`` numbers older go."""
         ...
 
     def expire(self, seq: int, before: int) -> int:
@@ -99,7 +106,12 @@ class Store(Protocol):
     def counters(self) -> Counters: ...
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
-        """What happened after number ``since``, in order; duplicates only where they are wanted."""
+        """What happened after number ``since``, in order; duplicates only where they are wanted.
+        From 0 all documents that are there; else ``since`` may not be ``LOG`` numbers back."""
+        ...
+
+    def known(self, ids: Sequence[str]) -> set[str]:
+        """Those that are there; also between begin and end of writing."""
         ...
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
@@ -110,9 +122,9 @@ class Store(Protocol):
         """The duplicates of a document, in order of arrival."""
         ...
 
-    def rows(self) -> Iterator[tuple[Row, int]]:
-        """All documents in order of arrival, their signatures left out (``b""``), and how many
-        duplicates are linked to each."""
+    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
+        """The next ``PAGE`` documents that arrived after number ``since``, their signatures left
+        out (``b""``), and how many duplicates are linked to each."""
         ...
 
     def totals(self) -> dict[str, int]:

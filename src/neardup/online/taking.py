@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +9,10 @@ from typing import NamedTuple
 from neardup.documents import Collection, Rejected
 from neardup.documents.collection import collect_inputs
 from neardup.errors import InputError
-from neardup.online.arrivals import Known, Match
+from neardup.online.arrivals import Known
+from neardup.online.frozen import run_info
 from neardup.online.index import Index
-from neardup.outputs.folder import RUN
+from neardup.online.rule import Match
 
 
 class Taken(NamedTuple):
@@ -55,7 +55,7 @@ def ask(index: Index, collection: Collection, max_age: str | None) -> Iterator[T
 
 def kept_of_run(folder: Path) -> Collection:
     """From the kept files: a run does not always store keys that serve an index."""
-    info = json.loads((folder / RUN).read_text("utf-8"))
+    info = run_info(folder)
     names = [name for name in info.get("kept_files", []) if str(name).startswith("kept")]
     if not names:
         raise InputError(

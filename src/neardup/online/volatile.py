@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-from neardup.online.store import Counters, Gone, Row
+from neardup.online.store import PAGE, Counters, Gone, Row
 
 
 class VolatileStore:
@@ -19,6 +20,7 @@ class VolatileStore:
         self._rows: dict[int, Row] = {}
         self._by_id: dict[str, int] = {}
         self._linked: dict[int, list[int]] = {}
+        self._order: list[int] | None = None  # numbers, ascending; None after a change
 
     def description(self) -> dict[str, Any] | None:
         return self._description
@@ -46,22 +48,29 @@ class VolatileStore:
         return self._counters
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
-        for row in self._sorted():
+        for row in [self._rows[number] for number in self._numbers()]:
             if row.seq > since and (duplicates or row.kept_seq is None):
                 yield row
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
         return {id_: self._rows[self._by_id[id_]] for id_ in ids if id_ in self._by_id}
 
+    def known(self, ids: Sequence[str]) -> set[str]:
+        return self._by_id.keys() & set(ids)
+
     def linked(self, seq: int) -> list[Row]:
         return [self._rows[one] for one in sorted(self._linked.get(seq, ()))]
 
-    def rows(self) -> Iterator[tuple[Row, int]]:
-        for row in self._sorted():
-            yield row._replace(signature=b""), len(self._linked.get(row.seq, ()))
+    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
+        numbers = self._numbers()
+        first = bisect_right(numbers, since)
+        light = [self._rows[n]._replace(signature=b"") for n in numbers[first : first + PAGE]]
+        return [(row, len(self._linked.get(row.seq, ()))) for row in light]
 
-    def _sorted(self) -> list[Row]:
-        return [self._rows[seq] for seq in sorted(self._rows)]
+    def _numbers(self) -> list[int]:
+        if self._order is None:
+            self._order = sorted(self._rows)
+        return self._order
 
     def totals(self) -> dict[str, int]:
         kept = sum(row.kept_seq is None for row in self._rows.values())
@@ -72,12 +81,14 @@ class VolatileStore:
         pass
 
     def _put(self, row: Row) -> None:
+        self._order = None
         self._rows[row.seq] = row
         self._by_id[row.id] = row.seq
         if row.kept_seq is not None:
             self._linked.setdefault(row.kept_seq, []).append(row.seq)
 
     def _remove(self, seq: int) -> Row:
+        self._order = None
         row = self._rows.pop(seq)
         del self._by_id[row.id]
         if row.kept_seq is not None:

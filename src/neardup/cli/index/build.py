@@ -7,14 +7,21 @@ from typing import Any
 import click
 
 from neardup.cli.index.parts import inputs_argument, quiet_option, store_argument
-from neardup.cli.options import debug_option, json_option, threshold_option, verbose_option
+from neardup.cli.options import (
+    WITHIN,
+    debug_option,
+    json_option,
+    methods_option,
+    threshold_option,
+    verbose_option,
+)
 from neardup.errors import UsageError
 
 
 @click.command(short_help="Make an index from a collection.")
 @store_argument
 @inputs_argument
-@click.option("--method", metavar="NAME", help="How to compare.  [default: rareshingles]")
+@methods_option
 @threshold_option
 @click.option(
     "--set",
@@ -48,7 +55,10 @@ from neardup.errors import UsageError
     metavar="kept|seen",
     help="What new documents are compared with: kept ones, or duplicates too.  [default: kept]",
 )
-@click.option("--texts", is_flag=True, default=None, help="Store the texts too.")
+@click.option("--within", metavar="COL", help=WITHIN)
+@click.option(
+    "--texts", is_flag=True, default=None, help="Store the texts too: for kinds, and to refresh it."
+)
 @click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]")
 @json_option
 @verbose_option
@@ -78,6 +88,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     collection = collect_inputs([(None, one) for one in inputs], encoding=plan.encoding)
     made = frozen(collection, plan, progress)
     own |= {"text": plan.columns.text, "id": plan.columns.id, "date": plan.written.date}
+    own |= {"within": plan.within}
     told = Told(lines=False)
     method = made.method if plan.planted_cut else plan.method
     with Index.open(store, method=method, artefacts=made.artefacts, **own) as index:

@@ -12,8 +12,8 @@ import click
 
 if TYPE_CHECKING:
     from neardup.documents import Rejected
-    from neardup.online.arrivals import Match
     from neardup.online.index import Index
+    from neardup.online.rule import Match
     from neardup.online.taking import Taken
     from neardup.progress import Progress
 
@@ -93,6 +93,7 @@ def line(id_: str, match: Match | None) -> str:
     if match is not None:
         said |= {"kept_id": match.of, "score": match.score, "reason": match.reason}
         said |= {"kind": match.kind}
+        said |= {"by": match.by} if match.by else {}
     return json.dumps(said, ensure_ascii=False)
 
 

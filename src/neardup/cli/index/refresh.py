@@ -57,6 +57,7 @@ def _counted(old: Index) -> Artefacts:
     from neardup.plan import Settings, resolve
 
     made = old.described()
-    texts = [{"id": entry.id, "text": entry.text or ""} for entry in old]
-    plan = resolve(Settings(method=made["method"], set=made["asked"]))
+    texts = [{"id": one.id, "text": one.text or "", "within": one.within} for one in old]
+    within = "within" if made["within"] else None
+    plan = resolve(Settings(method=made["method"], set=made["asked"], within=within))
     return frozen(collect(texts), plan).artefacts

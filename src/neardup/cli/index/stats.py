@@ -26,7 +26,7 @@ def stats(store: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({**made, **found}, indent=2, default=str))
         return
-    named = {name: made[name] for name in ("window", "against", "date")}
+    named = {name: made[name] for name in ("window", "against", "date", "within")}
     shown = {**method, **named, **found}
     rows = [(name, _shown(value)) for name, value in shown.items() if value is not None]
     show_table(("what", "value"), rows)

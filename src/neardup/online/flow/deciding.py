@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from neardup.errors import RejectedError, UnreadableError
-from neardup.online.arrivals import Match
 from neardup.online.flow.items import Fields, document_of
 from neardup.online.flow.places import DUPLICATE, ORIGINAL, UNREADABLE, Outcome
 from neardup.online.flow.work import TOLD, Batch, Entry
 from neardup.online.index import Index
+from neardup.online.rule import Match
 from neardup.schema import DUPLICATE as SET_ASIDE
 
 SAME_ID = "same id"
@@ -87,4 +87,4 @@ def _remembered(index: Index, entry: Entry) -> Outcome:
     if found.decision != SET_ASIDE:
         return Outcome(ORIGINAL)
     of, score = found.kept_id or "", found.score or 0.0
-    return Outcome(DUPLICATE, Match(of, score, found.reason, found.kind))
+    return Outcome(DUPLICATE, Match(of, score, found.reason, found.kind, found.by))

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import DataError
-from neardup.online.arrivals import Match
 from neardup.online.flow import durable
 from neardup.online.flow.work import TOLD, Batch, Entry
+from neardup.online.rule import Match
 
 ORIGINAL, DUPLICATE, UNREADABLE = "original", "duplicate", "unreadable"
 NOTE = ".why.json"

@@ -133,7 +133,7 @@ def transcript(text: str, rate: float, random: Random, material: Material) -> st
     at = 0
     for i, unit in enumerate(there):
         word = text[unit.start : unit.end]
-        said.append(_pause(text[at : unit.start]))
+        said.append(_pause(text[at : unit.start], unit))
         said.append(_misheard(word, unit, random, material) if i in missed else word.lower())
         at = unit.end
     return "".join(said).strip()
@@ -147,8 +147,8 @@ def _misheard(word: str, unit: Unit, random: Random, material: Material) -> str:
     return (other or "").lower()
 
 
-def _pause(between: str) -> str:
-    """Paragraphs stay; a mark becomes a space, or nothing where none is written."""
+def _pause(between: str, unit: Unit) -> str:
+    """Paragraphs stay; a mark becomes a space, or nothing before a word that is written without."""
     if not between or "\n" in between:
         return between and ("\n\n" if "\n\n" in between else "\n")
-    return " " if between.isascii() or " " in between else ""
+    return "" if unit.spaceless and " " not in between else " "

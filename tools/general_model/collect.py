@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -30,18 +30,24 @@ def build(folder: Path, cache: Path, seed: int) -> None:
         real = trusted(documents)
         if len(real) >= FEWEST:
             written[name] = with_copies(real, seed)
-            _write(folder / f"{name}.jsonl", written[name])
+            write(folder / f"{name}.jsonl", written[name])
             print(f"{name}: {len(real)} of {len(documents)} documents", flush=True)
     (folder / "README.md").write_text(summary(written), "utf-8")
 
 
-def _write(path: Path, documents: Sequence[Document]) -> None:
+def write(path: Path, documents: Sequence[Document]) -> None:
     partial = path.with_suffix(".partial")
     with partial.open("w", encoding="utf-8") as file:
         for one in documents:
             said = {name: value for name, value in asdict(one).items() if value not in (None, ())}
             file.write(json.dumps(said, ensure_ascii=False) + "\n")
     partial.rename(path)
+
+
+def read(path: Path) -> Iterator[Document]:
+    for line in path.read_text("utf-8").split("\n")[:-1]:
+        said = json.loads(line)
+        yield Document(**{**said, "donors": tuple(said.get("donors", ()))})
 
 
 def main() -> None:

@@ -15,12 +15,12 @@ from itertools import combinations
 
 import numpy as np
 import pyarrow as pa
-from tools.general_model.document import Document
 
 import neardup as nd
 from neardup import schema
 from neardup.methods.shingles import Shingles
 from neardup.text.words import normal_form
+from tools.general_model.document import Document
 
 SAME, VERSION = 0.9, 0.2  # resemblance of shingles of three words
 WORDS = 3

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from neardup.planting.units import unit_count
 from tools.general_model import fetch
 from tools.general_model.document import Document, ordered
 from tools.general_model.languages import language, untranslated
 from tools.general_model.readers import READERS, licence
-
-from neardup.planting.units import unit_count
 
 HERE = Path(__file__).parent
 FEWEST, MOST = 30, 20_000  # words of a text

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tools.general_model.document import Document
-
 from neardup.planting.units import unit_count
+from tools.general_model.document import Document
 
 HEAD = """# Training material of the general model
 

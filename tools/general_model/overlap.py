@@ -17,6 +17,7 @@ from neardup.methods.shingles import Shingles
 from tools.general_model.collect import read
 
 NEAR = 0.5
+REFERENCE = "ref:"  # so the ids of references begin in a list of pairs
 
 
 def overlaps(material: Path, sets: Path) -> Iterator[tuple[str, str, float]]:
@@ -29,11 +30,9 @@ def overlaps(material: Path, sets: Path) -> Iterator[tuple[str, str, float]]:
     ]
     method = Shingles(words=3, threshold=NEAR)
     for path in sorted(sets.glob("*/docs.jsonl.zst")):
-        found = nd.find(rows, method=method, against=path).pairs.to_pylist()
-        own = {row["id"] for row in rows}
-        for pair in found:
-            if len({pair["a"], pair["b"]} & own) == 1:
-                yield pair["a"], f"{path.parent.name}:{pair['b']}", pair["score"]
+        for pair in nd.find(rows, method=method, against=path).pairs.to_pylist():
+            if pair["a"].startswith(REFERENCE):
+                yield pair["b"], f"{path.parent.name}:{pair['a']}", pair["score"]
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ FEWEST_TEXTS = 30  # of a language, to be a collection of its own
 class Files:
     """Files of Debian packages. ``paths`` is a pattern with the groups ``page`` (what is one text
     in all versions), and ``lang`` where it is not stated; ``most`` pages of a collection are
-    taken."""
+    taken, and no part of which ``without`` finds the name."""
 
     collection: str
     packages: list[str]
@@ -37,6 +37,7 @@ class Files:
     lang: str | None = None
     langs: tuple[str, ...] = ()
     most: int = 150
+    without: str = "$^"
 
 
 def collections(cache: Path) -> dict[str, list[Document]]:
@@ -89,9 +90,10 @@ def _read(files: Files, collection: str, pages: list[_Page]) -> Iterator[Documen
         if len(groups) == files.most and page.name not in groups:
             return
         for part, text in READERS[files.reader](page.path):
-            if fits(text) and not untranslated(text, page.lang):
+            name = f"{page.lang}/{page.name}" + (f":{part}" if part else "")
+            unwanted = untranslated(text, page.lang) or re.search(files.without, name)
+            if fits(text) and not unwanted:
                 groups.add(page.name)
-                name = f"{page.lang}/{page.name}" + (f":{part}" if part else "")
                 id = f"{page.package.split('_')[0]}/{page.path.name}/{name}"
                 group = f"{collection}/{name}"
                 yield Document(id, text, group, page.package, files.licence, page.lang)

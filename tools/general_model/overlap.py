@@ -14,10 +14,10 @@ from pathlib import Path
 
 import neardup as nd
 from neardup.methods.shingles import Shingles
+from neardup.outputs.texts import REFERENCE
 from tools.general_model.collect import read
 
 NEAR = 0.5
-REFERENCE = "ref:"  # so the ids of references begin in a list of pairs
 
 
 def overlaps(material: Path, sets: Path) -> Iterator[tuple[str, str, float]]:

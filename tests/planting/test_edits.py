@@ -153,14 +153,6 @@ def test_reordered_parts_stand_elsewhere() -> None:
     assert all(a != b for a, b in zip(before, after, strict=True))
 
 
-@each_text
-@pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.2])
-def test_ocr_misreads_so_many_characters(text: str, rate: float) -> None:
-    stated = max(1, round(rate * len(text)))
-    distances = [Levenshtein.distance(text, made("ocr", text, rate, str(s))) for s in range(20)]
-    assert 0.7 * stated <= sum(distances) / 20 <= 1.4 * stated + 1
-
-
 @given(SOME_TEXT, st.sampled_from([0.25, 1.0]))
 def test_case_and_punctuation_do_not_change_the_normal_form(text: str, rate: float) -> None:
     for name in ("case", "punctuation"):

@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from neardup.errors import SettingsError
-from neardup.planting import part_edits, surface_edits, word_edits
+from neardup.planting import noise_edits, part_edits, surface_edits, word_edits
 from neardup.planting.material import Material
 
 Made = str | tuple[str, list[str]]
@@ -60,7 +60,12 @@ _ALL = (
     Edit("sentences", part_edits.sentences, "insertion", (0.05, 0.1, 0.25), "words added"),
     Edit("reordered-paragraphs", part_edits.reordered_paragraphs, "other", (0.25, 1.0), "parts"),
     Edit("reordered-sentences", part_edits.reordered_sentences, "other", (0.25, 1.0), "parts"),
-    Edit("ocr", surface_edits.ocr, "other", NOISE_RATES, "characters"),
+    Edit("rewriting", part_edits.rewriting, "rewrite", (0.25, 0.5, 1.0), "sentences"),
+    Edit("ocr", noise_edits.ocr, "other", NOISE_RATES, "characters"),
+    Edit("scan", noise_edits.scan, "other", NOISE_RATES, "characters, beside new lines"),
+    Edit("typing", noise_edits.typing, "other", NOISE_RATES, "characters"),
+    Edit("spacing", noise_edits.spacing, "other", NOISE_RATES, "words merged or broken"),
+    Edit("transcript", noise_edits.transcript, "revision", NOISE_RATES, "words", "rewrite"),
     Edit("boilerplate", surface_edits.boilerplate, "layout", (0.1, 0.25, 0.5), "words added"),
     Edit("layout", surface_edits.layout, "layout", (0.1, 0.5), "line ends hyphenated"),
     Edit("case", surface_edits.case, "normalised", (0.1, 1.0), "words"),

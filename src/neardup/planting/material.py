@@ -3,13 +3,15 @@ planted copy is written in the language and with the words of its neighbours."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from random import Random
 
-from neardup.planting.units import Part, sentence_parts, units
+from neardup.planting.sounds import sound
+from neardup.planting.units import Part, Unit, sentence_parts, units
 
 MOST_WORDS = 50_000  # running words to draw from
 PHRASE = (2, 6)  # words of an entry of a menu or a footer
@@ -46,6 +48,25 @@ class Material:
             if word.casefold() != other_than.casefold():
                 return word
         return None
+
+    @cached_property
+    def _counts(self) -> Counter[str]:
+        return Counter(word.casefold() for some in self.words.values() for word in some)
+
+    def count(self, word: str) -> int:
+        """How often it stands among the running words."""
+        return self._counts[word.casefold()]
+
+    @cached_property
+    def _by_sound(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for word in dict.fromkeys(word.casefold() for word in self.words[False]):
+            found.setdefault(sound(word), []).append(word)
+        return found
+
+    def sounding(self, word: str) -> list[str]:
+        """Words of the collection that sound like this one, itself among them."""
+        return self._by_sound.get(sound(word), [])
 
     def sentences(self, random: Random, own: str, length: int) -> tuple[list[Part], list[str]]:
         """Sentences in a row of one other document, and of more where it is too short, of
@@ -85,13 +106,18 @@ class Material:
         random, frame, made = self._frames.setdefault(template, (Random(template), [], [0]))
         while made[0] < length and any(self.words.values()):
             text = random.choice(self.texts)[1]
-            there = units(text)
+            there = _units(text)
             begin = random.randrange(len(there)) if there else 0
             run = there[begin : begin + random.randint(*PHRASE)]
             if run:
                 frame.append(" ".join(text[run[0].start : run[-1].end].split()))
                 made[0] += len(run)
         return frame
+
+
+@lru_cache(256)  # frames of many templates are drawn from the same few texts
+def _units(text: str) -> list[Unit]:
+    return units(text)
 
 
 def _cut(part: Part, length: int) -> Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 from neardup.planting.material import Material
@@ -14,6 +15,10 @@ from neardup.planting.units import (
     units,
 )
 from neardup.planting.word_edits import chosen, how_many
+
+_CLAUSE = re.compile(r"(?<=[,;:،，、；])\s*")
+_ENDS = re.compile(r"[.!?。！？؟।]+$")
+SWAPPED = 0.4  # of the sentences that are put otherwise, with the one before
 
 
 def excerpt_first(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
@@ -77,6 +82,46 @@ def _reordered(text: str, parts: list[Part], rate: float, random: Random) -> str
     for place, other in zip(places, [*places[1:], places[0]], strict=True):
         order[place] = other
     return shuffled_bodies(parts, order)
+
+
+def rewriting(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
+    """``rate`` of the sentences put otherwise: without one of their clauses, cut in two, joined
+    with the next one or standing behind it."""
+    parts = sentence_parts(text)
+    touched = set(chosen(len(parts), rate, random))
+    made: list[Part] = []
+    for i, part in enumerate(parts):
+        follows = bool(made) and bool(made[-1].gap) and "\n" not in made[-1].gap
+        alone = not follows or random.random() > SWAPPED
+        recast = _recast(part, random) if i in touched and alone else part
+        if i in touched and follows and recast == part:
+            made[-1:] = _together(made[-1], part, random)
+        else:
+            made.append(recast)
+    return joined(made)
+
+
+def _together(before: Part, part: Part, random: Random) -> list[Part]:
+    """Two sentences in the other order, or as one."""
+    if random.random() < 0.5 or not _ENDS.search(before.text):
+        return [Part(part.text, before.gap), Part(before.text, part.gap)]
+    small = part.text[:1].lower() + part.text[1:]
+    return [Part(_ENDS.sub("", before.text) + random.choice((",", ";")) + f" {small}", part.gap)]
+
+
+def _recast(part: Part, random: Random) -> Part:
+    """One clause less, or cut in two at the end of a clause."""
+    clauses = [one for one in _CLAUSE.split(part.text) if one]
+    if len(clauses) < 2:
+        return part
+    at = random.randrange(1, len(clauses))
+    if random.random() < 0.5:
+        del clauses[at - 1]
+        whole = "".join(clauses)
+        return Part(whole[:1].upper() + whole[1:], part.gap)
+    head, tail = "".join(clauses[:at]).rstrip(" ,;:،，、；"), "".join(clauses[at:])
+    end = "。" if "。" in part.text else ". "
+    return Part(f"{head}{end}{tail[:1].upper()}{tail[1:]}", part.gap)
 
 
 def _length(text: str, rate: float) -> int:

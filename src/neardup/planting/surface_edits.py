@@ -1,4 +1,4 @@
-"""Edits of what a text looks like: OCR noise, layout, frames around it, case and punctuation."""
+"""Edits of what a text looks like: layout, frames around it, case and punctuation."""
 
 from __future__ import annotations
 
@@ -8,42 +8,10 @@ from neardup.planting.material import Material
 from neardup.planting.units import units
 from neardup.planting.word_edits import chosen, how_many, replaced
 
-# What engines confuse in Latin, Greek and Cyrillic print; elsewhere a letter becomes another of
-# the same text.
-_CONFUSED = (
-    "m:rn l:1 1:l i:l I:l O:0 0:O o:c e:c c:e h:b b:h u:n n:u d:cl w:vv f:t t:f S:5 5:S B:8 8:B "
-    "g:q y:v a:s s:a r:x ä:a ö:o ü:ii ß:B é:e è:e E:F D:O G:C п:н н:п и:н ш:ні с:е е:с о:с ν:υ ο:σ"
-)
-CONFUSIONS = dict(pair.split(":") for pair in _CONFUSED.split())
 WIDTHS = (45, 90)  # columns of a line
 PAGE_LINES = 30
 _MARKS = {".": "…", ",": ";", ";": ",", '"': "”", "-": "–", "'": "’", "(": "[", ")": "]", ":": " –"}
 _MARKS |= {"。": "．", "、": "，", "，": "、", "「": "『", "」": "』", "،": "؛", "।": "॥", "؟": "!"}
-
-
-def ocr(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
-    """``rate`` of the characters misread: confused, lost, or words merged and split."""
-    pieces = list(text)
-    for i in chosen(len(text), rate, random):
-        pieces[i] = _misread(text, i, random)
-    return "".join(pieces)
-
-
-def _misread(text: str, i: int, random: Random) -> str:
-    letter, fate = text[i], random.random()
-    if letter.isspace():
-        return ""  # merged words
-    if fate < 0.08:
-        return ""
-    if fate < 0.16:
-        return f"{letter} "  # a split word
-    if letter in CONFUSIONS and fate < 0.9:
-        return CONFUSIONS[letter]
-    for _ in range(20):
-        other = random.choice(text)
-        if not other.isspace() and other != letter:
-            return other
-    return f"{letter}."  # a speck, where the text is one letter over and over
 
 
 def layout(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001

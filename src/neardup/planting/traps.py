@@ -36,7 +36,7 @@ def traps(planted: Planted, pairs: int) -> pa.Table:
             for side, i in zip("ab", two, strict=True):
                 name = f"{share:g}:{number}"
                 frame = round(length * share / (1 - share))
-                content = _beginning(texts[i][1], length)
+                content = beginning(texts[i][1], length)
                 text = framed(content, planted.material, f"{planted.seed}:{name}", frame)
                 rows.append(_row(f"{PREFIX}{name}:{side}", text, share, texts[i][0]))
             taken += [two[0]] * 2  # equal dates and groups: these must not be what parts them
@@ -47,7 +47,7 @@ def _row(id: str, text: str, share: float, donor: str) -> dict[str, Any]:
     return {"id": id, "text": text, "edit": TRAP, "rate": share, "donors": [donor]}
 
 
-def _beginning(text: str, length: int) -> str:
+def beginning(text: str, length: int) -> str:
     """The first sentences, of at least ``length`` units together."""
     parts = sentence_parts(text)
     taken = 0

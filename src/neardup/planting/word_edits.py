@@ -65,12 +65,12 @@ def numbers(text: str, rate: float, random: Random, material: Material) -> str: 
     pieces: list[str] = []
     at = 0
     for i in chosen(len(found), rate, random):
-        pieces += [text[at : found[i].start()], _other_number(found[i][0], random)]
+        pieces += [text[at : found[i].start()], other_number(found[i][0], random)]
         at = found[i].end()
     return "".join([*pieces, text[at:]])
 
 
-def _other_number(number: str, random: Random) -> str:
+def other_number(number: str, random: Random) -> str:
     """Its first digit always changes, so the number does; a leading 0 appears only where one
     stood."""
     first = int(number[0])

@@ -209,4 +209,4 @@ def test_real_collections(data: Path, name: str) -> None:
     assert recall["substitutions"] >= 0.9
     assert recall["excerpt-first"] <= 0.2
     passed = [cell.found(0.8) for cell in found.measures.traps]
-    assert passed == [0, 0, 0]
+    assert passed == [0] * 5  # of three frames and two forms

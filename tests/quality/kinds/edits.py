@@ -15,8 +15,9 @@ from neardup.planting.units import sentence_parts, units
 
 RUNNING = 12  # lines of a page with a running header
 # Sentences of other documents may be paragraphs here, and one letter in a hundred that is misread
-# looks like a typing error that was corrected.
-UNCLEAR = {("sentences", None), ("ocr", 0.01)}
+# looks like a typing error that was corrected. So do other kinds of noise, in part.
+UNCLEAR = {("sentences", None), ("ocr", 0.01), ("scan", None), ("typing", None)}
+UNCLEAR |= {("spacing", None), ("transcript", None), ("rewriting", None)}
 
 
 class Step(NamedTuple):

@@ -22,6 +22,7 @@ from neardup.methods.method import Method
 from neardup.outputs.result import Result
 from neardup.plan import Plan, Settings, check_positive, resolve
 from neardup.planting.edits import Edit, edits_named
+from neardup.planting.forms import forms
 from neardup.planting.plant import PER_EDIT, plant, with_copies
 from neardup.planting.traps import traps
 from neardup.progress import Logged, Progress, Silent
@@ -57,11 +58,13 @@ def evaluate(
     if thresholds is None:
         told.stage("weighing")
         setting = bearable(setting, settings, planted.drawn, planted.documents)
-    framed = traps(planted, per_edit)
-    added = pa.concat_tables([planted.copies, framed], promote_options="permissive")
+    trapped = pa.concat_tables(
+        [traps(planted, per_edit), forms(planted, per_edit)], promote_options="permissive"
+    )
+    added = pa.concat_tables([planted.copies, trapped], promote_options="permissive")
     both = with_copies(collection, plan.columns, added)
     result = _match(collection, both, _plan(settings, setting), told)
-    measures = measure(result, planted.copies, framed)
+    measures = measure(result, planted.copies, trapped)
     raised = lowest != setting.cuts[0]
     about = About(chosen, per_edit, seed, pasted_inputs(collection, settings), raised)
     return Findings(measures, setting, about)

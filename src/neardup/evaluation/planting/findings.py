@@ -26,8 +26,9 @@ WHAT = (
 ALARMS = (
     "False alarms are pairs of a copy with something else than its original, what that resembles "
     "itself, or whom a passage was taken from. Traps are pairs of documents from one template with "
-    "other content: the share that passed is a false-alarm rate. Background is how many pairs of "
-    "the collection itself a threshold reports; whether they are right is not known here."
+    "other content, and forms are two fillings of one form: the share that passed is a false-alarm "
+    "rate. Background is how many pairs of the collection itself a threshold reports; whether they "
+    "are right is not known here."
 )
 KINDS = "The kind of the pair of a copy and its original, whatever edit made it."
 

@@ -3,8 +3,9 @@
 *Recall*: the share of copies that were paired with their original, for each edit and rate. *False
 alarms*: pairs of a copy with something else than its original, what its original itself resembles
 at the lowest threshold, or whom a passage was taken from. *Traps*: the share of pairs of one
-template that passed. *Background*: the pairs of documents of the collection itself; whether they
-are right is not known here. Thresholds are cuts of the scores of that one pass.
+template, or of one form, that passed. *Background*: the pairs of documents of the collection
+itself; whether they are right is not known here. Thresholds are cuts of the scores of that one
+pass.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.evaluation.scored import ScoredPairs, of_result
 from neardup.outputs.result import Result
+from neardup.planting.forms import FORM
 from neardup.schema import Array, Ragged, offsets_of
 
 NOT_FOUND = -1.0
@@ -150,9 +152,11 @@ def _alarms(pairs: ScoredPairs, own: int, first: int, known: _Known) -> Array:
 
 
 def _trap_cells(pairs: ScoredPairs, own: int, traps: pa.Table, known: _Known) -> list[Cell]:
-    """Neighbouring rows are a pair; one whose content is alike after all is no trap."""
+    """Neighbouring rows are a pair. One whose content is alike after all is no trap; two fillings
+    of a form have their frame from one document, and no content of it."""
     left = own + np.arange(0, len(traps), 2)
-    fair = ~known.related(left, left + 1)
+    form = np.asarray(pc.equal(traps["edit"], FORM))[::2].astype(bool)
+    fair = form | ~known.related(left, left + 1)
     table = traps.take(pa.array(left[fair] - own))
     return _cells(table, _partner_scores(pairs, left[fair], left[fair] + 1))
 

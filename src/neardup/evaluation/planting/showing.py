@@ -43,7 +43,7 @@ def kind_table(measures: Measures, cuts: Sequence[Cut]) -> Table:
 
 def cut_table(found: Findings) -> Table:
     best, _ = found.recommended()
-    framed = [f"traps, {cell.rate:.0%} frame" for cell in found.measures.traps]
+    framed = [f"{cell.edit}s, {cell.rate:.0%} frame" for cell in found.measures.traps]
     first = found.cuts[0].parameter or "threshold"
     header = [first, "recall", "95 %", "false alarms", *framed, "95 %", "background", "F1"]
     rows: list[list[Cell]] = []

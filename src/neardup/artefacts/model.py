@@ -1,0 +1,215 @@
+"""A model: what training made of labelled pairs, frozen, in the place of a threshold set by hand.
+
+It takes the similarity vector of a pair, scales the measures it uses, and gives g(x), the
+discriminant, and a probability that never falls as g grows (Platt 1999). A pair whose probability
+reaches ``threshold`` is a duplicate. It is stored as arrays with a description and never as code:
+a file from anywhere can be loaded, and is refused with a sentence where it is not what it must be.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from neardup.artefacts.arrays import Floats, LayoutError, arrays_digest, load_arrays, save_arrays
+from neardup.artefacts.artefact import Counter, why_unreadable
+from neardup.artefacts.discriminants import Discriminant, discriminant_of
+from neardup.artefacts.exponential import sigmoid
+from neardup.errors import InputError, SettingsError, SignatureError
+from neardup.features import similarity
+from neardup.schema import Array
+from neardup.text.options import Text
+
+FORMAT = 1
+_DESCRIPTION = b"neardup model"
+MOST_NUMBER = 1e12  # products of two or three of them are finite
+_BLOCK = 4096  # pairs that are looked at together
+_HINT = "train one with `neardup train LABELS --documents INPUT -o MODEL`."
+
+
+class Platt(NamedTuple):
+    """The probability is 1 / (1 + exp(−(slope · g + offset))); ``slope`` is above 0."""
+
+    slope: float
+    offset: float
+
+    def probability(self, g: Floats) -> Floats:
+        return sigmoid(self.slope * g + self.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """``measures`` are those it takes, by name; ``center`` and ``scale`` bring them to z = (x −
+    center) / scale. ``trained`` says what it was made of and how good it was there: only data."""
+
+    measures: tuple[str, ...]
+    discriminant: Discriminant
+    center: Floats
+    scale: Floats
+    platt: Platt
+    threshold: float
+    text: Text = field(default_factory=Text)
+    trained: dict[str, Any] = field(default_factory=dict)
+
+    kind: ClassVar[str] = "model"
+
+    def g(self, vectors: Array) -> Floats:
+        """The discriminant of each pair; a row has all measures, as ``similarity.vectors`` gives
+        them."""
+        found = np.empty(len(vectors), np.float64)
+        for begin in range(0, len(vectors), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            found[block] = self.discriminant.g(self.scaled(vectors[block]))
+        return found
+
+    def probability(self, vectors: Array) -> Floats:
+        return self.platt.probability(self.g(vectors))
+
+    def scaled(self, vectors: Array) -> Floats:
+        """The measures that count, as the discriminant takes them."""
+        return np.asarray((vectors[:, self._columns].astype(np.float64) - self.center) / self.scale)
+
+    @functools.cached_property
+    def _columns(self) -> list[int]:
+        return [similarity.MEASURES.index(name) for name in self.measures]
+
+    @functools.cached_property
+    def digest(self) -> str:
+        return arrays_digest(self._options(), self._arrays())
+
+    def _arrays(self) -> dict[str, Floats]:
+        return {"center": self.center, "scale": self.scale, **self.discriminant.arrays()}
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "similarity": similarity.VERSION,
+            "measures": list(self.measures),
+            "text": _written(self.text),
+            "discriminant": self.discriminant.kind,
+            "constants": self.discriminant.constants(),
+            "calibration": self.platt._asdict(),
+            "threshold": self.threshold,
+            "trained": self.trained,
+        }
+
+    def describe(self) -> dict[str, Any]:
+        return {"kind": self.kind, **self._options(), "digest": self.digest}
+
+    def save(self, path: Path) -> None:
+        """The file appears only when it is whole."""
+        save_arrays(path, _DESCRIPTION, {**self._options(), "digest": self.digest}, self._arrays())
+
+
+def _written(text: Text) -> dict[str, Any]:
+    """As JSON gives it back: tuples are lists there."""
+    return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(text).items()}
+
+
+def load_model(path: Path) -> Model:
+    """A model as :meth:`Model.save` wrote it, its digest and all its parts checked."""
+    try:
+        said, arrays = load_arrays(path, _DESCRIPTION)
+    except OSError as error:
+        reason = why_unreadable(error, str(error))
+        raise InputError(f"The model {path} cannot be read: {reason}.", hint=_HINT) from error
+    except LayoutError as error:
+        raise InputError(f"{path} is no model: {error}.", hint=_HINT) from error
+    _check_versions(path, said)
+    _check_measures(path, said.get("measures"))
+    try:
+        made = _as_saved(said, arrays)
+    except (KeyError, TypeError, ValueError, AttributeError, SettingsError) as error:
+        raise InputError(f"{path} is not laid out as a model.", hint=_HINT) from error
+    if made.digest != said.get("digest"):
+        raise SignatureError(
+            f"The model {path} is not what it was when it was saved.",
+            hint="restore the file, or train again.",
+        )
+    if why := _wrong(made):
+        raise InputError(f"The model {path} cannot be used: {why}.", hint=_HINT)
+    return made
+
+
+def _check_versions(path: Path, said: dict[str, Any]) -> None:
+    if (there := said.get("format")) != FORMAT:
+        raise InputError(
+            f"The model {path} has format {there!r}; this version reads {FORMAT}.", hint=_HINT
+        )
+    if (there := said.get("similarity")) != similarity.VERSION:
+        raise SignatureError(
+            f"The model {path} was trained on version {there!r} of the measures; this is version "
+            f"{similarity.VERSION}, in which some mean something else.",
+            hint="train it again from the same labels.",
+        )
+
+
+def _check_measures(path: Path, names: Any) -> None:
+    listed = names if isinstance(names, list) else []
+    unknown = [name for name in listed if name not in similarity.MEASURES]
+    if unknown or not listed or len(listed) > len({*map(str, listed)}):
+        which = f"{str(unknown[0])[:40]!r}, which is unknown" if unknown else "none, or one twice"
+        raise InputError(
+            f"The model {path} takes the measure {which}.",
+            hint=f"measures are {', '.join(similarity.MEASURES)}.",
+        )
+
+
+def _as_saved(said: dict[str, Any], arrays: dict[str, Floats]) -> Model:
+    text = dict(said["text"])
+    if isinstance(text["stop_words"], list):
+        text["stop_words"] = tuple(text["stop_words"])
+    platt = Platt(*(float(said["calibration"][name]) for name in Platt._fields))
+    return Model(
+        measures=tuple(said["measures"]),
+        center=arrays.pop("center"),
+        scale=arrays.pop("scale"),
+        discriminant=discriminant_of(
+            said["discriminant"], arrays, {k: float(v) for k, v in said["constants"].items()}
+        ),
+        platt=platt,
+        threshold=float(said["threshold"]),
+        text=Text(**text),
+        trained=dict(said["trained"]),
+    )
+
+
+def _wrong(model: Model) -> str | None:
+    """What makes a model that is whole useless, or dangerous to use."""
+    arrays = model._arrays().values()
+    numbers = (*model.discriminant.constants().values(), *model.platt, model.threshold)
+    if any(not abs(n) <= MOST_NUMBER for n in numbers) or any(
+        not (np.abs(a) <= MOST_NUMBER).all() for a in arrays
+    ):
+        return "some of its numbers are not finite, or beyond any measure"
+    width = (len(model.measures),)
+    if (
+        model.center.shape != width
+        or model.scale.shape != width
+        or (model.scale < 1 / MOST_NUMBER).any()
+    ):
+        return "its scaling is not one of its measures"
+    if model.platt.slope <= 0:
+        return "its probabilities fall where its scores grow"
+    if not 0 <= model.threshold <= 1:
+        return "its threshold is no probability"
+    return model.discriminant.wrong(len(model.measures))
+
+
+@dataclass(frozen=True)
+class ModelNeed:
+    """A model is trained and comes from a file; no collection gives one."""
+
+    file: str
+    name: str = "model"
+    columns: tuple[str, ...] = ()
+
+    def load(self, path: Path) -> Model:
+        return load_model(path)
+
+    def counter(self) -> Counter:
+        raise SettingsError("A model is not counted from documents.", hint=_HINT)

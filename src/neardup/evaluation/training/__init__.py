@@ -1,0 +1,1 @@
+"""Training: labelled pairs of documents → a model that says which pairs are duplicates."""

@@ -25,6 +25,7 @@ COMMANDS = {
     "watch": "neardup.cli.watch:watch",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
+    "train": "neardup.cli.train:train",
     "idf": "neardup.cli.idf:idf",
     "demo": "neardup.cli.demo:demo",
 }

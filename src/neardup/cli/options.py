@@ -33,6 +33,11 @@ def _verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
         show_log(ctx)
 
 
+def listed(_ctx: click.Context, _option: click.Parameter, value: str | None) -> list[str] | None:
+    """What was written with commas."""
+    return None if value is None else [part.strip() for part in value.split(",")]
+
+
 def _threshold(
     ctx: click.Context, option: click.Parameter, value: str | None
 ) -> float | str | None:

@@ -8,13 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
-from neardup.cli.options import EXTRACT, debug_option, json_option, verbose_option
+from neardup.cli.options import EXTRACT, debug_option, json_option, listed, verbose_option
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def _listed(_ctx: click.Context, _option: click.Parameter, value: str | None) -> list[str] | None:
-    return None if value is None else [part.strip() for part in value.split(",")]
 
 
 _GOLD = (
@@ -31,19 +27,19 @@ _GOLD = (
     click.option(
         "--columns",
         metavar="A,B,LABEL",
-        callback=_listed,
+        callback=listed,
         help="What the columns of --pairs are called.  [default: a,b,label]",
     ),
     click.option(
         "--positive",
         metavar="LABELS",
-        callback=_listed,
+        callback=listed,
         help="Labels of duplicates, with commas.  [default: true,1,duplicate,yes]",
     ),
     click.option(
         "--negative",
         metavar="LABELS",
-        callback=_listed,
+        callback=listed,
         help="Labels of pairs that are none; others count neither way.  [default: false,0,not,no]",
     ),
     click.option(

@@ -29,7 +29,9 @@ quiet_option = click.option(
 )
 
 
-def check_target(out: Path, inputs: Sequence[Path | None], *, overwrite: bool) -> None:
+def check_target(
+    out: Path, inputs: Sequence[Path | None], *, overwrite: bool, made: str = "signatures"
+) -> None:
     """Refuses before any work what could not be written, or would write over something."""
     if out.is_dir():
         raise UsageError(f"{out} is a folder; -o names a file.", hint="name a file in it.")
@@ -39,7 +41,7 @@ def check_target(out: Path, inputs: Sequence[Path | None], *, overwrite: bool) -
         raise UsageError(f"{out} is also read.", hint="name another file with -o.")
     if out.exists() and not overwrite:
         raise UsageError(
-            f"{out} is already there, and signatures may have been made with it.",
+            f"{out} is already there, and {made} may have been made with it.",
             hint="name another file with -o, or give --overwrite.",
         )
 

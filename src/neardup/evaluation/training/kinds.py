@@ -1,7 +1,8 @@
 """The kinds of discriminants that can be trained, with what is tried of each.
 
 scikit-learn fits them; what it found is taken over as plain arrays, so that it is not needed to use
-a model. Everything runs in one thread: sums of several would depend on their number.
+a model. Everything runs in one thread: sums of several would depend on their number. Classes weigh
+alike in the machines; trees learn probabilities and need no weights, which would make them slow.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Kind(NamedTuple):
     scales: bool
 
     def fit(self, z: Floats, y: Array, parameters: Parameters) -> Discriminant:
-        with _alone():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an optimiser that stops early: its loss tells
             return self.taken(self.estimator(parameters, *z.shape).fit(z, y))
 
 
@@ -51,11 +53,11 @@ def check_extra() -> None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
+    """Finding the libraries takes longer than a small fit: once around all of them."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an optimiser that stops early: cross-validation tells
+    with threadpool_limits(1):
         yield
 
 
@@ -83,7 +85,6 @@ def _trees(parameters: Parameters, pairs: int, measures: int) -> Any:
         learning_rate=0.1,
         l2_regularization=1.0,
         monotonic_cst=[1] * measures,
-        class_weight="balanced",
         early_stopping=False,
         random_state=0,
     )

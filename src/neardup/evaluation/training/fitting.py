@@ -1,0 +1,102 @@
+"""One fit: parameters chosen, scores calibrated and the cut set, all in inner folds.
+
+The scores that calibrate are *out of fold*: each pair is scored by what was fitted without it and
+without its documents. Scores of pairs that a machine was fitted to would be too sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.artefacts.arrays import Floats
+from neardup.artefacts.discriminants import Discriminant
+from neardup.artefacts.model import Platt
+from neardup.evaluation.training.data import Data
+from neardup.evaluation.training.folds import INNER, Folds, folds_of
+from neardup.evaluation.training.kinds import Kind, Parameters
+from neardup.evaluation.training.scores import best_cut, fit_platt, log_loss
+from neardup.schema import Array
+
+GRID_PAIRS = 1500  # parameters are chosen on so many: they hardly change with more
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A discriminant with its scaling; ``columns`` are the measures it takes."""
+
+    columns: tuple[int, ...]
+    center: Floats
+    scale: Floats
+    discriminant: Discriminant
+
+    def g(self, x: Floats) -> Floats:
+        return self.discriminant.g((x[:, self.columns] - self.center) / self.scale)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    machine: Machine
+    parameters: Parameters
+    platt: Platt
+    threshold: float
+
+    def probability(self, x: Floats) -> Floats:
+        return self.platt.probability(self.machine.g(x))
+
+    def passed(self, x: Floats) -> Array:
+        return self.probability(x) >= self.threshold
+
+
+def machine_of(kind: Kind, data: Data, columns: Sequence[int], given: Parameters) -> Machine:
+    chosen = tuple(columns)
+    x = data.x[:, chosen]
+    center, scale = np.zeros(len(chosen)), np.ones(len(chosen))
+    if kind.scales:
+        center, spread = x.mean(axis=0), x.std(axis=0)
+        scale = np.where(spread > 1e-6, spread, 1.0)  # what never varies is left as it is
+    return Machine(chosen, center, scale, kind.fit((x - center) / scale, data.y, given))
+
+
+def out_of_fold(
+    kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
+) -> Floats:
+    """g of each pair; NaN for pairs that no fold tests."""
+    found = np.full(len(data), np.nan)
+    for train, test in folds.sides():
+        found[test] = machine_of(kind, data.at(train), columns, given).g(data.x[test])
+    return found
+
+
+def fit(
+    kind: Kind,
+    data: Data,
+    columns: Sequence[int],
+    seed: int,
+    parameters: Parameters | None = None,
+) -> Fitted:
+    given = parameters or choose_parameters(kind, data, columns, seed)
+    g = out_of_fold(kind, data, columns, given, folds_of(data, INNER, seed))
+    tested = ~np.isnan(g)
+    platt = fit_platt(g[tested], data.y[tested])
+    threshold = best_cut(platt.probability(g[tested]), data.y[tested]).value
+    return Fitted(machine_of(kind, data, columns, given), given, platt, threshold)
+
+
+def choose_parameters(kind: Kind, data: Data, columns: Sequence[int], seed: int) -> Parameters:
+    """Those of the grid with the least log-loss in inner folds; of equals the first, simplest."""
+    some = data.drawn(GRID_PAIRS, seed)
+    folds = folds_of(some, INNER, seed)
+    losses = [calibrated_loss(kind, some, columns, p, folds) for p in kind.grid(len(columns))]
+    return kind.grid(len(columns))[int(np.argmin(losses))]
+
+
+def calibrated_loss(
+    kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
+) -> float:
+    g = out_of_fold(kind, data, columns, given, folds)
+    tested = ~np.isnan(g)
+    y = data.y[tested]
+    return log_loss(fit_platt(g[tested], y).probability(g[tested]), y)

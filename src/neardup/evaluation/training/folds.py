@@ -1,0 +1,132 @@
+"""Folds: parts of the labelled pairs that take turns in testing what was trained on the others.
+
+No document is on both sides. Pairs that hang together by common documents go into one fold; where
+so many do that they would fill more than their share, their documents are divided, neighbours
+staying together as far as they fit (linear deterministic greedy: Stanton & Kliot 2012). Pairs that
+this cuts are trained on where neither document is tested, and never tested.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.decisions.clusters import components
+from neardup.errors import InputError
+from neardup.evaluation.training.data import Data
+from neardup.schema import Array
+
+OUTER, INNER = 5, 3  # folds to measure by, and to choose parameters by
+ROOM = 1.3  # how much more than its share a fold may hold before pairs are cut
+
+
+@dataclass(frozen=True)
+class Folds:
+    """``of`` has the fold of each pair's documents, a column each."""
+
+    of: Array
+    count: int
+
+    def sides(self) -> Iterator[tuple[Array, Array]]:
+        """(rows to train on, rows to test on) of each fold that has any of the latter."""
+        for fold in range(self.count):
+            here = self.of == fold
+            test = np.flatnonzero(here.all(axis=1))
+            if len(test):
+                yield np.flatnonzero(~here.any(axis=1)), test
+
+    @property
+    def cut(self) -> int:
+        """How many pairs are never tested."""
+        return int((self.of[:, 0] != self.of[:, 1]).sum())
+
+
+def folds_of(data: Data, count: int, seed: int) -> Folds:
+    """As many as asked for, or fewer where pairs of either class would be missing on a side."""
+    for fewer in range(count, 1, -1):
+        made = _divided(data, fewer, seed)
+        if all(data.at(train).both for train, _ in made.sides()) and _tests_both(data, made):
+            return made
+    raise InputError(
+        f"The {len(data):,} labelled pairs cannot be divided: they hang together by few documents, "
+        "so a model could not be tested on documents that it was not trained on.",
+        hint="label pairs of more documents; `neardup label suggest` names some.",
+    )
+
+
+def _tests_both(data: Data, folds: Folds) -> bool:
+    tested = [test for _, test in folds.sides()]
+    return len(tested) > 1 and data.at(np.concatenate(tested)).both
+
+
+def _divided(data: Data, count: int, seed: int) -> Folds:
+    documents, sides = np.unique(np.concatenate([data.a, data.b]), return_inverse=True)
+    a, b = sides.reshape(2, -1)
+    part = components(len(documents), a, b)
+    draw = np.random.default_rng([seed, 2])
+    packing = _Packing(data, count)
+    fold = np.full(len(documents), -1, np.int64)
+    sizes = np.bincount(part[a])
+    order = draw.permutation(len(sizes))
+    for one in order[np.argsort(-sizes[order], kind="stable")].tolist():
+        rows = np.flatnonzero(part[a] == one)
+        if sizes[one] * count > ROOM * len(data):
+            members = np.flatnonzero(part == one)
+            fold[members] = _spread(members, a[rows], b[rows], count)
+            packing.count(data.y[rows], fold[a[rows]])
+        else:
+            fold[part == one] = packing.place(data.y[rows])
+    return Folds(np.stack([fold[a], fold[b]], axis=1), count)
+
+
+class _Packing:
+    """Fills folds evenly with pairs of either class."""
+
+    def __init__(self, data: Data, count: int) -> None:
+        self.held = np.zeros((count, 2))
+        self.share = np.maximum(np.array([data.negatives, data.positives]) / count, 1)
+
+    def place(self, y: Array) -> int:
+        """The fold that is emptiest when these pairs are in it."""
+        added = np.bincount(y, minlength=2)
+        fuller = (self.held + added) / self.share
+        fold = int(np.argmin((fuller * (added > 0)).max(axis=1)))
+        self.held[fold] += added
+        return fold
+
+    def count(self, y: Array, folds: Array) -> None:
+        np.add.at(self.held, (folds, y), 1)
+
+
+def _spread(members: Array, a: Array, b: Array, count: int) -> Array:
+    """The fold of each member of one component."""
+    place = {document: i for i, document in enumerate(members.tolist())}
+    near: list[list[int]] = [[] for _ in members]
+    for one, other in zip(a.tolist(), b.tolist(), strict=True):
+        near[place[one]].append(place[other])
+        near[place[other]].append(place[one])
+    room = ROOM * 2 * len(a) / count
+    load = np.zeros(count)
+    fold = np.full(len(members), -1, np.int64)
+    for document in _breadth_first(near):
+        known = fold[near[document]]
+        votes = np.bincount(known[known >= 0], minlength=count)
+        worth = votes * (1 - load / room)
+        best = np.flatnonzero(worth == worth.max())
+        fold[document] = best[np.argmin(load[best])]
+        load[fold[document]] += len(near[document])
+    return fold
+
+
+def _breadth_first(near: list[list[int]]) -> Iterator[int]:
+    waiting, seen = deque([0]), {0}
+    while waiting:
+        document = waiting.popleft()
+        yield document
+        for other in near[document]:
+            if other not in seen:
+                seen.add(other)
+                waiting.append(other)

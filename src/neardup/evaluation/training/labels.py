@@ -1,0 +1,126 @@
+"""Labels as users have them, for training: a store of ``neardup label``, or a file of pairs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from neardup.documents.streams import open_binary
+from neardup.errors import InputError, SettingsError
+from neardup.evaluation.agreement import verdicts
+from neardup.evaluation.gold.pairs import NEGATIVE_LABELS, POSITIVE_LABELS
+from neardup.evaluation.labelled import PairColumns, read_pairs
+from neardup.evaluation.labels import DUPLICATE, UNDECIDED, Pair, read_labels
+
+CONTRADICTING, DISPUTED = "contradicting labels", "disputed by assessors"
+
+
+@dataclass
+class Labelled:
+    """1 for duplicates, 0 for others. ``unused``: how many pairs count for nothing, and why."""
+
+    labels: dict[Pair, int] = field(default_factory=dict)
+    unused: dict[str, int] = field(default_factory=dict)
+    source: str = "labelled pairs"
+    _both: set[Pair] = field(default_factory=set)
+
+    def add(self, a: str, b: str, label: int) -> None:
+        pair = Pair.of(a, b)
+        if a == b:
+            self.leave("a document with itself")
+        elif pair in self._both or self.labels.setdefault(pair, label) == label:
+            return
+        else:  # said to be both: nobody knows
+            self._both.add(pair)
+            del self.labels[pair]
+            self.leave(CONTRADICTING)
+
+    def leave(self, why: str) -> None:
+        self.unused[why] = self.unused.get(why, 0) + 1
+
+
+def read_labelled(
+    paths: Sequence[Path],
+    columns: PairColumns | None = None,
+    positive: Sequence[str] | None = None,
+    negative: Sequence[str] | None = None,
+) -> Labelled:
+    found = Labelled()
+    for path in paths:
+        if _is_store(path):
+            if positive or negative:
+                raise SettingsError(
+                    f"{path} is a store of labels, whose labels are known.",
+                    hint="leave --positive and --negative out, or give a file of pairs.",
+                )
+            _of_store(path, found)
+        else:
+            meant = _meaning(positive or POSITIVE_LABELS, negative or NEGATIVE_LABELS)
+            _of_pairs(path, columns, meant, found)
+    if not found.labels:
+        raise InputError(
+            f"There is no label to train on in {', '.join(map(str, paths))}{_said(found)}.",
+            hint="--positive and --negative say what the labels of a file of pairs mean.",
+        )
+    return found
+
+
+def _said(found: Labelled) -> str:
+    listed = ", ".join(f"{count:,} {why}" for why, count in found.unused.items())
+    return f" ({listed})" if listed else ""
+
+
+def _is_store(path: Path) -> bool:
+    """Whether its first row names an assessor."""
+    if path.suffix.lower() != ".jsonl":
+        return False
+    with open_binary(path, None) as stream:
+        first = next((line for line in stream if line.strip()), b"null")
+    try:
+        row = json.loads(first)
+    except ValueError:
+        return False  # reading it as pairs says what is wrong
+    return isinstance(row, dict) and "assessor" in row
+
+
+def _of_store(path: Path, found: Labelled) -> None:
+    read = verdicts(read_labels(path))
+    for pair, label in read.settled.items():
+        if label.label == UNDECIDED:
+            found.leave(UNDECIDED)
+        else:
+            found.add(*pair, int(label.label == DUPLICATE))
+    for _ in read.disputed:
+        found.leave(DISPUTED)
+
+
+def _meaning(positive: Iterable[str], negative: Iterable[str]) -> dict[str, int]:
+    yes, no = ({str(one).strip().lower() for one in some} for some in (positive, negative))
+    if both := yes & no:
+        raise SettingsError(
+            f"The label {min(both)!r} is both positive and negative.",
+            hint="name it once, with --positive or with --negative.",
+        )
+    return dict.fromkeys(yes, 1) | dict.fromkeys(no, 0)
+
+
+def _of_pairs(
+    path: Path, columns: PairColumns | None, meant: dict[str, int], found: Labelled
+) -> None:
+    for a, b, label in _rows(path, columns):
+        written = (label or "").strip().lower()
+        if a is None or b is None:
+            found.leave("no id")
+        elif written in meant:
+            found.add(a, b, meant[written])
+        else:
+            found.leave(f"label {written!r}")
+
+
+def _rows(
+    path: Path, columns: PairColumns | None
+) -> Iterator[tuple[str | None, str | None, str | None]]:
+    table = read_pairs(path, columns)
+    yield from zip(*(table[name].to_pylist() for name in ("a", "b", "label")), strict=True)

@@ -1,0 +1,143 @@
+"""Labelled pairs of documents → their similarity vectors.
+
+Only the documents that a label names are kept, as profiles; texts are let go. What the measures
+need of the collection, such as how rare words are, is counted over all its documents first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.artefacts.artefact import Artefact, Artefacts, Counter, Need, ReadyNeed
+from neardup.counted import many
+from neardup.documents import Collection, Columns
+from neardup.errors import InputError
+from neardup.evaluation.training.data import Data
+from neardup.evaluation.training.labels import Labelled
+from neardup.features import similarity
+from neardup.local.artefacts import Pass, count
+from neardup.plan import worker_count
+from neardup.progress import Progress
+from neardup.schema import Array, Ragged
+from neardup.text.options import Text
+
+
+@dataclass(frozen=True)
+class Source:
+    """Documents, and how they are read."""
+
+    collection: Collection
+    columns: Columns = field(default_factory=Columns)
+    text: Text = field(default_factory=Text)
+    workers: int | None = None
+    limit: int | None = None
+
+    def reading(self, *extra: str) -> Pass:
+        columns = Columns(self.columns.text, self.columns.id, extra)
+        return Pass(columns, worker_count(self.workers), self.limit)
+
+
+@dataclass(frozen=True)
+class Material:
+    """``about`` is what is said of the labels in the model: only data, and the same for the same
+    input."""
+
+    data: Data
+    text: Text
+    about: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Profiles:
+    """Of the documents that were asked for and are there; ``place`` by id."""
+
+    place: dict[str, int]
+    profiles: Ragged
+    artefacts: Artefacts
+
+    def places(self, ids: Iterable[str]) -> Array:
+        return np.array([self.place[one] for one in ids], np.int64)
+
+
+class _Profiling:
+    """Profiles of some documents, in the order of the input; an id that was used before names the
+    first document that has it."""
+
+    def __init__(self, wanted: Iterable[str], artefacts: Artefacts, text: Text) -> None:
+        self.wanted = pa.array(sorted(set(wanted)), pa.large_string())
+        self.artefacts, self.text = artefacts, text
+        self.ids: list[str] = []
+        self.parts: list[Ragged] = []
+
+    def count(self, batch: pa.RecordBatch) -> tuple[list[str], Ragged]:
+        chosen = batch.filter(pc.is_in(batch.column("id"), self.wanted))
+        return chosen.column("id").to_pylist(), similarity.profiles(
+            chosen, self.artefacts, self.text
+        )
+
+    def add(self, part: tuple[list[str], Ragged]) -> None:
+        ids, made = part
+        self.ids += ids
+        self.parts.append(made)
+
+    def finish(self) -> Profiles:
+        place: dict[str, int] = {}
+        for number, one in enumerate(self.ids):
+            place.setdefault(one, number)
+        return Profiles(place, Ragged.concat(self.parts, np.uint64), self.artefacts)
+
+
+def profiles_of(source: Source, wanted: Iterable[str], progress: Progress) -> Profiles:
+    artefacts = artefacts_of(source, progress)
+    profiling = _Profiling(wanted, artefacts, source.text)
+    size = source.collection.plain_size()
+    progress.stage("reading", source.limit, unit="documents", total_bytes=size)
+    count(source.collection, [profiling], source.reading(), progress)
+    return profiling.finish()
+
+
+def artefacts_of(source: Source, progress: Progress) -> Artefacts:
+    """What the measures need, from files, known already, or counted over all documents."""
+    found: dict[str, Artefact] = {}
+    counters: dict[str, Counter] = {}
+    needs: Sequence[Need] = similarity.needs(source.text)
+    for need in needs:
+        if isinstance(need, ReadyNeed):
+            found[need.name] = need.ready()
+        elif need.file is not None:
+            found[need.name] = need.load(Path(need.file))
+        else:
+            counters[need.name] = need.counter()
+    if counters:
+        size = source.collection.plain_size()
+        progress.stage("counting", source.limit, unit="documents", total_bytes=size)
+        count(source.collection, list(counters.values()), source.reading(), progress)
+    return found | {name: counter.finish() for name, counter in counters.items()}
+
+
+def material_of(source: Source, labelled: Labelled, progress: Progress) -> Material:
+    """The pairs whose documents are there, with their vectors."""
+    known = profiles_of(source, (one for pair in labelled.labels for one in pair), progress)
+    there = [pair for pair in sorted(labelled.labels) if {*pair} <= known.place.keys()]
+    missing = len(labelled.labels) - len(there)
+    if not there:
+        raise InputError(
+            f"None of the {many(missing, 'labelled pair')} names two documents that are there.",
+            hint="a and b are ids of --documents; --id names their column.",
+        )
+    a, b = (known.places(pair[side] for pair in there) for side in (0, 1))
+    y = np.array([labelled.labels[pair] for pair in there], np.int64)
+    x = similarity.vectors(known.profiles, a, b).astype(np.float64)
+    about = {
+        "labels": labelled.source,
+        "unused": {**labelled.unused, **({"documents not there": missing} if missing else {})},
+        "artefacts": {name: one.digest for name, one in known.artefacts.items()},
+    }
+    return Material(Data(a, b, y, x), source.text, about)

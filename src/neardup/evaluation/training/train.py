@@ -1,0 +1,195 @@
+"""``train``: labelled pairs → a model, with what is known of how good it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from neardup.artefacts.model import Model
+from neardup.errors import InputError, SettingsError
+from neardup.evaluation.training.choosing import Step, choose_measures
+from neardup.evaluation.training.curve import learning_curve
+from neardup.evaluation.training.data import Data
+from neardup.evaluation.training.fitting import Fitted, choose_parameters, fit
+from neardup.evaluation.training.folds import OUTER, Folds, folds_of
+from neardup.evaluation.training.kinds import KINDS, Kind, check_extra, one_thread
+from neardup.evaluation.training.material import Material
+from neardup.evaluation.training.scores import log_loss
+from neardup.evaluation.training.validation import Validated, validate, validate_single
+from neardup.features import similarity
+from neardup.progress import Progress, Silent
+
+FEWEST = 10  # pairs of a class
+MOST_PAIRS = 4000
+CHOOSING_PAIRS = 1500  # measures are chosen on so many
+AUTO, ALL = "auto", "all"
+CLOSE = 0.005  # of F1: kinds that differ by less are equally good
+SIMPLEST_FIRST = ("linear", "trees", "rbf")
+
+
+def train(
+    material: Material,
+    *,
+    kind: str = AUTO,
+    measures: str | Sequence[str] = AUTO,
+    seed: int = 0,
+    max_pairs: int = MOST_PAIRS,
+    progress: Progress | None = None,
+) -> Model:
+    """``kind``: linear, rbf, trees, or "auto" for the one that is best in cross-validation.
+    ``measures``: names, "all", or "auto" for those that are needed."""
+    check_extra()
+    kinds, columns = _kinds(kind), _columns(measures)
+    _check(material.data)
+    data = material.data.drawn(max_pairs, seed)
+    with one_thread():
+        job = _Training(data, columns, seed, progress or Silent())
+        fitted, found = job.run(kinds, choose=measures == AUTO)
+    summary = {
+        **material.about,
+        "pairs": len(data),
+        "duplicates": data.positives,
+        "others": data.negatives,
+        "documents": data.documents,
+        "left_out": len(material.data) - len(data),
+        "seed": seed,
+        "chosen_by": "cross-validation" if kind == AUTO else "the user",
+        "parameters": dict(fitted.parameters),
+        **found,
+    }
+    return _model(fitted, material, summary)
+
+
+@dataclass
+class _Training:
+    data: Data
+    columns: tuple[int, ...]
+    seed: int
+    told: Progress
+    folds: Folds = field(init=False)
+
+    def run(self, kinds: Sequence[Kind], *, choose: bool) -> tuple[Fitted, dict[str, Any]]:
+        self.folds = folds_of(self.data, OUTER, self.seed)
+        compared = self._compared(kinds)
+        kind, steps = KINDS[_best(compared)], list[Step]()
+        chosen = compared[kind.name]
+        if choose and len(self.columns) > 1:
+            self.columns, steps = self._needed(kind)
+            chosen = self._validated(kind)
+        fitted = fit(kind, self.data, self.columns, self.seed)
+        return fitted, {
+            "folds": self.folds.count,
+            "not_tested": self.folds.cut,
+            "kinds": {name: one.data() for name, one in compared.items()},
+            "validated": chosen.data(),
+            "singles": _singles(self.data, self.folds),
+            "steps": [step.data() for step in steps],
+            "curve": self._curve(kind, fitted),
+            "importance": _importance(fitted, self.data, self.seed),
+        }
+
+    def _compared(self, kinds: Sequence[Kind]) -> dict[str, Validated]:
+        self.told.stage("comparing", len(kinds), unit="kinds")
+        found = {}
+        for kind in kinds:
+            found[kind.name] = self._validated(kind)
+            self.told.advance(1)
+        return found
+
+    def _validated(self, kind: Kind) -> Validated:
+        return validate(kind, self.data, self.columns, self.folds, self.seed)
+
+    def _needed(self, kind: Kind) -> tuple[tuple[int, ...], list[Step]]:
+        self.told.stage("choosing", unit="trials")
+        data, names = self.data.drawn(CHOOSING_PAIRS, self.seed), similarity.MEASURES
+        parameters = choose_parameters(kind, data, self.columns, self.seed)
+        return choose_measures(kind, data, names, parameters, self.seed, self.told.advance)
+
+    def _curve(self, kind: Kind, fitted: Fitted) -> list[list[float]]:
+        self.told.stage("curve")
+        given = (self.data, self.columns, self.folds, fitted.parameters, self.seed)
+        return [list(point) for point in learning_curve(kind, *given)]
+
+
+def check_wishes(kind: str, measures: str | Sequence[str]) -> None:
+    """Raises now what would be refused after the reading."""
+    _kinds(kind)
+    _columns(measures)
+
+
+def _kinds(kind: str) -> list[Kind]:
+    if kind != AUTO and kind not in KINDS:
+        raise SettingsError(
+            f"There is no model {kind!r}.", hint=f"expected {AUTO}, {', '.join(KINDS)}."
+        )
+    return list(KINDS.values()) if kind == AUTO else [KINDS[kind]]
+
+
+def _columns(measures: str | Sequence[str]) -> tuple[int, ...]:
+    if measures in (AUTO, ALL):
+        return tuple(range(len(similarity.MEASURES)))
+    names = [measures] if isinstance(measures, str) else list(measures)
+    for name in names:
+        if name not in similarity.MEASURES:
+            raise SettingsError(
+                f"There is no measure {name!r}.",
+                hint=f"measures are {', '.join(similarity.MEASURES)}; or {AUTO}, or {ALL}.",
+            )
+    return tuple(sorted({similarity.MEASURES.index(name) for name in names}))
+
+
+def _check(data: Data) -> None:
+    for count, what in ((data.positives, "duplicates"), (data.negatives, "no duplicates")):
+        if count < FEWEST:
+            raise InputError(
+                f"Of the {len(data):,} labelled pairs that can be used, {count:,} are {what}; "
+                f"training needs at least {FEWEST}.",
+                hint="label more pairs: `neardup label suggest` chooses some that teach most, "
+                "and `neardup label sample` draws them at random.",
+            )
+
+
+def _best(found: dict[str, Validated]) -> str:
+    """The highest F1; of kinds that are close to it the simplest."""
+    highest = max(one.f1 for one in found.values())
+    close = [name for name in SIMPLEST_FIRST if name in found and found[name].f1 > highest - CLOSE]
+    return close[0]
+
+
+def _singles(data: Data, folds: Folds) -> dict[str, dict[str, Any]]:
+    """What each measure reaches alone, the best first."""
+    found = []
+    for column, name in enumerate(similarity.MEASURES):
+        one, threshold = validate_single(data, column, folds)
+        found.append((name, {**one.data(), "threshold": threshold}))
+    return dict(sorted(found, key=lambda item: -item[1]["f1"]))
+
+
+def _importance(fitted: Fitted, data: Data, seed: int) -> dict[str, float]:
+    """By how much the log-loss grows where a measure's values are dealt out at random."""
+    draw = np.random.default_rng([seed, 4])
+    usual = log_loss(fitted.probability(data.x), data.y)
+    found = {}
+    for column in fitted.machine.columns:
+        dealt = data.x.copy()
+        dealt[:, column] = draw.permutation(dealt[:, column])
+        grown = log_loss(fitted.probability(dealt), data.y) - usual
+        found[similarity.MEASURES[column]] = round(grown, 6)
+    return found
+
+
+def _model(fitted: Fitted, material: Material, summary: dict[str, Any]) -> Model:
+    machine = fitted.machine
+    return Model(
+        measures=tuple(similarity.MEASURES[column] for column in machine.columns),
+        discriminant=machine.discriminant,
+        center=machine.center,
+        scale=machine.scale,
+        platt=fitted.platt,
+        threshold=fitted.threshold,
+        text=material.text,
+        trained=summary,
+    )

@@ -1,0 +1,97 @@
+"""Cross-validation: how good what is trained on some documents is on others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neardup.artefacts.arrays import Floats
+from neardup.decisions.clusters import components
+from neardup.evaluation.intervals import Interval, bootstrap, interval_of
+from neardup.evaluation.training.data import Data
+from neardup.evaluation.training.fitting import fit
+from neardup.evaluation.training.folds import Folds
+from neardup.evaluation.training.kinds import Kind, Parameters
+from neardup.evaluation.training.scores import best_cut, f1, log_loss
+from neardup.schema import Array
+
+
+@dataclass(frozen=True)
+class Validated:
+    """Of the pairs that were tested, each by what was trained without its documents."""
+
+    f1: float
+    precision: float
+    recall: float
+    interval: Interval | None
+    log_loss: float | None = None
+
+    def data(self) -> dict[str, Any]:
+        return {**vars(self), "interval": list(self.interval) if self.interval else None}
+
+
+def validate(
+    kind: Kind,
+    data: Data,
+    columns: Sequence[int],
+    folds: Folds,
+    seed: int,
+    parameters: Parameters | None = None,
+) -> Validated:
+    """Everything is chosen anew in each fold, parameters, calibration and cut: what is measured is
+    the whole way from labels to a model."""
+    probability = np.full(len(data), np.nan)
+    passed = np.zeros(len(data), bool)
+    for train, test in folds.sides():
+        made = fit(kind, data.at(train), columns, seed, parameters)
+        probability[test] = made.probability(data.x[test])
+        passed[test] = probability[test] >= made.threshold
+    return measured(data, passed, probability)
+
+
+def measured(data: Data, passed: Array, probability: Floats) -> Validated:
+    """``probability`` is NaN for pairs that were not tested."""
+    tested = ~np.isnan(probability)
+    units = _units(data)[tested]
+    y, passed = data.y[tested] == 1, passed[tested]
+    right, wrong, missed = y & passed, ~y & passed, y & ~passed
+    tp, fp, fn = (int(some.sum()) for some in (right, wrong, missed))
+    return Validated(
+        f1=f1(data.y[tested], passed),
+        precision=tp / max(tp + fp, 1),
+        recall=tp / max(tp + fn, 1),
+        interval=_interval(units, right, wrong, missed),
+        log_loss=log_loss(probability[tested], data.y[tested]),
+    )
+
+
+def _units(data: Data) -> Array:
+    """Pairs of documents that are duplicates of each other are drawn together."""
+    count = int(max(data.a.max(), data.b.max())) + 1
+    same = data.y == 1
+    cluster = components(count, data.a[same], data.b[same])
+    return np.where(cluster < 0, count + np.arange(count), cluster)[data.a]
+
+
+def _interval(units: Array, *counted: Array) -> Interval | None:
+    """Of 95 %, by drawing units again."""
+    names, place = np.unique(units, return_inverse=True)
+    sums = [np.bincount(place, weights=one)[:, None] for one in counted]
+    return interval_of(bootstrap(names, *sums).f1()[:, 0])
+
+
+def validate_single(data: Data, column: int, folds: Folds) -> tuple[Validated, float]:
+    """One measure with the threshold that is best where it is trained; and the threshold that is
+    best for all pairs."""
+    x = data.x[:, column]
+    passed, tested = np.zeros(len(data), bool), np.full(len(data), np.nan)
+    for train, test in folds.sides():
+        passed[test] = x[test] >= best_cut(x[train], data.y[train]).value
+        tested[test] = x[test]
+    found = measured(data, passed, tested)
+    return Validated(found.f1, found.precision, found.recall, found.interval), best_cut(
+        x, data.y
+    ).value

@@ -120,7 +120,7 @@ def draw(
         )
     drawn: dict[str, Drawn] = {}
     for name, result in treatments.items():
-        _check(name, result)
+        check_texts(name, result)
         drawn[name] = draw_pairs(result, per_treatment, strata, f"{seed}:{name}")
     chosen = {
         one.pair(row): name for name, one in drawn.items() for rows in one.rows for row in rows
@@ -131,7 +131,7 @@ def draw(
     return Sample(_items(treatments, chosen, names, seed), key)
 
 
-def _check(name: str, result: Result) -> None:
+def check_texts(name: str, result: Result) -> None:
     if result.info.get("against"):
         raise SettingsError(
             f"{name} was made against references, whose texts it does not hold.",

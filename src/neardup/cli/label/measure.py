@@ -27,6 +27,7 @@ def measure(sample: Path, store: Path | None, as_json: bool) -> None:
     runs found together: of the true pairs in the pool as they are, and weighted by how probable
     each was to be drawn. Intervals are of 95 %.
     """
+    from neardup.errors import InputError
     from neardup.evaluation.agreement import verdicts
     from neardup.evaluation.judging import estimates
     from neardup.evaluation.labels import read_labels
@@ -37,6 +38,11 @@ def measure(sample: Path, store: Path | None, as_json: bool) -> None:
     read = read_labels(place)
     tell_torn(read.torn, place)
     key, word = read_key(sample), verdicts(read)
+    if not key.treatments:
+        raise InputError(
+            f"The pairs of {sample} were chosen to teach a model: nothing can be measured by them.",
+            hint="draw pairs at random with `neardup label sample`.",
+        )
     settled = {pair: str(label.label) for pair, label in word.settled.items()}
     found = estimates(key, settled)
     disputed = [pair for pair in word.disputed if pair in set(key.pairs.values())]

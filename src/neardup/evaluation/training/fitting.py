@@ -77,8 +77,9 @@ def fit(
     seed: int,
     parameters: Parameters | None = None,
 ) -> Fitted:
-    given = parameters or choose_parameters(kind, data, columns, seed)
-    g = out_of_fold(kind, data, columns, given, folds_of(data, INNER, seed))
+    given, g = (parameters, None) if parameters else _chosen(kind, data, columns, seed)
+    if g is None:
+        g = out_of_fold(kind, data, columns, given, folds_of(data, INNER, seed))
     tested = ~np.isnan(g)
     platt = fit_platt(g[tested], data.y[tested])
     threshold = best_cut(platt.probability(g[tested]), data.y[tested]).value
@@ -86,17 +87,24 @@ def fit(
 
 
 def choose_parameters(kind: Kind, data: Data, columns: Sequence[int], seed: int) -> Parameters:
-    """Those of the grid with the least log-loss in inner folds; of equals the first, simplest."""
+    return _chosen(kind, data, columns, seed)[0]
+
+
+def _chosen(
+    kind: Kind, data: Data, columns: Sequence[int], seed: int
+) -> tuple[Parameters, Floats | None]:
+    """The parameters of the grid with the least log-loss in inner folds, of equals the first, which
+    is the simplest; and their scores out of fold, where they are those of all pairs."""
     some = data.drawn(GRID_PAIRS, seed)
     folds = folds_of(some, INNER, seed)
-    losses = [calibrated_loss(kind, some, columns, p, folds) for p in kind.grid(len(columns))]
-    return kind.grid(len(columns))[int(np.argmin(losses))]
+    grid = kind.grid(len(columns))
+    scores = [out_of_fold(kind, some, columns, given, folds) for given in grid]
+    best = int(np.argmin([_loss(g, some) for g in scores]))
+    return grid[best], scores[best] if len(some) == len(data) else None
 
 
-def calibrated_loss(
-    kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
-) -> float:
-    g = out_of_fold(kind, data, columns, given, folds)
+def _loss(g: Floats, data: Data) -> float:
+    """Log-loss of the scores, calibrated."""
     tested = ~np.isnan(g)
     y = data.y[tested]
     return log_loss(fit_platt(g[tested], y).probability(g[tested]), y)

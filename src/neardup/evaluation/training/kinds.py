@@ -133,7 +133,7 @@ def _rbf_grid(measures: int) -> list[Parameters]:
 
 
 def _trees_grid(_measures: int) -> list[Parameters]:
-    return [{"trees": n, "depth": d} for n, d in ((30, 2), (60, 2), (60, 3))]
+    return [{"trees": n, "depth": d} for n, d in ((30, 2), (60, 3))]
 
 
 KINDS = {

@@ -67,6 +67,13 @@ def read_labelled(
     return found
 
 
+def pairs_named(path: Path) -> set[Pair]:
+    """The pairs of a file, whatever is said of them; in a store, those that are judged now."""
+    if _is_store(path):
+        return {label.pair for label in read_labels(path)}
+    return {Pair.of(a, b) for a, b, _ in _rows(path, None) if a is not None and b is not None}
+
+
 def _said(found: Labelled) -> str:
     listed = ", ".join(f"{count:,} {why}" for why, count in found.unused.items())
     return f" ({listed})" if listed else ""

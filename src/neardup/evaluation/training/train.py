@@ -60,7 +60,7 @@ def train(
         "parameters": dict(fitted.parameters),
         **found,
     }
-    return _model(fitted, material, summary)
+    return model_of(fitted, material, summary)
 
 
 @dataclass
@@ -181,7 +181,7 @@ def _importance(fitted: Fitted, data: Data, seed: int) -> dict[str, float]:
     return found
 
 
-def _model(fitted: Fitted, material: Material, summary: dict[str, Any]) -> Model:
+def model_of(fitted: Fitted, material: Material, summary: dict[str, Any]) -> Model:
     machine = fitted.machine
     return Model(
         measures=tuple(similarity.MEASURES[column] for column in machine.columns),

@@ -1,0 +1,135 @@
+"""From labels to a model: the same bytes, no less than was promised, and refusals in words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluation.training.labelled import collection, labels, random_data
+from neardup.documents import collect
+from neardup.errors import InputError, SettingsError
+from neardup.evaluation.labels import Label, LabelStore, Pair
+from neardup.evaluation.training.data import Data
+from neardup.evaluation.training.groups import PAIRS_PER_GROUP, labelled_by_group
+from neardup.evaluation.training.kinds import KINDS
+from neardup.evaluation.training.labels import Labelled, pairs_named, read_labelled
+from neardup.evaluation.training.material import Material, Source, material_of
+from neardup.evaluation.training.report import sections_of
+from neardup.evaluation.training.train import train
+from neardup.features.similarity import MEASURES
+from neardup.progress import Silent
+from neardup.text.options import Text
+
+
+def material(data: Data) -> Material:
+    return Material(data, Text(), {"labels": "labelled pairs", "unused": {}, "artefacts": {}})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_of_each_kind_learns_and_is_the_same_twice(kind: str, tmp_path: Path) -> None:
+    data = random_data(3, 80)
+    for name in ("one", "two"):
+        made = train(material(data), kind=kind, measures=MEASURES[:4])
+        made.save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert made.measures == MEASURES[:4]
+    passed = made.probability(data.x) >= made.threshold
+    assert (passed == (data.y == 1)).mean() > 0.85
+    told = made.trained
+    assert told["validated"]["f1"] > next(iter(told["singles"].values()))["f1"]
+    assert {"Model", "How good", "Measures"} <= {one.title for one in sections_of(made)}
+    assert json.loads(json.dumps(told)) == told
+
+
+def test_measures_that_say_nothing_are_left_out() -> None:
+    made = train(material(random_data(5)), kind="linear")
+    assert {*MEASURES[:3]} <= {*made.measures}
+    assert len(made.measures) < len(MEASURES)
+    assert made.trained["steps"][0]["left_out"] is None
+
+
+def test_twenty_pairs_are_enough_and_fewer_are_refused() -> None:
+    draw = np.random.default_rng(0)
+    y = np.arange(20) % 2
+    x = np.clip(y[:, None] * 0.5 + draw.random((20, len(MEASURES))) / 2, 0, 1)
+    data = Data(2 * np.arange(20), 2 * np.arange(20) + 1, y, x)
+    assert train(material(data)).trained["pairs"] == 20
+    with pytest.raises(InputError, match="9 are duplicates; training needs at least 10"):
+        train(material(data.at(np.arange(19))))
+    with pytest.raises(InputError, match="0 are no duplicates") as caught:
+        train(material(data.at(np.flatnonzero(y))))
+    assert "label suggest" in str(caught.value)
+
+
+def test_wrong_wishes_are_sentences() -> None:
+    for wish in ({"kind": "forest"}, {"measures": ["vibes"]}):
+        with pytest.raises(SettingsError, match=r"There is no (model|measure)"):
+            train(material(random_data()), **wish)  # type: ignore[arg-type]
+
+
+def test_too_many_pairs_are_drawn() -> None:
+    made = train(material(random_data(1)), kind="linear", measures="all", max_pairs=60)
+    assert (made.trained["pairs"], made.trained["left_out"]) == (60, 60)
+
+
+def test_a_store_gives_what_its_assessors_agree_on(tmp_path: Path) -> None:
+    path = tmp_path / "s.labels.jsonl"
+    store = LabelStore(path)
+    said = [("a", "duplicate"), ("b", "not"), ("c", "undecided"), ("d", "duplicate")]
+    store.add_all(Label("x", other, label, "ann") for other, label in said)
+    store.add(Label("x", "d", "not", "bob"))
+    store.add(Label("x", "e", "duplicate", "ann"))
+    store.undo("ann")
+    found = read_labelled([path])
+    assert found.labels == {Pair("a", "x"): 1, Pair("b", "x"): 0}
+    assert found.unused == {"undecided": 1, "disputed by assessors": 1}
+    assert Pair("e", "x") not in pairs_named(path)  # taken back: it may be asked again
+    with pytest.raises(SettingsError, match="is a store of labels"):
+        read_labelled([path], None, ["4"], None)
+
+
+def test_a_file_of_pairs_says_what_its_labels_mean(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text("a,b,label\nx,y,4\ny,x,4\nx,z,0\nx,x,4\nu,v,2\np,q,4\nq,p,0\nq,p,0\n")
+    found = read_labelled([path], None, ["4"], ["0"])
+    assert found.labels == {Pair("x", "y"): 1, Pair("x", "z"): 0}
+    expected = {"a document with itself": 1, "label '2'": 1, "contradicting labels": 1}
+    assert found.unused == expected
+    with pytest.raises(InputError, match=r"no label to train on .*\(4 label '4', 3 label '0', "):
+        read_labelled([path], None, ["7"], ["8"])
+    with pytest.raises(SettingsError, match="'4' is both positive and negative"):
+        read_labelled([path], None, ["4"], ["4"])
+
+
+def test_pairs_of_documents_that_are_not_there_are_left_out() -> None:
+    known = {Pair.of(a, b): int(same) for a, b, same in labels()}
+    labelled = Labelled({**known, Pair("d0a", "nobody"): 1})
+    made = material_of(Source(collect(collection())), labelled, Silent())
+    assert len(made.data) == len(known)
+    assert made.about["unused"] == {"documents not there": 1}
+    with pytest.raises(InputError, match="None of the 1 labelled pair names two documents"):
+        material_of(Source(collect(collection())), Labelled({Pair("p", "q"): 1}), Silent())
+
+
+def test_groups_give_pairs_of_both_classes() -> None:
+    docs = collection()
+    docs += [{"id": f"m{i}", "text": f"{docs[0]['text']} m{i}", "set": "many"} for i in range(9)]
+    docs.append({"id": "twin", "text": docs[3]["text"], "set": "elsewhere"})
+    docs.append({"id": "lost", "text": "no group at all", "set": ""})
+    groups = {doc["id"]: doc["set"] for doc in docs}
+    found = labelled_by_group(Source(collect(docs)), "set", 0, Silent())
+    again = labelled_by_group(Source(collect(docs)), "set", 0, Silent())
+    assert found.labels == again.labels
+    for pair, label in found.labels.items():
+        assert (groups[pair.a] == groups[pair.b]) == bool(label)
+        assert "lost" not in pair
+    assert Pair("d1a", "twin") not in found.labels  # equal texts: no label makes them unlike
+    positive = [pair for pair, label in found.labels.items() if label]
+    assert sum(groups[pair.a] == "many" for pair in positive) == PAIRS_PER_GROUP
+    hard = {Pair.of(f"d{i}a", f"d{i}c") for i in range(24)}
+    assert len(hard & found.labels.keys()) > 12  # what is most alike in other groups
+    with pytest.raises(InputError, match="No two documents have the same group"):
+        labelled_by_group(Source(collect(docs)), "id", 0, Silent())

@@ -36,7 +36,7 @@ RBF_VALUES = [
     1.0731808382428365,
 ]
 unit = st.floats(0, 1, width=32)
-vectors = random_arrays(np.float32, (40, len(similarity.MEASURES)), elements=unit)
+vectors = random_arrays(np.float32, (12, len(similarity.MEASURES)), elements=unit)
 
 
 @pytest.mark.parametrize(

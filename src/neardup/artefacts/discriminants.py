@@ -1,4 +1,4 @@
-"""Discriminants: functions g of a scaled similarity vector z, with g ≥ 0 for near-duplicates.
+"""Discriminants: functions g of a scaled similarity vector z, the greater for duplicates.
 
 ``linear`` and ``rbf`` are support vector machines, g(z) = Σ αⱼ tⱼ K(zⱼ, z) + b (Raveena & Nandini
 2014 print it without tⱼ and b); ``trees`` sum small decision trees. Sums go in one order, number by

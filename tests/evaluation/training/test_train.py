@@ -30,7 +30,7 @@ def material(data: Data) -> Material:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_of_each_kind_learns_and_is_the_same_twice(kind: str, tmp_path: Path) -> None:
-    data = random_data(3, 80)
+    data = random_data(3, 60)
     for name in ("one", "two"):
         made = train(material(data), kind=kind, measures=MEASURES[:4])
         made.save(tmp_path / name)
@@ -39,16 +39,17 @@ def test_a_model_of_each_kind_learns_and_is_the_same_twice(kind: str, tmp_path: 
     passed = made.probability(data.x) >= made.threshold
     assert (passed == (data.y == 1)).mean() > 0.85
     told = made.trained
-    assert told["validated"]["f1"] > next(iter(told["singles"].values()))["f1"]
     assert {"Model", "How good", "Measures"} <= {one.title for one in sections_of(made)}
     assert json.loads(json.dumps(told)) == told
 
 
-def test_measures_that_say_nothing_are_left_out() -> None:
+def test_three_measures_are_better_than_one_and_those_that_say_nothing_are_left_out() -> None:
     made = train(material(random_data(5)), kind="linear")
     assert {*MEASURES[:3]} <= {*made.measures}
     assert len(made.measures) < len(MEASURES)
-    assert made.trained["steps"][0]["left_out"] is None
+    told = made.trained
+    assert told["steps"][0]["left_out"] is None
+    assert told["validated"]["f1"] > next(iter(told["singles"].values()))["f1"] + 0.1
 
 
 def test_twenty_pairs_are_enough_and_fewer_are_refused() -> None:

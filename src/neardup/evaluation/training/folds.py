@@ -20,6 +20,7 @@ from neardup.evaluation.training.data import Data
 from neardup.schema import Array
 
 OUTER, INNER = 5, 3  # folds to measure by, and to choose parameters by
+BOND = 5  # so many other pairs are cut rather than one of duplicates
 ROOM = 1.3  # how much more than its share a fold may hold before pairs are cut
 
 
@@ -75,7 +76,8 @@ def _divided(data: Data, count: int, seed: int) -> Folds:
         rows = np.flatnonzero(part[a] == one)
         if sizes[one] * count > ROOM * len(data):
             members = np.flatnonzero(part == one)
-            fold[members] = _spread(members, a[rows], b[rows], count)
+            times = np.where(data.y[rows] == 1, BOND, 1)
+            fold[members] = _spread(members, a[rows].repeat(times), b[rows].repeat(times), count)
             packing.count(data.y[rows], fold[a[rows]])
         else:
             fold[part == one] = packing.place(data.y[rows])

@@ -13,12 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.decisions.values import plain
 from neardup.documents import collect
 from neardup.errors import InputError
 from neardup.evaluation.gold import NEGATIVE, GroupGold, from_groups
 from neardup.evaluation.scored import ScoredPairs, match
 from neardup.evaluation.training.labels import Labelled
-from neardup.evaluation.training.material import Source
+from neardup.evaluation.training.material import Source, texts_of
 from neardup.local.artefacts import count
 from neardup.plan import resolve, settings_of
 from neardup.progress import Progress
@@ -43,7 +44,7 @@ def labelled_by_group(source: Source, group: str, seed: int, progress: Progress)
     found = Labelled(source=f"groups by {group}")
     for one, other in zip(a.tolist(), b.tolist(), strict=True):
         found.add(ids[one], ids[other], 1)
-    candidates = _candidates(source, chosen, progress)
+    candidates = _candidates(source, ids, progress)
     for one, other in _Negatives(gold, candidates, seed).drawn(NEGATIVES * len(a)):
         found.add(ids[one], ids[other], 0)
     return found
@@ -51,15 +52,14 @@ def labelled_by_group(source: Source, group: str, seed: int, progress: Progress)
 
 @dataclass
 class _Grouped:
-    """Reads ids, texts and groups; what has no group is left out."""
+    """Reads ids and groups; what has no group is left out, and texts are let go."""
 
     group: str
     parts: list[pa.Table]
 
     def count(self, batch: pa.RecordBatch) -> pa.Table:
-        named = {"id": batch.column("id"), "text": batch.column("text")}
-        values = batch.column(self.group).cast(pa.large_string())
-        table = pa.table({**named, "group": values})
+        values = plain(batch.column(self.group), self.group).cast(pa.large_string())
+        table = pa.table({"id": batch.column("id"), "group": values})
         return table.filter(pc.greater(pc.utf8_length(pc.fill_null(table["group"], "")), 0))
 
     def add(self, part: pa.Table) -> None:
@@ -111,12 +111,14 @@ def _positives(gold: GroupGold, seed: int) -> tuple[Array, Array]:
     return a[chosen], b[chosen]
 
 
-def _candidates(source: Source, table: pa.Table, progress: Progress) -> ScoredPairs:
-    """All pairs that are somewhat alike."""
+def _candidates(source: Source, ids: list[str], progress: Progress) -> ScoredPairs:
+    """All pairs that are somewhat alike, of documents in this order."""
+    texts = texts_of(source, ids, progress)
+    table = pa.table({"id": ids, "text": pa.array([texts[one] for one in ids], pa.large_string())})
     given = {"method": "join", "size": 3, "threshold": SOMEWHAT_ALIKE, "min_words": 0}
     more = {"kinds": "none", "id": "id", "workers": source.workers, "max_pairs": MOST_CANDIDATES}
     plan = resolve(settings_of({**given, **more}), every_pair=True)
-    return match(collect(table.select(["id", "text"])), plan, progress)
+    return match(collect(table), plan, progress)
 
 
 class _Negatives:

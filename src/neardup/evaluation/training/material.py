@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.artefacts.artefact import Artefact, Artefacts, Counter, Need, ReadyNeed
+from neardup.artefacts.artefact import Artefact, Artefacts, Counter, Need, ReadyNeed, Tally
 from neardup.counted import many
 from neardup.documents import Collection, Columns
 from neardup.errors import InputError
@@ -94,12 +94,39 @@ class _Profiling:
         return Profiles(place, Ragged.concat(self.parts, np.uint64), self.artefacts)
 
 
+class _Texts:
+    """Of some documents, by id; of several with one id, the first."""
+
+    def __init__(self, wanted: Iterable[str]) -> None:
+        self.wanted = pa.array(sorted(set(wanted)), pa.large_string())
+        self.found: dict[str, str] = {}
+
+    def count(self, batch: pa.RecordBatch) -> list[tuple[str, str]]:
+        chosen = batch.filter(pc.is_in(batch.column("id"), self.wanted))
+        both = (chosen.column(name).to_pylist() for name in ("id", "text"))
+        return list(zip(*both, strict=True))
+
+    def add(self, part: list[tuple[str, str]]) -> None:
+        for one, text in part:
+            self.found.setdefault(one, text)
+
+
+def texts_of(source: Source, wanted: Iterable[str], progress: Progress) -> dict[str, str]:
+    texts = _Texts(wanted)
+    _read(source, "reading", [texts], progress)
+    return texts.found
+
+
+def _read(source: Source, stage: str, tallies: Sequence[Tally], progress: Progress) -> None:
+    size = source.collection.plain_size()
+    progress.stage(stage, source.limit, unit="documents", total_bytes=size)
+    count(source.collection, tallies, source.reading(), progress)
+
+
 def profiles_of(source: Source, wanted: Iterable[str], progress: Progress) -> Profiles:
     artefacts = artefacts_of(source, progress)
     profiling = _Profiling(wanted, artefacts, source.text)
-    size = source.collection.plain_size()
-    progress.stage("reading", source.limit, unit="documents", total_bytes=size)
-    count(source.collection, [profiling], source.reading(), progress)
+    _read(source, "reading", [profiling], progress)
     return profiling.finish()
 
 
@@ -116,9 +143,7 @@ def artefacts_of(source: Source, progress: Progress) -> Artefacts:
         else:
             counters[need.name] = need.counter()
     if counters:
-        size = source.collection.plain_size()
-        progress.stage("counting", source.limit, unit="documents", total_bytes=size)
-        count(source.collection, list(counters.values()), source.reading(), progress)
+        _read(source, "counting", list(counters.values()), progress)
     return found | {name: counter.finish() for name, counter in counters.items()}
 
 

@@ -19,10 +19,11 @@ from neardup.evaluation.labels import Pair
 from neardup.evaluation.sampling import Item, Key, Sample, check_texts, item_name
 from neardup.evaluation.strata import draw_pairs
 from neardup.evaluation.training.material import Profiles, Source, profiles_of
+from neardup.evaluation.training.material import texts_of as texts_of_documents
 from neardup.evaluation.training.teaching import Candidates, teaching
 from neardup.features import similarity
 from neardup.outputs.result import Result
-from neardup.outputs.texts import texts_by_id, texts_of
+from neardup.outputs.texts import texts_of
 from neardup.plan import check_positive
 from neardup.progress import Progress, Silent
 from neardup.text.options import Text
@@ -55,8 +56,7 @@ def pool_of_pairs(pairs: Iterable[Pair], source: Source, seed: int) -> Pool:
     listed = sorted({pair for pair in pairs if pair.a != pair.b})
     if len(listed) > MOST_CANDIDATES:
         listed = sorted(Random(f"{seed}:pairs").sample(listed, MOST_CANDIDATES))
-    reread = source.reading().columns
-    return Pool(listed, source, lambda ids: texts_by_id(source.collection, ids, reread))
+    return Pool(listed, source, lambda ids: texts_of_documents(source, ids, Silent()))
 
 
 def suggest(

@@ -59,14 +59,16 @@ def taught(material: Material, known: Data) -> Model | None:
         return None
 
 
-def asked(data: Data, known: np.ndarray, model: Model | None, draw: np.random.Generator | None):  # type: ignore[no-untyped-def]
+def asked(
+    data: Data, known: np.ndarray, model: Model | None, draw: np.random.Generator | None
+) -> np.ndarray:
     """Twenty more rows: at random where there is something to draw by, else suggested."""
     left = np.setdiff1d(np.arange(len(data)), known)
     if draw is not None:
         return draw.permutation(left)[:STEP]
     some = data.at(left)
-    told = {"model": model, "known": data.x[known]}
-    return left[teaching(Candidates(some.a, some.b, some.x), STEP, **told)]
+    candidates = Candidates(some.a, some.b, some.x)
+    return left[teaching(candidates, STEP, model=model, known=data.x[known])]
 
 
 def curve(material: Material, seed: int, *, random: bool) -> list[float]:

@@ -6,9 +6,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from evaluation.training.labelled import collection, labels, random_data
+from neardup.artefacts.artefact import Artefacts
+from neardup.artefacts.idf import IdfNeed
 from neardup.documents import collect
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.labels import Label, LabelStore, Pair
@@ -19,8 +22,11 @@ from neardup.evaluation.training.labels import Labelled, pairs_named, read_label
 from neardup.evaluation.training.material import Material, Source, material_of
 from neardup.evaluation.training.report import sections_of
 from neardup.evaluation.training.train import train
-from neardup.features.similarity import MEASURES
+from neardup.features import similarity
+from neardup.features.similarity import MEASURES, profiles
+from neardup.local.artefacts import build_idf
 from neardup.progress import Silent
+from neardup.schema import Ragged
 from neardup.text.options import Text
 
 
@@ -113,6 +119,23 @@ def test_pairs_of_documents_that_are_not_there_are_left_out() -> None:
     assert made.about["unused"] == {"documents not there": 1}
     with pytest.raises(InputError, match="None of the 1 labelled pair names two documents"):
         material_of(Source(collect(collection())), Labelled({Pair("p", "q"): 1}), Silent())
+
+
+def test_what_measures_need_is_counted_over_all_documents(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    need, given = IdfNeed(None, "words", Text()), []
+
+    def noted(batch: pa.RecordBatch, artefacts: Artefacts, text: Text) -> Ragged:
+        given.append(artefacts["idf"].digest)
+        return profiles(batch, artefacts, text)
+
+    monkeypatch.setattr(similarity, "needs", lambda _text: (need,))
+    monkeypatch.setattr(similarity, "profiles", noted)
+    table, _ = build_idf(collection(), need)
+    made = material_of(Source(collect(collection())), Labelled({Pair("d0a", "d0b"): 1}), Silent())
+    assert made.about["artefacts"] == {"idf": table.digest}
+    assert {*given} == {table.digest}
 
 
 def test_groups_give_pairs_of_both_classes() -> None:

@@ -29,14 +29,12 @@ from neardup.evaluation.training.material import Material, Source, material_of
 from neardup.evaluation.training.scores import f1
 from neardup.evaluation.training.teaching import Candidates, teaching
 from neardup.evaluation.training.train import model_of
-from neardup.features import similarity
 from neardup.progress import Silent
 
 DATA = Path(os.environ.get("NEARDUP_DATA") or Path(__file__).parents[2] / "shared" / "data")
 STEP, ROUNDS = 20, 8
 SEEDS = range(10, 18)
 KIND, PARAMETERS = KINDS["linear"], {"C": 1.0}
-ALL = tuple(range(len(similarity.MEASURES)))
 GROUPED = ("licences", "ocr_pairs", "manpages_versions")
 
 
@@ -54,7 +52,8 @@ def grouped(name: str) -> Material:
 def taught(material: Material, known: Data) -> Model | None:
     """None where the labels are of one class, or hang together."""
     try:
-        return model_of(fit(KIND, known, ALL, 0, PARAMETERS), material, {})
+        columns = range(len(material.measures))
+        return model_of(fit(KIND, known, columns, 0, PARAMETERS), material, {})
     except InputError:
         return None
 

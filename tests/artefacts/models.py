@@ -39,7 +39,5 @@ def model(discriminant: Discriminant = LINEAR, measures: tuple[str, ...] = TWO) 
 
 
 def asked(*rows: tuple[float, float]) -> np.ndarray:
-    """Vectors with these first two measures."""
-    made = np.full((len(rows), len(MEASURES)), 0.5, np.float32)
-    made[:, :2] = rows
-    return made
+    """Vectors of two measures."""
+    return np.array(rows, np.float64)

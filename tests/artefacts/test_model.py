@@ -24,7 +24,6 @@ from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.exponential import exp, sigmoid
 from neardup.artefacts.model import ModelNeed, load_model
 from neardup.errors import InputError, NeardupError, SettingsError, SignatureError
-from neardup.features import similarity
 from neardup.text.options import Text
 
 PAIRS = asked((0.0, 0.0), (0.5, 0.75), (0.75, 0.75), (0.75, 1.0), (1.0, 1.0))
@@ -36,7 +35,7 @@ RBF_VALUES = [
     1.0731808382428365,
 ]
 unit = st.floats(0, 1, width=32)
-vectors = random_arrays(np.float32, (12, len(similarity.MEASURES)), elements=unit)
+vectors = random_arrays(np.float32, (12, len(TWO)), elements=unit)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +153,7 @@ def says(**values: Any) -> Change:
     [
         (LINEAR, says(format=9), "has format 9; this version reads 1"),
         (LINEAR, says(similarity=77), "trained on version 77 of the measures"),
-        (LINEAR, says(measures=["words1_jaccard", "vibes"]), "takes the measure 'vibes'"),
+        (LINEAR, says(measures=[TWO[0], "vibes"]), "takes the measure 'vibes'"),
         (LINEAR, says(measures=[]), "takes the measure none"),
         (LINEAR, says(measures=[TWO[0], TWO[0]]), "one twice"),
         (LINEAR, says(measures=[TWO[0], ["x"]]), "which is unknown"),
@@ -276,9 +275,9 @@ def test_a_changed_number_is_damage(tmp_path: Path) -> None:
 
 @given(
     random_arrays(np.float64, len(TWO), elements=st.floats(-4, 4)),
-    random_arrays(np.float32, (9, len(similarity.MEASURES)), elements=unit),
+    random_arrays(np.float32, (9, len(TWO)), elements=unit),
 )
 def test_linear_by_hand(weights: np.ndarray, given_: np.ndarray) -> None:
     made = model(Linear(weights, 0.5))
-    expected = given_[:, :2].astype(np.float64) @ weights + 0.5
+    expected = given_.astype(np.float64) @ weights + 0.5
     np.testing.assert_allclose(made.g(given_), expected, atol=1e-12)

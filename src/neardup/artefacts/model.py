@@ -58,8 +58,8 @@ class Model:
     kind: ClassVar[str] = "model"
 
     def g(self, vectors: Array) -> Floats:
-        """The discriminant of each pair; a row has all measures, as ``similarity.vectors`` gives
-        them."""
+        """The discriminant of each pair; a row has the measures of this model in their order, as
+        ``similarity.vectors(…, model.measures)`` gives them."""
         found = np.empty(len(vectors), np.float64)
         for begin in range(0, len(vectors), _BLOCK):
             block = slice(begin, begin + _BLOCK)
@@ -70,12 +70,8 @@ class Model:
         return self.platt.probability(self.g(vectors))
 
     def scaled(self, vectors: Array) -> Floats:
-        """The measures that count, as the discriminant takes them."""
-        return np.asarray((vectors[:, self._columns].astype(np.float64) - self.center) / self.scale)
-
-    @functools.cached_property
-    def _columns(self) -> list[int]:
-        return [similarity.MEASURES.index(name) for name in self.measures]
+        """As the discriminant takes them."""
+        return np.asarray((vectors.astype(np.float64) - self.center) / self.scale)
 
     @functools.cached_property
     def digest(self) -> str:
@@ -150,12 +146,12 @@ def _check_versions(path: Path, said: dict[str, Any]) -> None:
 
 def _check_measures(path: Path, names: Any) -> None:
     listed = names if isinstance(names, list) else []
-    unknown = [name for name in listed if name not in similarity.MEASURES]
+    unknown = [name for name in listed if name not in similarity.KNOWN]
     if unknown or not listed or len(listed) > len({*map(str, listed)}):
         which = f"{str(unknown[0])[:40]!r}, which is unknown" if unknown else "none, or one twice"
         raise InputError(
             f"The model {path} takes the measure {which}.",
-            hint=f"measures are {', '.join(similarity.MEASURES)}.",
+            hint="a version of neardup that knows it trained the model; train it again.",
         )
 
 

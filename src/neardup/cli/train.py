@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     "--measures",
     metavar="auto|all|NAMES",
     default="auto",
-    help="What is looked at, with commas.  [default: auto, those that are needed]",
+    help="What is looked at: names with commas, the usual ones (all), or of these the ones that "
+    "are needed.  [default: auto]",
 )
 @click.option(
     "--columns",
@@ -154,18 +155,16 @@ def _check_usage(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
 def _trained(labels: tuple[Path, ...], options: dict[str, Any], progress: Progress) -> Model:
     from neardup.evaluation.training.kinds import check_extra
     from neardup.evaluation.training.material import material_of
-    from neardup.evaluation.training.train import check_wishes, train
+    from neardup.evaluation.training.train import check_kind, train
     from neardup.plan import check_positive
 
     check_extra()
-    measures = options["measures"]
-    names = [one.strip() for one in measures.split(",")] if "," in measures else measures
-    check_wishes(options["kind"], names)
+    check_kind(options["kind"])
     check_positive("max_pairs", options["max_pairs"])
     source = _source(options)
     material = material_of(source, _labelled(labels, source, options, progress), progress)
     wishes = {name: options[name] for name in ("kind", "seed", "max_pairs")}
-    return train(material, measures=names, progress=progress, **wishes)
+    return train(material, choose=options["measures"] == "auto", progress=progress, **wishes)
 
 
 def _source(options: dict[str, Any]) -> Source:
@@ -182,7 +181,18 @@ def _source(options: dict[str, Any]) -> Source:
         text_options(options["assignments"]),
         options["workers"],
         options["limit"],
+        _measures(options["measures"]),
     )
+
+
+def _measures(written: str) -> tuple[str, ...]:
+    from neardup.features.similarity import MEASURES, families_of
+
+    if written in ("auto", "all"):
+        return MEASURES
+    names = tuple(dict.fromkeys(one.strip() for one in written.split(",")))
+    families_of(names)  # refuses unknown ones
+    return names
 
 
 def _labelled(

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from neardup.evaluation.training.data import Data
-from neardup.features.similarity import MEASURES
 from planting.test_plant import documents
 
 
@@ -37,11 +36,11 @@ def written(folder: Path, count: int = 24) -> tuple[Path, Path]:
     return docs, pairs
 
 
-def random_data(seed: int = 0, count: int = 120, documents_: int = 2000) -> Data:
+def random_data(seed: int = 0, count: int = 120, documents_: int = 2000, width: int = 8) -> Data:
     """Pairs that are duplicates the more probably, the more alike they are."""
     draw = np.random.default_rng(seed)
     a = draw.integers(0, documents_, count)
     b = (a + draw.integers(1, documents_, count)) % documents_
-    x = draw.random((count, len(MEASURES))).astype(np.float32).astype(np.float64)
+    x = draw.random((count, width)).astype(np.float32).astype(np.float64)
     y = (x[:, :3].mean(axis=1) + draw.normal(0, 0.05, count) > 0.5).astype(np.int64)
     return Data(np.minimum(a, b), np.maximum(a, b), y, x)

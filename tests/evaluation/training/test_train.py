@@ -6,12 +6,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from evaluation.training.labelled import collection, labels, random_data
-from neardup.artefacts.artefact import Artefacts
-from neardup.artefacts.idf import IdfNeed
 from neardup.documents import collect
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.labels import Label, LabelStore, Pair
@@ -22,23 +19,21 @@ from neardup.evaluation.training.labels import Labelled, pairs_named, read_label
 from neardup.evaluation.training.material import Material, Source, material_of
 from neardup.evaluation.training.report import sections_of
 from neardup.evaluation.training.train import train
-from neardup.features import similarity
-from neardup.features.similarity import MEASURES, profiles
-from neardup.local.artefacts import build_idf
+from neardup.features.similarity import MEASURES
 from neardup.progress import Silent
-from neardup.schema import Ragged
 from neardup.text.options import Text
 
 
 def material(data: Data) -> Material:
-    return Material(data, Text(), {"labels": "labelled pairs", "unused": {}, "artefacts": {}})
+    about = {"labels": "labelled pairs", "unused": {}, "artefacts": {}}
+    return Material(data, Text(), MEASURES[: data.x.shape[1]], about)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_of_each_kind_learns_and_is_the_same_twice(kind: str, tmp_path: Path) -> None:
-    data = random_data(3, 60)
+    data = random_data(3, 60, width=4)
     for name in ("one", "two"):
-        made = train(material(data), kind=kind, measures=MEASURES[:4])
+        made = train(material(data), kind=kind, choose=False)
         made.save(tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert made.measures == MEASURES[:4]
@@ -50,9 +45,9 @@ def test_a_model_of_each_kind_learns_and_is_the_same_twice(kind: str, tmp_path: 
 
 
 def test_three_measures_are_better_than_one_and_those_that_say_nothing_are_left_out() -> None:
-    made = train(material(random_data(5)), kind="linear")
+    made = train(material(random_data(5, width=7)), kind="linear")
     assert {*MEASURES[:3]} <= {*made.measures}
-    assert len(made.measures) < len(MEASURES)
+    assert len(made.measures) < 7
     told = made.trained
     assert told["steps"][0]["left_out"] is None
     assert told["validated"]["f1"] > next(iter(told["singles"].values()))["f1"] + 0.1
@@ -61,7 +56,7 @@ def test_three_measures_are_better_than_one_and_those_that_say_nothing_are_left_
 def test_twenty_pairs_are_enough_and_fewer_are_refused() -> None:
     draw = np.random.default_rng(0)
     y = np.arange(20) % 2
-    x = np.clip(y[:, None] * 0.5 + draw.random((20, len(MEASURES))) / 2, 0, 1)
+    x = np.clip(y[:, None] * 0.5 + draw.random((20, 4)) / 2, 0, 1)
     data = Data(2 * np.arange(20), 2 * np.arange(20) + 1, y, x)
     assert train(material(data)).trained["pairs"] == 20
     with pytest.raises(InputError, match="9 are duplicates; training needs at least 10"):
@@ -72,13 +67,12 @@ def test_twenty_pairs_are_enough_and_fewer_are_refused() -> None:
 
 
 def test_wrong_wishes_are_sentences() -> None:
-    for wish in ({"kind": "forest"}, {"measures": ["vibes"]}):
-        with pytest.raises(SettingsError, match=r"There is no (model|measure)"):
-            train(material(random_data()), **wish)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match="There is no model 'forest'"):
+        train(material(random_data()), kind="forest")
 
 
 def test_too_many_pairs_are_drawn() -> None:
-    made = train(material(random_data(1)), kind="linear", measures="all", max_pairs=60)
+    made = train(material(random_data(1)), kind="linear", choose=False, max_pairs=60)
     assert (made.trained["pairs"], made.trained["left_out"]) == (60, 60)
 
 
@@ -121,21 +115,19 @@ def test_pairs_of_documents_that_are_not_there_are_left_out() -> None:
         material_of(Source(collect(collection())), Labelled({Pair("p", "q"): 1}), Silent())
 
 
-def test_what_measures_need_is_counted_over_all_documents(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    need, given = IdfNeed(None, "words", Text()), []
-
-    def noted(batch: pa.RecordBatch, artefacts: Artefacts, text: Text) -> Ragged:
-        given.append(artefacts["idf"].digest)
-        return profiles(batch, artefacts, text)
-
-    monkeypatch.setattr(similarity, "needs", lambda _text: (need,))
-    monkeypatch.setattr(similarity, "profiles", noted)
-    table, _ = build_idf(collection(), need)
-    made = material_of(Source(collect(collection())), Labelled({Pair("d0a", "d0b"): 1}), Silent())
-    assert made.about["artefacts"] == {"idf": table.digest}
-    assert {*given} == {table.digest}
+def test_what_measures_need_is_counted_over_all_documents() -> None:
+    """Whatever pairs are labelled, and only for the measures that are asked for."""
+    both = [
+        material_of(
+            Source(collect(collection()), measures=("words3_idf", "length_ratio")),
+            Labelled({Pair.of(a, b): 1}),
+            Silent(),
+        )
+        for a, b in (("d0a", "d0b"), ("d7a", "d7c"))
+    ]
+    assert both[0].about == both[1].about
+    assert len(both[0].about["artefacts"]) == 2
+    assert [one.data.x.shape for one in both] == [(1, 2)] * 2
 
 
 def test_groups_give_pairs_of_both_classes() -> None:

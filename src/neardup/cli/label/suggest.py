@@ -102,17 +102,15 @@ def _pool(place: Path, model: Model | None, options: dict[str, Any]) -> Pool:
     from neardup.documents.collection import collect_inputs
     from neardup.evaluation.training.labels import pairs_named
     from neardup.evaluation.training.material import Source
-    from neardup.evaluation.training.suggest import pool_of_pairs, pool_of_run
+    from neardup.evaluation.training.suggest import as_model_reads, pool_of_pairs, pool_of_run
     from neardup.outputs.result import Result
-    from neardup.text.options import Text
 
-    text = model.text if model else Text()
     if place.is_dir():
-        return pool_of_run(str(place), Result.load(place), text, options["seed"])
+        return pool_of_run(str(place), Result.load(place), model, options["seed"])
     if not options["documents"]:
         raise click.UsageError(f"{place} is no run. Hint: name the documents with --documents.")
     inputs = collect_inputs([(None, one) for one in options["documents"]])
-    source = Source(inputs, Columns(options["text"], options["id"]), text)
+    source = as_model_reads(Source(inputs, Columns(options["text"], options["id"])), model)
     return pool_of_pairs(pairs_named(place), source, options["seed"])
 
 

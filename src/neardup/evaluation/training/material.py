@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.artefacts.arrays import Floats
 from neardup.artefacts.artefact import Artefact, Artefacts, Counter, Need, ReadyNeed, Tally
 from neardup.counted import many
 from neardup.documents import Collection, Columns
@@ -23,6 +24,7 @@ from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.labels import Labelled
 from neardup.features import similarity
 from neardup.local.artefacts import Pass, count
+from neardup.methods.profiles import needs, profiles
 from neardup.plan import worker_count
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
@@ -38,6 +40,7 @@ class Source:
     text: Text = field(default_factory=Text)
     workers: int | None = None
     limit: int | None = None
+    measures: tuple[str, ...] = similarity.MEASURES
 
     def reading(self, *extra: str) -> Pass:
         columns = Columns(self.columns.text, self.columns.id, extra)
@@ -46,11 +49,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Material:
-    """``about`` is what is said of the labels in the model: only data, and the same for the same
-    input."""
+    """``measures`` name the columns of the vectors. ``about`` is what the model says of its labels:
+    only data, and the same for the same input."""
 
     data: Data
     text: Text
+    measures: tuple[str, ...]
     about: dict[str, Any]
 
 
@@ -61,6 +65,12 @@ class Profiles:
     place: dict[str, int]
     profiles: Ragged
     artefacts: Artefacts
+    measures: tuple[str, ...]
+
+    def vectors(self, a: Array, b: Array) -> Floats:
+        if not len(a):
+            return np.empty((0, len(self.measures)))
+        return similarity.vectors(self.profiles, a, b, self.measures)
 
     def places(self, ids: Iterable[str]) -> Array:
         return np.array([self.place[one] for one in ids], np.int64)
@@ -70,17 +80,16 @@ class _Profiling:
     """Profiles of some documents, in the order of the input; an id that was used before names the
     first document that has it."""
 
-    def __init__(self, wanted: Iterable[str], artefacts: Artefacts, text: Text) -> None:
+    def __init__(self, wanted: Iterable[str], artefacts: Artefacts, source: Source) -> None:
         self.wanted = pa.array(sorted(set(wanted)), pa.large_string())
-        self.artefacts, self.text = artefacts, text
+        self.artefacts, self.text, self.measures = artefacts, source.text, source.measures
         self.ids: list[str] = []
         self.parts: list[Ragged] = []
 
     def count(self, batch: pa.RecordBatch) -> tuple[list[str], Ragged]:
         chosen = batch.filter(pc.is_in(batch.column("id"), self.wanted))
-        return chosen.column("id").to_pylist(), similarity.profiles(
-            chosen, self.artefacts, self.text
-        )
+        made = profiles(chosen, self.artefacts, self.text, self.measures)
+        return chosen.column("id").to_pylist(), made
 
     def add(self, part: tuple[list[str], Ragged]) -> None:
         ids, made = part
@@ -91,7 +100,8 @@ class _Profiling:
         place: dict[str, int] = {}
         for number, one in enumerate(self.ids):
             place.setdefault(one, number)
-        return Profiles(place, Ragged.concat(self.parts, np.uint64), self.artefacts)
+        made = Ragged.concat(self.parts, np.uint64)
+        return Profiles(place, made, self.artefacts, self.measures)
 
 
 class _Texts:
@@ -125,7 +135,7 @@ def _read(source: Source, stage: str, tallies: Sequence[Tally], progress: Progre
 
 def profiles_of(source: Source, wanted: Iterable[str], progress: Progress) -> Profiles:
     artefacts = artefacts_of(source, progress)
-    profiling = _Profiling(wanted, artefacts, source.text)
+    profiling = _Profiling(wanted, artefacts, source)
     _read(source, "reading", [profiling], progress)
     return profiling.finish()
 
@@ -134,8 +144,8 @@ def artefacts_of(source: Source, progress: Progress) -> Artefacts:
     """What the measures need, from files, known already, or counted over all documents."""
     found: dict[str, Artefact] = {}
     counters: dict[str, Counter] = {}
-    needs: Sequence[Need] = similarity.needs(source.text)
-    for need in needs:
+    wanted: Sequence[Need] = needs(source.text, source.measures)
+    for need in wanted:
         if isinstance(need, ReadyNeed):
             found[need.name] = need.ready()
         elif need.file is not None:
@@ -159,10 +169,9 @@ def material_of(source: Source, labelled: Labelled, progress: Progress) -> Mater
         )
     a, b = (known.places(pair[side] for pair in there) for side in (0, 1))
     y = np.array([labelled.labels[pair] for pair in there], np.int64)
-    x = similarity.vectors(known.profiles, a, b).astype(np.float64)
     about = {
         "labels": labelled.source,
         "unused": {**labelled.unused, **({"documents not there": missing} if missing else {})},
         "artefacts": {name: one.digest for name, one in known.artefacts.items()},
     }
-    return Material(Data(a, b, y, x), source.text, about)
+    return Material(Data(a, b, y, known.vectors(a, b)), source.text, source.measures, about)

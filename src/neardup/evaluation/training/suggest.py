@@ -7,10 +7,8 @@ But it says nothing of precision or recall: its pairs were chosen, so its key na
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
-
-import numpy as np
 
 from neardup.artefacts.model import Model
 from neardup.documents import Columns
@@ -21,12 +19,10 @@ from neardup.evaluation.strata import draw_pairs
 from neardup.evaluation.training.material import Profiles, Source, profiles_of
 from neardup.evaluation.training.material import texts_of as texts_of_documents
 from neardup.evaluation.training.teaching import Candidates, teaching
-from neardup.features import similarity
 from neardup.outputs.result import Result
 from neardup.outputs.texts import texts_of
 from neardup.plan import check_positive
 from neardup.progress import Progress, Silent
-from neardup.text.options import Text
 
 MOST_CANDIDATES = 20_000
 STRATA = 20  # of scores, from which they are drawn where there are more
@@ -42,14 +38,21 @@ class Pool:
     texts: Callable[[Iterable[str]], dict[str, str]]
 
 
-def pool_of_run(name: str, result: Result, text: Text, seed: int) -> Pool:
+def pool_of_run(name: str, result: Result, model: Model | None, seed: int) -> Pool:
     check_texts(name, result)
     settings = result.info["settings"]
     drawn = draw_pairs(result, MOST_CANDIDATES, STRATA, f"{seed}:{name}")
     pairs = [drawn.pair(row) for rows in drawn.rows for row in rows]
     columns = Columns(settings["text"], settings["id"])
-    source = Source(result.collection(), columns, text, limit=settings.get("limit"))
-    return Pool(pairs, source, lambda ids: texts_of(result, ids))
+    source = Source(result.collection(), columns, limit=settings.get("limit"))
+    return Pool(pairs, as_model_reads(source, model), lambda ids: texts_of(result, ids))
+
+
+def as_model_reads(source: Source, model: Model | None) -> Source:
+    """With its text options, and its measures alone."""
+    if model is None:
+        return source
+    return replace(source, text=model.text, measures=model.measures)
 
 
 def pool_of_pairs(pairs: Iterable[Pair], source: Source, seed: int) -> Pool:
@@ -106,7 +109,7 @@ def _chosen(
 
 def _candidates(profiles: Profiles, pairs: Sequence[Pair]) -> Candidates:
     a, b = (profiles.places(pair[side] for pair in pairs) for side in (0, 1))
-    return Candidates(a, b, similarity.vectors(profiles.profiles, a, b).astype(np.float64))
+    return Candidates(a, b, profiles.vectors(a, b))
 
 
 def _items(chosen: Mapping[Pair, Pool], names: Mapping[Pair, str], seed: int) -> tuple[Item, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,17 @@ from neardup.evaluation.training.choosing import Step, choose_measures
 from neardup.evaluation.training.curve import learning_curve
 from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.fitting import Fitted, choose_parameters, fit
-from neardup.evaluation.training.folds import OUTER, Folds, folds_of
+from neardup.evaluation.training.folds import OUTER, folds_of
 from neardup.evaluation.training.kinds import KINDS, Kind, check_extra, one_thread
 from neardup.evaluation.training.material import Material
 from neardup.evaluation.training.scores import log_loss
 from neardup.evaluation.training.validation import Validated, validate, validate_single
-from neardup.features import similarity
 from neardup.progress import Progress, Silent
 
 FEWEST = 10  # pairs of a class
 MOST_PAIRS = 4000
 CHOOSING_PAIRS = 1500  # measures are chosen on so many
-AUTO, ALL = "auto", "all"
+AUTO = "auto"
 CLOSE = 0.005  # of F1: kinds that differ by less are equally good
 SIMPLEST_FIRST = ("linear", "trees", "rbf")
 
@@ -34,20 +33,20 @@ def train(
     material: Material,
     *,
     kind: str = AUTO,
-    measures: str | Sequence[str] = AUTO,
+    choose: bool = True,
     seed: int = 0,
     max_pairs: int = MOST_PAIRS,
     progress: Progress | None = None,
 ) -> Model:
     """``kind``: linear, rbf, trees, or "auto" for the one that is best in cross-validation.
-    ``measures``: names, "all", or "auto" for those that are needed."""
+    ``choose``: take only those of the measures that are needed."""
     check_extra()
-    kinds, columns = _kinds(kind), _columns(measures)
+    kinds = _kinds(kind)
     _check(material.data)
     data = material.data.drawn(max_pairs, seed)
     with one_thread():
-        job = _Training(data, columns, seed, progress or Silent())
-        fitted, found = job.run(kinds, choose=measures == AUTO)
+        job = _Training(data, material.measures, seed, progress or Silent())
+        fitted, found = job.run(kinds, choose=choose)
     summary = {
         **material.about,
         "pairs": len(data),
@@ -66,13 +65,15 @@ def train(
 @dataclass
 class _Training:
     data: Data
-    columns: tuple[int, ...]
+    names: tuple[str, ...]
     seed: int
     told: Progress
-    folds: Folds = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = tuple(range(len(self.names)))
+        self.folds = folds_of(self.data, OUTER, self.seed)
 
     def run(self, kinds: Sequence[Kind], *, choose: bool) -> tuple[Fitted, dict[str, Any]]:
-        self.folds = folds_of(self.data, OUTER, self.seed)
         compared = self._compared(kinds)
         kind, steps = KINDS[_best(compared)], list[Step]()
         chosen = compared[kind.name]
@@ -85,10 +86,10 @@ class _Training:
             "not_tested": self.folds.cut,
             "kinds": {name: one.data() for name, one in compared.items()},
             "validated": chosen.data(),
-            "singles": _singles(self.data, self.folds),
+            "singles": self._singles(),
             "steps": [step.data() for step in steps],
             "curve": self._curve(kind, fitted),
-            "importance": _importance(fitted, self.data, self.seed),
+            "importance": self._importance(fitted),
         }
 
     def _compared(self, kinds: Sequence[Kind]) -> dict[str, Validated]:
@@ -104,20 +105,39 @@ class _Training:
 
     def _needed(self, kind: Kind) -> tuple[tuple[int, ...], list[Step]]:
         self.told.stage("choosing", unit="trials")
-        data, names = self.data.drawn(CHOOSING_PAIRS, self.seed), similarity.MEASURES
+        data = self.data.drawn(CHOOSING_PAIRS, self.seed)
         parameters = choose_parameters(kind, data, self.columns, self.seed)
-        return choose_measures(kind, data, names, parameters, self.seed, self.told.advance)
+        return choose_measures(kind, data, self.names, parameters, self.seed, self.told.advance)
 
     def _curve(self, kind: Kind, fitted: Fitted) -> list[list[float]]:
         self.told.stage("curve")
         given = (self.data, self.columns, self.folds, fitted.parameters, self.seed)
         return [list(point) for point in learning_curve(kind, *given)]
 
+    def _singles(self) -> dict[str, dict[str, Any]]:
+        """What each measure reaches alone, the best first."""
+        found = []
+        for column, name in enumerate(self.names):
+            one, threshold = validate_single(self.data, column, self.folds)
+            found.append((name, {**one.data(), "threshold": threshold}))
+        return dict(sorted(found, key=lambda item: -item[1]["f1"]))
 
-def check_wishes(kind: str, measures: str | Sequence[str]) -> None:
+    def _importance(self, fitted: Fitted) -> dict[str, float]:
+        """By how much the log-loss grows where a measure's values are dealt out at random."""
+        draw, data = np.random.default_rng([self.seed, 4]), self.data
+        usual = log_loss(fitted.probability(data.x), data.y)
+        found = {}
+        for column in fitted.machine.columns:
+            dealt = data.x.copy()
+            dealt[:, column] = draw.permutation(dealt[:, column])
+            grown = log_loss(fitted.probability(dealt), data.y) - usual
+            found[self.names[column]] = round(grown, 6)
+        return found
+
+
+def check_kind(kind: str) -> None:
     """Raises now what would be refused after the reading."""
     _kinds(kind)
-    _columns(measures)
 
 
 def _kinds(kind: str) -> list[Kind]:
@@ -126,19 +146,6 @@ def _kinds(kind: str) -> list[Kind]:
             f"There is no model {kind!r}.", hint=f"expected {AUTO}, {', '.join(KINDS)}."
         )
     return list(KINDS.values()) if kind == AUTO else [KINDS[kind]]
-
-
-def _columns(measures: str | Sequence[str]) -> tuple[int, ...]:
-    if measures in (AUTO, ALL):
-        return tuple(range(len(similarity.MEASURES)))
-    names = [measures] if isinstance(measures, str) else list(measures)
-    for name in names:
-        if name not in similarity.MEASURES:
-            raise SettingsError(
-                f"There is no measure {name!r}.",
-                hint=f"measures are {', '.join(similarity.MEASURES)}; or {AUTO}, or {ALL}.",
-            )
-    return tuple(sorted({similarity.MEASURES.index(name) for name in names}))
 
 
 def _check(data: Data) -> None:
@@ -159,32 +166,10 @@ def _best(found: dict[str, Validated]) -> str:
     return close[0]
 
 
-def _singles(data: Data, folds: Folds) -> dict[str, dict[str, Any]]:
-    """What each measure reaches alone, the best first."""
-    found = []
-    for column, name in enumerate(similarity.MEASURES):
-        one, threshold = validate_single(data, column, folds)
-        found.append((name, {**one.data(), "threshold": threshold}))
-    return dict(sorted(found, key=lambda item: -item[1]["f1"]))
-
-
-def _importance(fitted: Fitted, data: Data, seed: int) -> dict[str, float]:
-    """By how much the log-loss grows where a measure's values are dealt out at random."""
-    draw = np.random.default_rng([seed, 4])
-    usual = log_loss(fitted.probability(data.x), data.y)
-    found = {}
-    for column in fitted.machine.columns:
-        dealt = data.x.copy()
-        dealt[:, column] = draw.permutation(dealt[:, column])
-        grown = log_loss(fitted.probability(dealt), data.y) - usual
-        found[similarity.MEASURES[column]] = round(grown, 6)
-    return found
-
-
 def model_of(fitted: Fitted, material: Material, summary: dict[str, Any]) -> Model:
     machine = fitted.machine
     return Model(
-        measures=tuple(similarity.MEASURES[column] for column in machine.columns),
+        measures=tuple(material.measures[column] for column in machine.columns),
         discriminant=machine.discriminant,
         center=machine.center,
         scale=machine.scale,

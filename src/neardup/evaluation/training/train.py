@@ -17,8 +17,13 @@ from neardup.evaluation.training.fitting import Fitted, choose_parameters, fit
 from neardup.evaluation.training.folds import OUTER, folds_of
 from neardup.evaluation.training.kinds import KINDS, Kind, check_extra, one_thread
 from neardup.evaluation.training.material import Material
-from neardup.evaluation.training.scores import log_loss
-from neardup.evaluation.training.validation import Validated, validate, validate_single
+from neardup.evaluation.training.scores import best_cut, log_loss
+from neardup.evaluation.training.validation import (
+    Validated,
+    validate,
+    validate_one_of,
+    validate_single,
+)
 from neardup.progress import Progress, Silent
 
 FEWEST = 10  # pairs of a class
@@ -86,6 +91,7 @@ class _Training:
             "not_tested": self.folds.cut,
             "kinds": {name: one.data() for name, one in compared.items()},
             "validated": chosen.data(),
+            "one_measure": self._one_measure().data(),
             "singles": self._singles(),
             "steps": [step.data() for step in steps],
             "curve": self._curve(kind, fitted),
@@ -114,11 +120,15 @@ class _Training:
         given = (self.data, self.columns, self.folds, fitted.parameters, self.seed)
         return [list(point) for point in learning_curve(kind, *given)]
 
+    def _one_measure(self) -> Validated:
+        return validate_one_of(self.data, range(len(self.names)), self.folds)
+
     def _singles(self) -> dict[str, dict[str, Any]]:
         """What each measure reaches alone, the best first."""
         found = []
         for column, name in enumerate(self.names):
-            one, threshold = validate_single(self.data, column, self.folds)
+            one = validate_single(self.data, column, self.folds)
+            threshold = best_cut(self.data.x[:, column], self.data.y).value
             found.append((name, {**one.data(), "threshold": threshold}))
         return dict(sorted(found, key=lambda item: -item[1]["f1"]))
 

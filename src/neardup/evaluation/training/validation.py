@@ -83,15 +83,18 @@ def _interval(units: Array, *counted: Array) -> Interval | None:
     return interval_of(bootstrap(names, *sums).f1()[:, 0])
 
 
-def validate_single(data: Data, column: int, folds: Folds) -> tuple[Validated, float]:
-    """One measure with the threshold that is best where it is trained; and the threshold that is
-    best for all pairs."""
-    x = data.x[:, column]
+def validate_single(data: Data, column: int, folds: Folds) -> Validated:
+    """One measure with the threshold that is best where it is trained."""
+    return validate_one_of(data, [column], folds)
+
+
+def validate_one_of(data: Data, columns: Sequence[int], folds: Folds) -> Validated:
+    """One measure and its threshold, both chosen anew in each fold, as a model is."""
     passed, tested = np.zeros(len(data), bool), np.full(len(data), np.nan)
     for train, test in folds.sides():
-        passed[test] = x[test] >= best_cut(x[train], data.y[train]).value
-        tested[test] = x[test]
+        cuts = {column: best_cut(data.x[train, column], data.y[train]) for column in columns}
+        best = max(cuts, key=lambda column: cuts[column].f1)
+        passed[test] = data.x[test, best] >= cuts[best].value
+        tested[test] = 0.5  # measures are no probabilities
     found = measured(data, passed, tested)
-    return Validated(found.f1, found.precision, found.recall, found.interval), best_cut(
-        x, data.y
-    ).value
+    return Validated(found.f1, found.precision, found.recall, found.interval)

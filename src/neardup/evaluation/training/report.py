@@ -58,7 +58,9 @@ def _quality(model: Model, told: Told) -> Section:
     rows.append(["one measure, chosen in each fold", *_cells(told["one_measure"])])
     rows.append([f"{best[0]} ≥ {best[1]['threshold']:.3f}, seen to be best", *_cells(best[1])])
     header = ("what", "F1", "precision", "recall", "log-loss")
-    return Section("How good", _said(told), Table(header, rows, marked=(0,)))
+    return Section(
+        "How good", _said(told, model.discriminant.kind), Table(header, rows, marked=(0,))
+    )
 
 
 def _cells(one: Told) -> list[Cell]:
@@ -66,21 +68,26 @@ def _cells(one: Told) -> list[Cell]:
     return [ranged, one["precision"], one["recall"], one["log_loss"]]
 
 
-def _said(told: Told) -> str:
+def _said(told: Told, kind: str) -> str:
     tested = f"Cross-validation in {told['folds']} folds; no document is trained on and tested."
     if cut := told["not_tested"]:
         tested += f" {many(cut, 'pair')} between folds could not be tested."
     kinds = ", ".join(told["kinds"])
     if len(told["kinds"]) > 1:
         tested += f" Of {kinds} the simplest was taken that is within 0.005 of the best F1."
-    gain = told["validated"]["f1"] - told["one_measure"]["f1"]
-    alone = "one measure with a threshold, both chosen in the same folds"
-    if abs(gain) < 0.0005:
-        brought = f"Learning brought nothing here beyond {alone}."
-    else:
-        more = "more" if gain > 0 else "less"
-        brought = f"Learning brought {abs(gain):.3f} F1 {more} than {alone}."
-    return f"{tested}\n\n{brought}"
+    return f"{tested}\n\n{_brought(told['kinds'][kind], told['one_measure']['f1'])}"
+
+
+def _brought(model: Told, alone: float) -> str:
+    """Both were chosen anew in each fold; what was chosen of the measures saw all pairs."""
+    gain = model["f1"] - alone
+    more = "more" if gain >= 0 else "less"
+    low, high = model["interval"] or (0.0, 1.0)
+    chance = ", which may be chance" if low <= alone <= high else ""
+    return (
+        f"With all measures that were given, learning brought {abs(gain):.3f} F1 {more} than one "
+        f"measure with a threshold, chosen in the same folds{chance}."
+    )
 
 
 def _measures(model: Model, told: Told) -> Section:

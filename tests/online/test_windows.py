@@ -172,6 +172,7 @@ def test_without_a_window_what_is_replaced_gives_its_place_back() -> None:
                 texts[str(n)] = " ".join(rng.choice(words, 30))
                 index.update({"id": str(n), "text": texts[str(n)]})
             held.append(index.stats()["postings_bytes"])
+            assert index.stats()["evidence_bytes"] == 0  # the window is enough
             for id_, text in texts.items():
                 match = index.check(text.rpartition(" ")[0])
                 assert match is not None

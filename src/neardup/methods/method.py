@@ -187,8 +187,8 @@ class PreparesEvidence(Method, Protocol):
 @runtime_checkable
 class WindowMethod(PreparesEvidence, Protocol):
     """A method whose pairs are those with at least ``share`` of the larger set of 32-bit features
-    in common, and no others: an index finds them exactly in a bitmap window
-    (``matching/bitmap_window.py``)."""
+    in common, and no others, with that share as the score: an index finds them exactly in a bitmap
+    window (``matching/bitmap_window.py``)."""
 
     @property
     def by_window(self) -> bool:

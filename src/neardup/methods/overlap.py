@@ -33,6 +33,11 @@ def set_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Array) 
     return Scores(passed, agreeing(_scores(measure, shared, x, y), passed, float(t)))
 
 
+def passing_scores(measure: str, t: Fraction, shared: Array, a: Array, b: Array) -> Array:
+    """``set_scores`` of pairs that are known to pass and what they share."""
+    return np.maximum(_scores(measure, shared, a, b), float(t))
+
+
 def agreeing(score: Array, passed: Array, threshold: float) -> Array:
     """Rounding must not put a score on the other side of the threshold than what was decided."""
     below = np.minimum(score, np.nextafter(threshold, 0))

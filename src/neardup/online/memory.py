@@ -1,8 +1,9 @@
 """The documents that can be matched, in memory: whom one meets → scored on their evidence.
 
-A cache of the store's window. Documents are numbered as they come, so numbers are in order of
-arrival. One that goes is taken out of the lists at once; its number stays until a quarter of the
-numbers are dead, then all are swept and numbered anew. How documents meet: ``meeting.py``.
+A cache of the store's window. Evidence is here only where scoring needs it: a bitmap window gives
+scores, so there it stays in the store. Documents are numbered as they come, so numbers are in
+order of arrival. One that goes is taken out of the lists at once; its number stays until a quarter
+of the numbers are dead, then all are swept and numbered anew. How documents meet: ``meeting.py``.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neardup.matching.window_postings import Passing
 from neardup.methods.method import CalibratedMethod, Method, Scores
 from neardup.online.meeting import meeting
-from neardup.online.signing import Signature, Signer
+from neardup.online.signing import Signature, Signer, meets_in_window
 from neardup.online.windows import Window
 from neardup.schema import Array, Ragged, offsets_of
 
 FEWEST_DEAD = 64
 DEAD_SHARE = 4  # one of so many
+NOT_KEPT = np.empty(0, np.uint32)
 
 
 @dataclass(slots=True)
 class Known:
-    """A document that can be matched."""
+    """A document that can be matched; its evidence where the memory keeps it."""
 
     seq: int
     id: str
@@ -46,6 +49,7 @@ class Memory:
         self._method = method
         self._calibrated = isinstance(method, CalibratedMethod) and method.calibrate
         self._meeting = meeting(method, window)
+        self._keeps_evidence = method.confirms_copies or not meets_in_window(method)
         self._known: list[Known | None] = []
         self._seqs: list[int] = []
         self._equal: dict[bytes, list[int]] = {}
@@ -78,10 +82,11 @@ class Memory:
         number = len(self._known)
         s = signature
         self._meeting.add(s, number, time)
-        self._known.append(Known(seq, id_, time, s.text_digest, s.normal_digest, s.cut, s.evidence))
+        evidence = s.evidence if self._keeps_evidence else NOT_KEPT
+        self._known.append(Known(seq, id_, time, s.text_digest, s.normal_digest, s.cut, evidence))
         self._seqs.append(seq)
         self._equal.setdefault(s.digest, []).append(number)
-        self.evidence_bytes += s.evidence.nbytes
+        self.evidence_bytes += evidence.nbytes
         self.pass_by(s)
 
     def pass_by(self, signature: Signature) -> None:
@@ -128,7 +133,7 @@ class Memory:
         self._equal = {digest: left for digest, left in equal.items() if left}
         self._known = [known for known in self._known if known is not None]
         self._seqs = [known.seq for known in self._known if known is not None]
-        self._meeting.keep(numbers, [known.evidence for known in self._known if known is not None])
+        self._meeting.keep(numbers)
         self._dead = 0
 
     def best(self, signature: Signature, since: int | None = None) -> Found | None:
@@ -138,6 +143,16 @@ class Memory:
         if equal and self._confirmed(equal[0], signature):
             return Found(equal[0], 1.0)
         met = self._meeting.meet(signature)
+        if isinstance(met, Passing):
+            return self._best_passing(met, since)
+        return self._best_scored(met, signature, since)
+
+    def _best_passing(self, met: Passing, since: int | None) -> Found | None:
+        scored = zip(met.numbers.tolist(), met.scores.tolist(), strict=True)
+        found = [Found(known, score) for n, score in scored for known in self._alive([n], since)]
+        return max(found, key=lambda one: one.score, default=None)  # the first of the best
+
+    def _best_scored(self, met: Array, signature: Signature, since: int | None) -> Found | None:
         candidates = self._alive(met.tolist(), since) if len(met) else []
         if not candidates:
             return None

@@ -184,6 +184,7 @@ def common_values(
 def band_keys(
     features: Features, offsets: Offsets, multipliers: Features, bands: int, rows: int
 ) -> Hashes: ...
+def overlap(a: Features, b: Features, needed: int) -> int: ...
 def overlaps(
     values: Features,
     offsets: Offsets,

@@ -222,6 +222,20 @@ class ReadsTexts(Method, Protocol):
         ...
 
 
+PairScorer = Callable[[Array, Array], float | None]
+
+
+@runtime_checkable
+class ScoresPairs(Method, Protocol):
+    """A method that can be asked for one pair at a time, for an engine that has few. Who overrides
+    ``score`` overrides this too."""
+
+    def pair_scorer(self) -> PairScorer | None:
+        """What gives ``score`` of the evidence of two documents, None where they do not pass. None
+        where its parameters ask for more."""
+        ...
+
+
 @runtime_checkable
 class BitsMethod(Method, Protocol):
     """A method whose evidence is a fingerprint and whose threshold is a Hamming distance. Its

@@ -18,7 +18,8 @@ from typing import NamedTuple
 from neardup.decisions.kinds import IDENTICAL, NORMALISED
 from neardup.errors import RejectedError
 from neardup.methods.method import FLAGS, TOO_SHORT, CalibratedMethod, Method
-from neardup.online.memory import Found, Memory
+from neardup.online.memory import Memory
+from neardup.online.scoring import Found
 from neardup.online.signing import Arrival, Signature, Signer
 from neardup.online.store import Counters, Row, Store, Writer
 from neardup.online.windows import Window

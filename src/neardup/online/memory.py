@@ -9,45 +9,24 @@ of the numbers are dead, then all are swept and numbered anew. How documents mee
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from neardup.matching.window_postings import Passing
-from neardup.methods.method import CalibratedMethod, Method, Scores
+from neardup.methods.method import Method
 from neardup.online.meeting import meeting
+from neardup.online.scoring import Found, Known, Scorer, best_of
 from neardup.online.signing import Signature, Signer, meets_in_window
 from neardup.online.windows import Window
-from neardup.schema import Array, Ragged, offsets_of
 
 FEWEST_DEAD = 64
 DEAD_SHARE = 4  # one of so many
 NOT_KEPT = np.empty(0, np.uint32)
 
 
-@dataclass(slots=True)
-class Known:
-    """A document that can be matched; its evidence where the memory keeps it."""
-
-    seq: int
-    id: str
-    time: int
-    text_digest: int
-    normal_digest: int
-    cut: float
-    evidence: Array
-
-
-class Found(NamedTuple):
-    known: Known
-    score: float
-
-
 class Memory:
     def __init__(self, method: Method, window: Window | None = None) -> None:
-        self._method = method
-        self._calibrated = isinstance(method, CalibratedMethod) and method.calibrate
+        self._scorer = Scorer(method)
         self._meeting = meeting(method, window)
         self._keeps_evidence = method.confirms_copies or not meets_in_window(method)
         self._known: list[Known | None] = []
@@ -91,12 +70,12 @@ class Memory:
 
     def pass_by(self, signature: Signature) -> None:
         """A document that was decided and cannot be matched."""
-        if self._calibrated:
+        if self._scorer.calibrated:
             self._forms.setdefault(signature.digest, signature.normal_digest)
 
     def as_first(self, signature: Signature, signer: Signer) -> Signature:
         """Documents with equal evidence are one document: the first says what own cut they have."""
-        if not self._calibrated:
+        if not self._scorer.calibrated:
             return signature
         first = self._forms.get(signature.digest, signature.normal_digest)
         return signature if first == signature.normal_digest else signer.with_cut(signature, first)
@@ -140,61 +119,15 @@ class Memory:
         """One with equal evidence, else the best score, then the earliest; of those whose time is
         ``since`` or later."""
         equal = self._alive(self._equal.get(signature.digest, []), since)
-        if equal and self._confirmed(equal[0], signature):
+        if equal and self._scorer.confirmed(equal[0], signature):
             return Found(equal[0], 1.0)
         met = self._meeting.meet(signature)
         if isinstance(met, Passing):
-            return self._best_passing(met, since)
-        return self._best_scored(met, signature, since)
-
-    def _best_passing(self, met: Passing, since: int | None) -> Found | None:
-        scored = zip(met.numbers.tolist(), met.scores.tolist(), strict=True)
-        found = [Found(known, score) for n, score in scored for known in self._alive([n], since)]
-        return max(found, key=lambda one: one.score, default=None)  # the first of the best
-
-    def _best_scored(self, met: Array, signature: Signature, since: int | None) -> Found | None:
+            scored = zip(met.numbers.tolist(), met.scores.tolist(), strict=True)
+            return best_of(Found(known, s) for n, s in scored for known in self._alive([n], since))
         candidates = self._alive(met.tolist(), since) if len(met) else []
-        if not candidates:
-            return None
-        passed, score, _ = self._scores(candidates, signature)
-        if not passed.any():
-            return None
-        at = int(np.argmax(np.where(passed, score, -1.0)))  # the first of the best
-        return Found(candidates[at], float(score[at]))
+        return self._scorer.best(candidates, signature) if candidates else None
 
     def _alive(self, numbers: list[int], since: int | None) -> list[Known]:
         found = [known for number in numbers if (known := self._known[number]) is not None]
         return found if since is None else [known for known in found if known.time >= since]
-
-    def _confirmed(self, known: Known, signature: Signature) -> bool:
-        if not self._method.confirms_copies:
-            return True
-        return bool(self._method.score(*_pairs([known], signature)).passed[0])
-
-    def _scores(self, candidates: list[Known], signature: Signature) -> Scores:
-        pairs = _pairs(candidates, signature)
-        scores = self._method.score(*pairs)
-        if not self._calibrated or signature.cut != signature.cut:
-            return scores
-        cuts = np.array([known.cut for known in candidates])
-        return self._with_faint(pairs, scores, np.maximum(cuts, signature.cut))
-
-    def _with_faint(
-        self, pairs: tuple[Ragged, Array, Array], scores: Scores, cuts: Array
-    ) -> Scores:
-        """Pairs below the threshold that stand out: both documents have own cuts and reach them."""
-        method = self._method
-        assert isinstance(method, CalibratedMethod)
-        faint = method.faint_score(*pairs)
-        whole = method.whole_score(*pairs)
-        out = faint.passed & (faint.score >= cuts) & (whole < method.threshold)
-        return Scores(scores.passed | out, np.where(out & ~scores.passed, whole, scores.score))
-
-
-def _pairs(candidates: list[Known], signature: Signature) -> tuple[Ragged, Array, Array]:
-    """Evidence of the candidates and then of the document, and the pairs of each with it."""
-    rows = [known.evidence for known in candidates]
-    rows.append(signature.evidence)
-    count = len(candidates)
-    evidence = Ragged(np.concatenate(rows), offsets_of(np.array([len(row) for row in rows])))
-    return evidence, np.arange(count), np.full(count, count)

@@ -21,15 +21,15 @@ LEAST_KILLS = 20  # of each
 def fill(root: Path, seed: int) -> Counter[str]:
     """Items of every form; how many there are of each text."""
     choose = random.Random(seed)
-    texts = [story(choose.randrange(25)) for _ in range(140)]
+    texts = [story(choose.randrange(15)) for _ in range(70)]
     folder = root / "in"
     (folder / "sub").mkdir(parents=True)
-    for number, text in enumerate(texts[:24]):
+    for number, text in enumerate(texts[:16]):
         name, content = (f"{number}.html", f"<p>{text}</p>") if number % 4 else (f"{number}", text)
         (folder / ("sub" if number % 3 else "") / name).write_text(content)
-    lines = [json.dumps({"id": f"line-{n}", "text": text}) for n, text in enumerate(texts[24:110])]
+    lines = [json.dumps({"id": f"line-{n}", "text": text}) for n, text in enumerate(texts[16:55])]
     (folder / "lines.jsonl").write_text("\n".join([*lines, "{broken"]))
-    (folder / "feed.xml").write_text(feed(texts[110:]))
+    (folder / "feed.xml").write_text(feed(texts[55:]))
     (folder / "broken.rss").write_text("<rss>")
     (folder / "picture.png").write_bytes(b"\x89PNG")
     return Counter(texts)

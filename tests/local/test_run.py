@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
@@ -158,7 +158,7 @@ def test_chunks_threads_and_limits_change_nothing(
 
 
 @given(st.integers(0, 2**32), SETTINGS, st.booleans())
-@settings(max_examples=60)
+@examples(30)
 def test_bands_never_invent_a_pair(seed: int, wanted: twin.Settings, hot_ones: bool) -> None:
     documents = twin.collection(np.random.default_rng(seed), 40)
     wanted = dataclasses.replace(
@@ -232,7 +232,7 @@ def test_the_known_family() -> None:
 
 
 @given(st.integers(0, 2**32), SETTINGS)
-@settings(max_examples=60)
+@examples(30)
 def test_components_are_the_transitive_closure(seed: int, wanted: twin.Settings) -> None:
     from reference.rule import components
 

@@ -16,7 +16,7 @@ import numpy as np
 from neardup.decisions.classify import aligned_kinds
 from neardup.decisions.kinds import IDENTICAL, NORMALISED
 from neardup.methods.method import FLAGS, TOO_SHORT, CalibratedMethod, Method, SaysWhich
-from neardup.online.memory import Found, evidence_pairs
+from neardup.online.scoring import Found, evidence_pairs
 from neardup.online.signature import Arrival, Signature
 from neardup.online.signing import Signer
 from neardup.online.windows import Window

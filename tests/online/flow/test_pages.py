@@ -78,6 +78,18 @@ def test_a_command_gets_the_text_and_what_the_page_says(place: Place) -> None:
     assert place.index.get("a.html").time.year == 2001  # what comes is not later than now
 
 
+@pytest.mark.parametrize("method", ["shingles", "qgrams"])
+def test_pages_have_groups_and_kinds(place: Place, method: str) -> None:
+    """By what they say of themselves, and by their main texts."""
+    place.index = Index.open("memory:", method=method, within="lang", texts=True, clock=place.clock)
+    page, edited = plain_skin(), plain_skin((*ARTICLE, "Nobody was hurt."))
+    pages = (page, page.replace("lang='en'", "lang='fr'"), edited)
+    drop_all(place, {f"{n}.html": page.encode() for n, page in enumerate(pages)})
+    assert place.work_off(extract="resiliparse").totals.counts == counts(2, 1, 0)
+    note, texts = place.note("dup/2.html"), [place.index.get(f"{n}.html").text for n in (0, 2)]
+    assert (note["of"], note["kind"]) == ("0.html", nd.compare(*texts).kind)
+
+
 def test_named_it_is_for_lines_too_and_none_is_for_nothing(place: Place) -> None:
     lines = [json.dumps({"id": n, "text": text}) for n, text in enumerate(SKINS)]
     place.drop("lines.jsonl", "\n".join(lines), age=300)

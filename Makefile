@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help dev browser test lint quality bench crash sanitize clean
+.PHONY: help dev browser test lint quality bench long crash sanitize clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -43,6 +43,9 @@ bench: dev ## the speed figures of docs/performance.md, peers beside us in one r
 
 quality: dev ## every method on every labelled set: the tables of docs/quality.md, and the floors
 	cd tests && ../$(BIN)/python -m quality
+
+long: dev ## the dearest properties of runs and indexes with twenty times as many examples
+	NEARDUP_TIMES=20 $(BIN)/pytest tests/local tests/online
 
 crash: dev ## kill a writer of each store hundreds of times at random moments: docs/stores.md
 	cd tests && ../$(BIN)/python -m online.crashing

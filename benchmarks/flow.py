@@ -1,8 +1,9 @@
-"""`python -m benchmarks.flow [SET] [--hours N] [--documents N] [--against kept]`: news in an index.
+"""`python -m benchmarks.flow [SET] [--hours N] [--documents N] [--store URL]`: news in an index.
 
 A flow as in `benchmarks.window`, from text, through `Index.add` (q-grams, doc_q ≥ 0.7, a window of
-24h, the store in memory), one core. The clock is set, so hours pass as fast as documents are added.
-A line every six hours: what the process holds, and what adding the documents since the last took.
+24h; the store in memory if none is named), one core. The clock is set, so hours pass as fast as
+documents are added. A line every six hours: what the process holds, and what adding the documents
+since the last took.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ def main() -> None:
     now = [float(START)]
     articles = [document["text"] or "" for document in read(asked.flow, "docs")]
     flow = mixed(articles, asked.hours * asked.documents)
-    print(f"{machine()}, shared with others; processor time; against={asked.against}\n")
+    print(f"{machine()}, shared with others; processor time; against={asked.against}")
+    print(f"{resident() / 1e6:,.0f} MB before the first document\n")
     print("| hour | matchable | documents/s | p50 ms | p99 ms | most ms | postings B | RSS MB |")
     print("|--:|--:|--:|--:|--:|--:|--:|--:|")
     settings = {"method": "qgrams", "threshold": THRESHOLD, "window": "24h"}
-    with Index.open("memory:", clock=lambda: now[0], against=asked.against, **settings) as index:
+    with Index.open(asked.store, clock=lambda: now[0], against=asked.against, **settings) as index:
         seconds: list[float] = []
         for hour in range(asked.hours):
             now[0] = START + hour * HOUR
@@ -49,6 +51,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--hours", type=int, default=72)
     parser.add_argument("--documents", type=int, default=AN_HOUR, help="an hour")
     parser.add_argument("--against", default="seen")
+    parser.add_argument("--store", default="memory:", help="a new one")
     return parser.parse_args()
 
 

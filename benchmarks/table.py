@@ -37,8 +37,8 @@ def methods(title: str, found: dict[str, Line]) -> str:
 
 
 def lookup(title: str, runs: list[Line]) -> str:
-    head = ["side", "median µs", "99th percentile µs", "found a look-up"]
-    rows = [_lookup_row(line) for line in runs]
+    head = ["side", "a text that is", "median µs", "99th percentile µs", "found a look-up"]
+    rows = [row for line in runs for row in _lookup_rows(line)]
     return f"### {title}\n\n{markdown(head, rows)}\n"
 
 
@@ -84,11 +84,14 @@ def _speed_row(side: str, lines: list[Line], ours: float | None) -> list[str]:
     ]
 
 
-def _lookup_row(line: Line) -> list[str]:
+def _lookup_rows(line: Line) -> list[list[str]]:
     if "error" in line:
-        return [line["side"], line["error"], *["–"] * 2]
-    times = [f"{line[name]:,.0f}" for name in ("p50_us", "p99_us")]
-    return [f"{line['side']} {line['version']}", *times, f"{line['hits']:.2f}"]
+        return [[line["side"], line["error"], *["–"] * 3]]
+    side = f"{line['side']} {line['version']}"
+    return [
+        [side, case, f"{of['p50_us']:,.0f}", f"{of['p99_us']:,.0f}", f"{of['hits']:.2f}"]
+        for case, of in line["cases"].items()
+    ]
 
 
 def _method_cells(line: Line) -> list[str]:

@@ -25,7 +25,7 @@ from benchmarks.__main__ import machine
 from benchmarks.align import read
 from neardup import _native
 from neardup.features.qgrams import qgram_sets
-from neardup.matching.bitmap_window import HOURS, BitmapWindow, slot_of
+from neardup.matching.bitmap_window import HOURS, SLOT_BITS, BitmapWindow
 from neardup.methods.method import Rarity
 from neardup.methods.qgrams import Qgrams
 from neardup.schema import Array, Ragged
@@ -70,8 +70,11 @@ def texts(flow: str, count: int) -> list[str]:
 
 def mixed(articles: list[str], count: int) -> Iterator[str]:
     """As many articles as there are, spread among others that are made of their sentences."""
+    return _mixed(articles, [re.split(r"(?<=[.!?])\s+", article) for article in articles], count)
+
+
+def _mixed(articles: list[str], sentences: list[list[str]], count: int) -> Iterator[str]:
     random = np.random.default_rng(1)
-    sentences = [re.split(r"(?<=[.!?])\s+", article) for article in articles]
     for _ in range(count):
         one = int(random.integers(len(articles)))
         if random.random() < len(articles) / count:
@@ -112,7 +115,8 @@ def through_window(evidence: Ragged, window: int, more: int, *, earlier: bool) -
         overlaps = index.overlaps(evidence[i], THRESHOLD)
         index.add(slot, evidence[i])
         seconds.append(time.process_time() - begin)
-        found += sum(not earlier or slot_of(d) != slot for d in overlaps.documents.tolist())
+        slots = overlaps.documents >> SLOT_BITS
+        found += len(slots) - (int((slots == slot).sum()) if earlier else 0)
         candidates += overlaps.candidates
     memory = index.memory()
     taken = (

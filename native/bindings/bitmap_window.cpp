@@ -41,6 +41,13 @@ nb::tuple overlaps(Window &self, In<uint32_t> grams, uint64_t num, uint64_t den)
                           out.clipped_common, out.clipped_rare, out.candidates);
 }
 
+nb::tuple sets(Window &self, size_t slot) {
+    std::vector<uint32_t> grams;
+    std::vector<int64_t> offsets;
+    alone(self, [&](auto &window) { window.sets(slot, grams, offsets); });
+    return nb::make_tuple(give(std::move(grams)), give(std::move(offsets)));
+}
+
 size_t documents(Window &self, size_t slot) {
     return alone(self, [&](auto &window) { return window.documents(slot); });
 }
@@ -60,6 +67,7 @@ void bind_bitmap_window(nb::module_ &m) {
         .def("drop", &drop, "slot"_a)
         .def("overlaps", &overlaps, "grams"_a, "num"_a, "den"_a,
              "(documents, shared, sizes, clipped as common, clipped as rare, candidates).")
+        .def("sets", &sets, "slot"_a, "(grams, offsets), by the numbers of the documents in the slot.")
         .def("documents", &documents, "slot"_a)
         .def("memory", &memory, "(documents, grams, postings, bytes of tables, of lists, of the rest).");
 }

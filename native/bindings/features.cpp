@@ -274,6 +274,9 @@ void bind_features(nb::module_ &m) {
     m.def("shingle_set", &shingle_set, "words"_a, "width"_a);
     m.def("minhash", &minhash, "hashes"_a, "multipliers"_a);
     m.def("band_keys", &band_keys, "features"_a, "offsets"_a, "multipliers"_a, "bands"_a, "rows"_a);
+    m.def("overlap", [](In<uint32_t> a, In<uint32_t> b, int64_t needed) {
+        return neardup::overlap(a.data(), a.size(), b.data(), b.size(), needed);  // microseconds: it keeps the GIL
+    }, "a"_a, "b"_a, "needed"_a);
     m.def("overlaps", &overlaps, "values"_a, "offsets"_a, "a"_a, "b"_a, "needed"_a);
     m.def("shared_by_rarity", &shared_by_rarity, "values"_a, "offsets"_a, "weights"_a, "a"_a, "b"_a, "needed"_a);
     m.def("sizes_by_rarity", &sizes_by_rarity, "values"_a, "offsets"_a);

@@ -41,15 +41,18 @@ int64_t lookup_count(const uint32_t *small, const uint32_t *small_end, const uin
 
 }  // namespace
 
+int64_t overlap(const uint32_t *a, size_t a_size, const uint32_t *b, size_t b_size, int64_t needed) {
+    if (a_size > b_size) std::swap(a, b), std::swap(a_size, b_size);
+    return b_size > 32 * a_size ? lookup_count(a, a + a_size, b, b + b_size)
+                                : merge_count(a, a + a_size, b, b + b_size, needed);
+}
+
 void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b,
               const int64_t *needed, size_t pairs, int64_t *counts) {
     for (size_t i = 0; i < pairs; ++i) {
-        int64_t p = a[i], q = b[i];
-        int64_t size_p = offsets[p + 1] - offsets[p], size_q = offsets[q + 1] - offsets[q];
-        if (size_p > size_q) std::swap(p, q), std::swap(size_p, size_q);
-        const uint32_t *p0 = values + offsets[p], *p1 = values + offsets[p + 1];
-        const uint32_t *q0 = values + offsets[q], *q1 = values + offsets[q + 1];
-        counts[i] = size_q > 32 * size_p ? lookup_count(p0, p1, q0, q1) : merge_count(p0, p1, q0, q1, needed[i]);
+        const int64_t p = offsets[a[i]], q = offsets[b[i]];
+        const auto size_p = static_cast<size_t>(offsets[a[i] + 1] - p), size_q = static_cast<size_t>(offsets[b[i] + 1] - q);
+        counts[i] = overlap(values + p, size_p, values + q, size_q, needed[i]);
     }
 }
 

@@ -10,6 +10,9 @@ namespace neardup {
 void overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b,
               const int64_t *needed, size_t pairs, int64_t *counts);
 
+// Of one pair.
+int64_t overlap(const uint32_t *a, size_t a_size, const uint32_t *b, size_t b_size, int64_t needed);
+
 // The same for weighted sets, whose entries are feature << 32 | weight: Σ min(x, y) over the features of
 // both, or, `dot`, Σ x·y.
 void weighted_overlaps(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, bool dot,

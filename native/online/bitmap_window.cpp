@@ -104,6 +104,20 @@ void BitmapWindow::drop(size_t slot) {
     if (large) return_memory();
 }
 
+void BitmapWindow::sets(size_t slot, std::vector<uint32_t> &grams, std::vector<int64_t> &offsets) const {
+    offsets.assign(1, 0);
+    for (const Segment &segment : slots_[slot].segments) {
+        const auto sets = segment.lists.sets();
+        std::vector<size_t> columns(sets.size());  // by number
+        std::iota(columns.begin(), columns.end(), size_t{0});
+        for (size_t column = 0; column < segment.numbers.size(); ++column) columns[segment.numbers[column]] = column;
+        for (size_t column : columns) {
+            if (!segment.removed[column]) grams.insert(grams.end(), sets[column].begin(), sets[column].end());
+            offsets.push_back(static_cast<int64_t>(grams.size()));
+        }
+    }
+}
+
 WindowMemory BitmapWindow::memory() const {
     WindowMemory memory;
     memory.rest = frequencies_.capacity() * sizeof(uint32_t);

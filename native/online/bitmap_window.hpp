@@ -52,6 +52,9 @@ class BitmapWindow {
     // All documents with |A∩B|·den ≥ num·max(|A|, |B|), in rising order.
     void overlaps(const uint32_t *grams, size_t size, uint64_t num, uint64_t den, Overlaps &out);
 
+    // What the documents of a slot have, by their numbers in it; nothing of a removed one.
+    void sets(size_t slot, std::vector<uint32_t> &grams, std::vector<int64_t> &offsets) const;
+
     size_t slots() const { return slots_.size(); }
     size_t documents(size_t slot) const { return slots_[slot].documents; }
     WindowMemory memory() const;

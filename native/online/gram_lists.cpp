@@ -128,10 +128,15 @@ void GramLists::put_columns(const GramList &list, const std::vector<uint16_t> &t
 
 namespace {
 
-void put_bits(const GramList &list, const std::vector<uint16_t> &to, uint64_t *out) {
+template <typename Do>
+void each_bit(const GramList &list, Do &&what) {
     for (size_t word = 0; word < list.lines * kLineWords; ++word)
         for (uint64_t left = list.bits[word]; left; left &= left - 1)
-            set(out, to[64 * word + static_cast<size_t>(std::countr_zero(left))]);
+            what(64 * word + static_cast<size_t>(std::countr_zero(left)));
+}
+
+void put_bits(const GramList &list, const std::vector<uint16_t> &to, uint64_t *out) {
+    each_bit(list, [&](size_t column) { set(out, to[column]); });
 }
 
 }  // namespace
@@ -166,6 +171,19 @@ void GramLists::seal(const std::vector<uint16_t> &to) {
     pool_ = {};
     resize_table(grams_ * 5 / 3 + 1);
     sealed_ = true;
+}
+
+std::vector<std::vector<uint32_t>> GramLists::sets() const {
+    std::vector<std::vector<uint32_t>> sets(columns_);
+    for (const GramList &list : table_) {
+        const auto put = [&](size_t column) { sets[column].push_back(list.gram); };
+        if (list.lines)
+            each_bit(list, put);
+        else
+            std::for_each_n(list.columns(), list.count, put);
+    }
+    for (auto &one : sets) std::sort(one.begin(), one.end());
+    return sets;
 }
 
 }  // namespace neardup

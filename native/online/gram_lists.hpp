@@ -48,6 +48,9 @@ class GramLists {
     const GramList *find(uint32_t gram) const;
     void fetch(uint32_t gram) const;
 
+    // What was added, by column; each set in rising order.
+    std::vector<std::vector<uint32_t>> sets() const;
+
     const GramTable &table() const { return table_; }
     size_t columns() const { return columns_; }
     size_t grams() const { return grams_; }

@@ -19,10 +19,12 @@ def test_a_failed_side_keeps_its_line():
 
 
 def test_look_ups_and_their_failures():
-    good = {"side": "peer", "version": "1", "p50_us": 100.4, "p99_us": 1234.5, "hits": 1.25}
+    of = {"p50_us": 100.4, "p99_us": 1234.5, "hits": 1.25}
+    good = {"side": "peer", "version": "1", "cases": {"known": of, "new": of}}
     lines = table.lookup("title", [good, {"side": "gone", "error": WHY}]).splitlines()
-    assert lines[4] == "| peer 1 | 100 | 1,234 | 1.25 |"
-    assert lines[5] == f"| gone | {WHY} | – | – |"
+    assert lines[4] == "| peer 1 | known | 100 | 1,234 | 1.25 |"
+    assert lines[5] == "| peer 1 | new | 100 | 1,234 | 1.25 |"
+    assert lines[6] == f"| gone | {WHY} | – | – | – |"
 
 
 def test_lists_and_their_failure():

@@ -67,6 +67,8 @@ def test_several_methods_groups_and_kinds(run: Run, docs: Path, tmp_path: Path) 
     told = lines(run("index", "add", store, more, "--lines").stdout)
     assert [line["decision"] for line in told] == ["duplicate", "kept"]
     assert (told[0]["kind"], told[0]["by"]) == ("revision", ["shingles words=2 threshold=0.7"])
+    asked = lines(run("index", "check", store, more, "--lines").stdout)
+    assert [line["kind"] for line in asked] == ["revision", "identical"]
     assert "within" in run("index", "stats", store).stdout
     wrong = run("index", "build", tmp_path / "b.db", docs, *two, "--threshold", "0.5")
     assert (wrong.exit_code, "its threshold follows from others" in wrong.stderr) == (2, True)

@@ -217,12 +217,13 @@ def test_many_pairs_at_once_are_as_one_by_one(texts: list[str]) -> None:
         assert at_once[i] == aligned_kinds(one, np.array([0]), np.array([1]))[0]
 
 
-def test_ten_megabytes_are_bounded() -> None:
+def test_megabytes_are_bounded() -> None:
+    """What took the square of 200,000 words would not end."""
     drawn = random.Random(1)
-    words = [f"w{drawn.randrange(50_000)}" for _ in range(1_500_000)]
+    words = [f"w{drawn.randrange(50_000)}" for _ in range(200_000)]
     text = " ".join(words)
-    assert len(text) > 9_000_000
+    assert len(text) > 1_200_000
     for i in range(0, len(words), 5000):
         words[i] = "other"
     assert kind_of(text, " ".join(words)).kind == "revision"
-    assert kind_of("a " * 5_000_000, "b a " * 2_500_000).kind in KINDS
+    assert kind_of("a " * 600_000, "b a " * 300_000).kind in KINDS

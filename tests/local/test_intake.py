@@ -17,6 +17,7 @@ from neardup.documents import Collection
 from neardup.documents.jsonl import JsonlSource
 from neardup.errors import ColumnError, NeardupError, RejectedError
 from neardup.outputs.result import Result
+from repeats import examples
 
 LONG = " ".join(f"word{i}" for i in range(30))
 NEAR = LONG.replace("word3 ", "changed ")
@@ -65,7 +66,7 @@ def mixture(chosen: list[int]) -> list[bytes]:
 
 
 @given(LINES, st.sampled_from([1, 50, 10**6]), st.sampled_from([1, 2]), st.booleans())
-@settings(max_examples=120)
+@examples(50)
 def test_any_mixture_of_lines(
     tmp_path_factory: pytest.TempPathFactory,
     chosen: list[int],

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.outputs.result import Result
 from reference import run as twin
+from repeats import examples
 
 SAME = {"words": 2, "min_words": 5}
 
@@ -42,7 +43,7 @@ def decided(result: Result, ids: set[str], *, kinds: bool = True) -> list[tuple[
     st.sampled_from([None, "source"]),
     st.sampled_from([5, 10**6]),
 )
-@settings(max_examples=60)
+@examples(25)
 def test_incremental_equals_full(
     tmp_path_factory: pytest.TempPathFactory,
     seed: int,

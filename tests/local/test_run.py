@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import api as nd
@@ -27,6 +27,7 @@ from neardup.documents.lists import ListSource
 from neardup.matching import rare, verify
 from neardup.outputs.result import Result
 from reference import run as twin
+from repeats import examples
 
 POLICIES = ["first", "last", "longest", "shortest", "newest", "oldest"]
 POLICIES += ["n:asc", "n:desc", "source:b,a"]
@@ -106,7 +107,7 @@ def pair_scores(result: Result) -> dict[tuple[str, str], float]:
 
 
 @given(st.integers(0, 2**32), st.integers(0, 40), SETTINGS)
-@settings(max_examples=250)
+@examples(100)
 def test_a_run_equals_all_pairs(seed: int, count: int, wanted: twin.Settings) -> None:
     documents = twin.collection(np.random.default_rng(seed), count)
     expected = twin.Run(documents, wanted)
@@ -127,7 +128,7 @@ def test_a_run_equals_all_pairs(seed: int, count: int, wanted: twin.Settings) ->
     st.sampled_from([0, 10]),
     st.sampled_from([4, 1 << 22]),
 )
-@settings(max_examples=250)
+@examples(100)
 def test_hot_groups_change_nothing(
     seed: int, count: int, wanted: twin.Settings, budget: int, slots: int
 ) -> None:
@@ -142,7 +143,7 @@ def test_hot_groups_change_nothing(
 
 
 @given(st.integers(0, 2**32), SETTINGS, st.sampled_from([1, 3, 1000]), st.sampled_from([1, 2]))
-@settings(max_examples=40)
+@examples(25)
 def test_chunks_threads_and_limits_change_nothing(
     seed: int, wanted: twin.Settings, rows: int, workers: int
 ) -> None:
@@ -157,7 +158,7 @@ def test_chunks_threads_and_limits_change_nothing(
 
 
 @given(st.integers(0, 2**32), SETTINGS, st.booleans())
-@settings(max_examples=60)
+@examples(30)
 def test_bands_never_invent_a_pair(seed: int, wanted: twin.Settings, hot_ones: bool) -> None:
     documents = twin.collection(np.random.default_rng(seed), 40)
     wanted = dataclasses.replace(
@@ -231,7 +232,7 @@ def test_the_known_family() -> None:
 
 
 @given(st.integers(0, 2**32), SETTINGS)
-@settings(max_examples=60)
+@examples(30)
 def test_components_are_the_transitive_closure(seed: int, wanted: twin.Settings) -> None:
     from reference.rule import components
 
@@ -306,7 +307,7 @@ def test_short_documents_never_meet_long_ones_by_accident() -> None:
 
 
 @given(st.integers(0, 2**32), SETTINGS)
-@settings(max_examples=100)
+@examples(40)
 def test_hot_bands_decide_as_cool_ones(seed: int, wanted: twin.Settings) -> None:
     """Re-keyed groups lose no pair. They may find one that bands missed, once in thousands."""
     documents = twin.collection(np.random.default_rng(seed), 50)

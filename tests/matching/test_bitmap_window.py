@@ -62,6 +62,12 @@ class Both:
 
     def check(self, threshold: Fraction) -> None:
         assert len(self.window) == len(self.twin.sets)
+        for slot in range(self.window.slots):
+            sets = self.window.sets(slot)
+            assert len(sets) == self.twin.added.get(slot, 0)
+            for place in range(len(sets)):
+                there = self.twin.sets.get(slot << SLOT_BITS | place, frozenset())
+                assert sets[place].tolist() == sorted(there)
         for _ in range(5):
             grams = self.draw()
             found = self.window.overlaps(features(grams), threshold)

@@ -16,7 +16,8 @@ from neardup.errors import SettingsError
 from neardup.features.qgrams import qgrams
 from neardup.matching import rare
 from neardup.methods.join import Join
-from neardup.methods.overlap import MEASURES, prefix_sizes
+from neardup.methods.overlap import MEASURES, pair_scorer, prefix_sizes, set_scores
+from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch
 from neardup.text.options import Text
 from reference import join as twin
@@ -148,3 +149,16 @@ def test_golden_vectors() -> None:
         "features": made.evidence[0][:3].tolist(),
         "keys": made.keys[0][:2].tolist(),
     } == GOLDEN
+
+
+SETS = st.sets(st.integers(0, 60) | st.integers(2**32 - 9, 2**32 - 1), max_size=70)
+
+
+@given(SETS, SETS, st.integers(1, 1000).map(lambda t: Fraction(t, 1000)))
+def test_one_pair_is_scored_as_among_many(one: set[int], other: set[int], t: Fraction) -> None:
+    sets = [np.array(sorted(some), np.uint32) for some in (one, other)]
+    evidence = Ragged(np.concatenate(sets), offsets_of(np.array([len(one), len(other)])))
+    scores = set_scores("jaccard", t, evidence, np.array([0]), np.array([1]))
+    score_pair = pair_scorer("jaccard", t)
+    assert score_pair is not None
+    assert score_pair(*sets) == (scores.score[0] if scores.passed[0] else None)

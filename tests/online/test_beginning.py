@@ -77,7 +77,7 @@ def test_killed_while_it_begins(run: Path, tmp_path: Path) -> None:
 
 def test_a_run_that_is_gone(run: Path, tmp_path: Path) -> None:
     """The index works as long as it need not begin again."""
-    moved = tmp_path / "moved"
+    moved = run.with_name("moved")
     run.rename(moved)
     with nd.Index.open(tmp_path / "index.db", run=moved) as index:
         count = len(index)

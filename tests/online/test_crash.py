@@ -9,11 +9,11 @@ import pytest
 from online import kills
 
 
-@pytest.mark.parametrize("seed", [100, 200, 300])
+@pytest.mark.parametrize("seed", [100, 200])
 def test_killed_between_two_statements(tmp_path: Path, seed: int) -> None:
     assert kills.run(20, seed, tmp_path) > 20
 
 
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     """The long run is ``make crash``."""
-    assert kills.run(10, 400, tmp_path, seconds=0.1) >= 0
+    assert kills.run(5, 400, tmp_path, seconds=0.1) >= 0

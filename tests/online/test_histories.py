@@ -9,13 +9,14 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.online import cache, meeting, memory, postgresql, sqlite
 from reference.online import ByQgrams, ByShingles, Measure, Replay
 from reference.run import Settings
+from repeats import examples
 
 MINUTE = 60_000
 START = 1_700_000_000_000
@@ -161,7 +162,7 @@ CHOICES = (st.sampled_from(["kept", "seen"]), st.sampled_from([0, 1, 5]), st.boo
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=300)
+@examples(120)
 @given(st.lists(STEP, max_size=30), *CHOICES)
 def test_in_memory(method: str, history: list[Any], against: str, window: int, dated: bool) -> None:
     with led("memory:", method, against, window, dated) as both:
@@ -171,7 +172,7 @@ def test_in_memory(method: str, history: list[Any], against: str, window: int, d
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=40)
+@examples(20)
 @given(st.lists(STEP, max_size=20), *CHOICES)
 def test_two_writers_on_one_store(
     method: str,

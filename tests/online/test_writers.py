@@ -75,10 +75,11 @@ def test_four_writers_at_once(durable: str, killed: int | None) -> None:
     assert len(nd.dedup(kept, keep="first", **KEPT).duplicates) == 0
 
 
-def test_killed_forty_times(durable: str) -> None:
-    tally = crashing.crash(durable, kills=40, seed=7)
-    assert tally.kills == 40
-    assert tally.acknowledged > 100
+def test_killed_a_dozen_times(durable: str) -> None:
+    """``make crash`` does it hundreds of times."""
+    tally = crashing.crash(durable, kills=12, seed=7)
+    assert tally.kills == 12
+    assert tally.acknowledged >= 6
     if durable.startswith("sqlite:"):
         with sqlite3.connect(durable.removeprefix("sqlite:")) as db:
             assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

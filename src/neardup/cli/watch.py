@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import debug_option, methods, threshold_option, verbose_option
+from neardup.cli.options import (
+    EXTRACT,
+    debug_option,
+    methods,
+    threshold_option,
+    verbose_option,
+)
 
 if TYPE_CHECKING:
     from neardup.online.index import Index
@@ -90,6 +96,7 @@ _FOLDER = click.Path(path_type=Path)
     default=None,
     help="Of a new index: store the texts too, so that notes tell the kind of duplicate.",
 )
+@click.option("--extract", metavar="HOW", help=EXTRACT)
 @click.option("--once", is_flag=True, help="Work off what is there, then stop.")
 @click.option(
     "--poll",
@@ -107,15 +114,15 @@ _FOLDER = click.Path(path_type=Path)
 def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **options: Any) -> None:
     """Check the items that come into DIR, and pass on those that are new.
 
-    DIR: a folder, or - for JSON Lines on stdin. Items are text and HTML files, JSON (one object, a
-    list, or lines) and the entries of RSS and Atom files. Originals go to --forward or --exec,
-    duplicates to --aside, what cannot be read to --unreadable: every item to one place, once,
-    also when the process is killed and started again. Ctrl-C finishes what is at hand.
+    DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML and PDF files, JSON (one
+    object, a list, or lines) and the entries of RSS and Atom files. Originals go to --forward or
+    --exec, duplicates to --aside, what cannot be read to --unreadable: every item to one place,
+    once, also when the process is killed and started again. Ctrl-C finishes what is at hand.
     """
     from neardup.cli.watching import Watcher
     from neardup.online.flow.asked import Asked
 
-    names = ("forward", "command", "aside", "unreadable", "work", "poll")
+    names = ("forward", "command", "aside", "unreadable", "work", "poll", "extract")
     asked = Asked.of(source, url, **{name: options.pop(name) for name in names})
     with _opened(url, options) as index:
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)

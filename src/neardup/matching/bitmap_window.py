@@ -20,7 +20,7 @@ import numpy as np
 from neardup import _native
 from neardup.errors import SettingsError
 from neardup.methods.fractions import threshold_fraction
-from neardup.schema import Array
+from neardup.schema import Array, Ragged
 
 HOURS = 25  # the current hour and 24 before it
 MOST_SLOTS = 1 << 20
@@ -92,6 +92,10 @@ class BitmapWindow:
     def drop(self, slot: int) -> None:
         """Forgets all documents of the slot; it is then empty and can be used again."""
         self._window.drop(self._slot(slot))
+
+    def sets(self, slot: int) -> Ragged:
+        """What was added to the slot, in that order; of a removed document the empty set."""
+        return Ragged(*self._window.sets(self._slot(slot)))
 
     def __len__(self) -> int:
         return sum(self._window.documents(slot) for slot in range(self.slots))

@@ -1,21 +1,32 @@
 """A bitmap window under the numbers of an index: what meets a document is what passes.
 
 An index numbers its documents in the order of arrival and now and then anew, without those that
-are gone. Where others are met by keys and must then be scored, ``meet`` gives the documents at or
-above the threshold and no others, so that scoring them is only for the score.
+are gone. Where others are met by keys and must then be scored on their evidence, ``meet`` gives the
+documents at or above the threshold and no others, with their scores: what the window has of them
+is all that is needed.
 """
 
 from __future__ import annotations
 
 from array import array
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from neardup.matching.bitmap_window import HOURS, SLOT_BITS, BitmapWindow
+from neardup.methods.overlap import passing_scores
 from neardup.schema import Array
 
 GONE = -1
+MEASURE = "max"
+
+
+class Passing(NamedTuple):
+    """Numbers, ascending, and scores."""
+
+    numbers: Array
+    scores: Array
 
 
 class WindowPostings:
@@ -30,11 +41,15 @@ class WindowPostings:
         self._window.add(slot, evidence)
         self._numbers[slot].append(number)
 
-    def meet(self, evidence: Array) -> Array:
-        """Numbers, ascending, of the documents that pass with this one."""
-        documents = self._window.overlaps(evidence, self._threshold).documents.tolist()
+    def meet(self, evidence: Array) -> Passing:
+        """The documents that pass with this one."""
+        found = self._window.overlaps(evidence, self._threshold)
         place = (1 << SLOT_BITS) - 1
-        return np.sort([self._numbers[d >> SLOT_BITS][d & place] for d in documents])
+        there = [self._numbers[d >> SLOT_BITS][d & place] for d in found.documents.tolist()]
+        size = np.full(len(there), len(evidence))
+        scores = passing_scores(MEASURE, self._threshold, found.shared, found.sizes, size)
+        order = np.argsort(there)
+        return Passing(np.array(there, np.int64)[order], scores[order])
 
     def drop(self, slot: int) -> None:
         """Forgets the documents of the slot, at once."""
@@ -51,9 +66,10 @@ class WindowPostings:
                 self._window.remove(slot << SLOT_BITS | place)
             self._numbers[slot] = array("q", new.tolist())
 
-    def numbers(self, slot: int) -> list[int]:
-        """Of the documents of the slot that are there."""
-        return [number for number in self._numbers[slot] if number != GONE]
+    def sets(self, slot: int) -> list[tuple[int, Array]]:
+        """Number and evidence of the documents of the slot that are there."""
+        sets = self._window.sets(slot)
+        return [(n, sets[i]) for i, n in enumerate(self._numbers[slot]) if n != GONE]
 
     def places(self, slot: int) -> int:
         """How many documents take memory in the slot, those that are gone among them."""

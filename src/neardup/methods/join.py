@@ -19,8 +19,8 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.features.qgrams import check_characters_only, qgram_sets
 from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import Prepared, Rarity, Scores
-from neardup.methods.overlap import MEASURES, own_set_keys, rare_set_keys, set_scores
+from neardup.methods.method import PairScorer, Prepared, Rarity, Scores
+from neardup.methods.overlap import MEASURES, own_set_keys, pair_scorer, rare_set_keys, set_scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared, read_words
 from neardup.schema import Array, Ragged
@@ -130,6 +130,9 @@ class Join:
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         return set_scores(self.measure, self.fraction, evidence, a, b)
+
+    def pair_scorer(self) -> PairScorer | None:
+        return pair_scorer(self.measure, self.fraction)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         return rare_set_keys(self.measure, self.fraction, evidence, rarity)

@@ -196,8 +196,8 @@ class PreparesEvidence(Method, Protocol):
 @runtime_checkable
 class WindowMethod(PreparesEvidence, Protocol):
     """A method whose pairs are those with at least ``share`` of the larger set of 32-bit features
-    in common, and no others: an index finds them exactly in a bitmap window
-    (``matching/bitmap_window.py``)."""
+    in common, and no others, with that share as the score: an index finds them exactly in a bitmap
+    window (``matching/bitmap_window.py``)."""
 
     @property
     def by_window(self) -> bool:
@@ -228,6 +228,20 @@ class ReadsTexts(Method, Protocol):
     def reader(self, artefacts: Artefacts) -> Callable[[bytes], PreparedText] | None:
         """What gives ``prepare`` of one text in UTF-8, bit by bit. None where its parameters ask
         for more than the text alone."""
+        ...
+
+
+PairScorer = Callable[[Array, Array], float | None]
+
+
+@runtime_checkable
+class ScoresPairs(Method, Protocol):
+    """A method that can be asked for one pair at a time, for an engine that has few. Who overrides
+    ``score`` overrides this too."""
+
+    def pair_scorer(self) -> PairScorer | None:
+        """What gives ``score`` of the evidence of two documents, None where they do not pass. None
+        where its parameters ask for more."""
         ...
 
 

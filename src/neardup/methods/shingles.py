@@ -27,8 +27,8 @@ from neardup.artefacts.frequencies import FrequencyNeed, Grams
 from neardup.errors import SettingsError
 from neardup.methods import clipping, minhash, sketches, weighted
 from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import Prepared, PreparedText, Rarity, Scores
-from neardup.methods.overlap import rare_set_keys, set_scores
+from neardup.methods.method import PairScorer, Prepared, PreparedText, Rarity, Scores
+from neardup.methods.overlap import pair_scorer, rare_set_keys, set_scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -231,6 +231,10 @@ class Shingles:
         if self.weights != "none":
             return weighted.score(self, evidence, a, b)
         return set_scores(self.set_measure, self.fraction, evidence, a, b)
+
+    def pair_scorer(self) -> PairScorer | None:
+        plain = not self.sampled and self.weights == "none"
+        return pair_scorer(self.set_measure, self.fraction) if plain else None
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         if self.weights != "none":

@@ -26,8 +26,8 @@ from neardup.features.spots import (
     spot_text,
 )
 from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import Prepared, Rarity, Scores
-from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores
+from neardup.methods.method import PairScorer, Prepared, Rarity, Scores
+from neardup.methods.overlap import own_set_keys, pair_scorer, rare_set_keys, set_scores
 from neardup.methods.parameters import require
 from neardup.methods.preparing import prepared, read_words
 from neardup.schema import Array, Ragged
@@ -93,6 +93,9 @@ class SpotSigs:
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         return set_scores(MEASURE, self.fraction, evidence, a, b)
+
+    def pair_scorer(self) -> PairScorer | None:
+        return pair_scorer(MEASURE, self.fraction)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         return rare_set_keys(MEASURE, self.fraction, evidence, rarity)

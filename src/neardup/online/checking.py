@@ -14,7 +14,7 @@ from neardup.methods.method import Method
 from neardup.online.arrivals import texts_of
 from neardup.online.cache import Cache
 from neardup.online.entries import Entries
-from neardup.online.rule import Match, Rule
+from neardup.online.rule import Match, Rule, no_texts
 from neardup.online.signature import Arrival
 from neardup.online.signing import Document
 from neardup.online.stats import Checks, stats_of
@@ -39,28 +39,39 @@ class Checking(Entries):
         """What to read of files for this index."""
         return self._rule.signer.reading
 
-    def check(self, document: Document, *, max_age: str | None = None) -> Match | None:
+    def check(
+        self, document: Document, *, max_age: str | None = None, kind: bool | None = None
+    ) -> Match | None:
         """What the document would be a duplicate of; nothing is stored. With ``max_age`` ("6h")
-        only documents that are at most so much older count."""
+        only documents that are at most so much older count. With ``kind`` texts are aligned to
+        tell it, which costs many times what the answer does; None: where ``kinds`` was asked."""
         began = time.perf_counter()
         age = None if max_age is None else span("max_age", max_age)
         arrival = self._rule.signer.sign_one(document)
+        kinds = self._rule.check_kinds if kind is None else kind
+        if kinds and not self._rule.signer.texts:
+            raise no_texts()
         with self._lock:
-            (match,) = self._checked([arrival], age)
+            (match,) = self._checked([arrival], age, kinds)
             self._checks.add(time.perf_counter() - began)
         return match
 
     def check_records(
         self, records: pa.RecordBatch, *, max_age: str | None = None
     ) -> list[Match | None]:
-        """Documents as a reader gives them (``schema.documents``); each is asked for itself."""
+        """Documents as a reader gives them (``schema.documents``); each is asked for itself.
+        Kinds are told as by ``add``: in a batch they cost little."""
         age = None if max_age is None else span("max_age", max_age)
         arrivals = self._rule.signer.sign_records(records)
         with self._lock:
-            return self._checked(arrivals, age)
+            return self._checked(arrivals, age, self._rule.kinds)
 
-    def _checked(self, arrivals: Sequence[Arrival], age: int | None) -> list[Match | None]:
+    def _checked(
+        self, arrivals: Sequence[Arrival], age: int | None, kinds: bool
+    ) -> list[Match | None]:
         found = [self._match(arrival, age) for arrival in arrivals]
+        if not kinds:
+            return found
         texts = [arrival.text for arrival in arrivals]
         return self._rule.with_kinds(found, texts, partial(texts_of, self._store))
 

@@ -47,7 +47,7 @@ class Index(Checking):
         documents); ``texts`` (whether they are stored). One that is there has all that in it; what
         is given must be the same. With ``create=False`` it has to be there. While it is open hold
         ``memory`` ("500MB": beyond it the window is shortened) and ``kinds`` (False: texts are not
-        aligned to tell them).
+        aligned to tell them; True: by ``check``, too).
         """
         written = IndexSettings.of(settings)
         store = open_store(url, create=create)

@@ -1,7 +1,8 @@
 """Whom a new document meets among those an index remembers: by keys, or in a bitmap window.
 
 Keys are for every method; who shares one is a candidate. A :class:`WindowMethod` has better: the
-bitmap window gives all documents that pass and no others, from evidence alone. Its slots say only
+bitmap window gives all documents that pass and no others, with their scores, and what it has of
+them is all that has to be in memory. Its slots say only
 when memory comes back: a slot is dropped when none of its documents is left. With a window of time
 a slot is a part of it, without one so many documents; where most of a slot is gone, what is left
 of it moves.
@@ -10,7 +11,6 @@ of it moves.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Protocol
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from neardup import _native
 from neardup.matching.bitmap_window import HOURS
-from neardup.matching.window_postings import WindowPostings
+from neardup.matching.window_postings import Passing, WindowPostings
 from neardup.methods.method import Method
 from neardup.online.signature import Signature
 from neardup.online.signing import meets_in_window
@@ -29,6 +29,7 @@ A_SLOT = 4096  # documents, without a window
 MOST_COUNTED = 4096  # slots, without a window; the last one then takes all that come
 LEAST_LEFT = 2  # a slot of which less than one in so many is left is emptied
 NOWHERE = -1
+NOBODY = Passing(np.empty(0, np.int64), np.empty(0))
 
 
 class Meeting(Protocol):
@@ -36,17 +37,17 @@ class Meeting(Protocol):
 
     def add(self, signature: Signature, number: int, time: int) -> None: ...
 
-    def meet(self, signature: Signature) -> Array:
-        """Numbers, ascending; forgotten ones may be among them."""
+    def meet(self, signature: Signature) -> Array | Passing:
+        """Numbers, ascending, of whom to score; or all that pass, with scores. Forgotten ones may
+        be among them."""
         ...
 
     def forget(self, number: int) -> None:
         """It cannot be matched any more; its number stays taken until ``keep``."""
         ...
 
-    def keep(self, numbers: Array, evidence: Sequence[Array]) -> None:
-        """``numbers[i]`` is the new number of document i, negative where it was forgotten;
-        ``evidence`` is by new numbers."""
+    def keep(self, numbers: Array) -> None:
+        """``numbers[i]`` is the new number of document i, negative where it was forgotten."""
         ...
 
     @property
@@ -74,7 +75,7 @@ class ByKeys:
     def forget(self, number: int) -> None:
         """Its keys stay until the next ``keep``."""
 
-    def keep(self, numbers: Array, evidence: Sequence[Array]) -> None:  # noqa: ARG002
+    def keep(self, numbers: Array) -> None:
         self._postings.keep(numbers)
 
     @property
@@ -122,9 +123,9 @@ class InWindow:
             self._first[self._slots[period]] = period, time
         return self._slots[period]
 
-    def meet(self, signature: Signature) -> Array:
+    def meet(self, signature: Signature) -> Passing:
         if signature.too_short:
-            return np.empty(0, np.int64)
+            return NOBODY
         return self._postings.meet(signature.evidence)
 
     def forget(self, number: int) -> None:
@@ -143,19 +144,19 @@ class InWindow:
         del self._slots[period]
         self._free.append(slot)
 
-    def keep(self, numbers: Array, evidence: Sequence[Array]) -> None:
+    def keep(self, numbers: Array) -> None:
         self._postings.keep(numbers)
         self._slot_of = array("i", np.array(self._slot_of, np.int32)[numbers >= 0].tobytes())
         sparse = [s for s in self._first if self._alive[s] * LEAST_LEFT < self._postings.places(s)]
         for slot in sparse:
-            self._move(slot, evidence)
+            self._move(slot)
 
-    def _move(self, slot: int, evidence: Sequence[Array]) -> None:
+    def _move(self, slot: int) -> None:
         """With a window of time they come into a slot of the same time, else to the newest."""
-        left, (_, time) = self._postings.numbers(slot), self._first[slot]
+        left, (_, time) = self._postings.sets(slot), self._first[slot]
         self._drop(slot)
-        for number in left:
-            self._place(evidence[number], number, time)
+        for number, evidence in left:
+            self._place(evidence, number, time)
 
     @property
     def bytes(self) -> int:

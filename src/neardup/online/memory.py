@@ -1,53 +1,35 @@
 """The documents that can be matched, in memory: whom one meets → scored on their evidence.
 
-A cache of the store's window. Documents are numbered as they come, so numbers are in order of
-arrival. One that goes is taken out of the lists at once; its number stays until a quarter of the
-numbers are dead, then all are swept and numbered anew. How documents meet: ``meeting.py``.
+A cache of the store's window. Evidence is here only where scoring needs it: a bitmap window gives
+scores, so there it stays in the store. Documents are numbered as they come, so numbers are in
+order of arrival. One that goes is taken out of the lists at once; its number stays until a quarter
+of the numbers are dead, then all are swept and numbered anew. How documents meet: ``meeting.py``.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from neardup.methods.method import CalibratedMethod, Method, Scores
+from neardup.matching.window_postings import Passing
+from neardup.methods.method import Method
 from neardup.online.meeting import meeting
+from neardup.online.scoring import Found, Known, Scorer, best_of
 from neardup.online.signature import Signature
-from neardup.online.signing import Signer
+from neardup.online.signing import Signer, meets_in_window
 from neardup.online.windows import Window
-from neardup.schema import Array, Ragged, offsets_of
 
 FEWEST_DEAD = 64
 DEAD_SHARE = 4  # one of so many
-
-
-@dataclass(slots=True)
-class Known:
-    """A document that can be matched."""
-
-    seq: int
-    id: str
-    time: int
-    text_digest: int
-    normal_digest: int
-    cut: float
-    group: int
-    evidence: Array
-
-
-class Found(NamedTuple):
-    known: Known
-    score: float
+NOT_KEPT = np.empty(0, np.uint32)
 
 
 class Memory:
     def __init__(self, method: Method, window: Window | None = None) -> None:
-        self._method = method
-        self._calibrated = isinstance(method, CalibratedMethod) and method.calibrate
+        self._scorer = Scorer(method)
         self._meeting = meeting(method, window)
+        self._keeps_evidence = method.confirms_copies or not meets_in_window(method)
         self._known: list[Known | None] = []
         self._seqs: list[int] = []
         self._equal: dict[bytes, list[int]] = {}
@@ -80,21 +62,22 @@ class Memory:
         number = len(self._known)
         s = signature
         self._meeting.add(s, number, time)
+        evidence = s.evidence if self._keeps_evidence else NOT_KEPT
         digests = s.text_digest, s.normal_digest
-        self._known.append(Known(seq, id_, time, *digests, s.cut, s.group, s.evidence))
+        self._known.append(Known(seq, id_, time, *digests, s.cut, s.group, evidence))
         self._seqs.append(seq)
         self._equal.setdefault(s.digest, []).append(number)
-        self.evidence_bytes += s.evidence.nbytes
+        self.evidence_bytes += evidence.nbytes
         self.pass_by(s)
 
     def pass_by(self, signature: Signature) -> None:
         """A document that was decided and cannot be matched."""
-        if self._calibrated:
+        if self._scorer.calibrated:
             self._forms.setdefault(signature.digest, signature.normal_digest)
 
     def as_first(self, signature: Signature, signer: Signer) -> Signature:
         """Documents with equal evidence are one document: the first says what own cut they have."""
-        if not self._calibrated:
+        if not self._scorer.calibrated:
             return signature
         first = self._forms.get(signature.digest, signature.normal_digest)
         return signature if first == signature.normal_digest else signer.with_cut(signature, first)
@@ -131,59 +114,28 @@ class Memory:
         self._equal = {digest: left for digest, left in equal.items() if left}
         self._known = [known for known in self._known if known is not None]
         self._seqs = [known.seq for known in self._known if known is not None]
-        self._meeting.keep(numbers, [known.evidence for known in self._known if known is not None])
+        self._meeting.keep(numbers)
         self._dead = 0
 
     def best(self, signature: Signature, since: int | None = None) -> Found | None:
         """One with equal evidence, else the best score, then the earliest; of those whose time is
         ``since`` or later."""
-        equal = self._alive(self._equal.get(signature.digest, []), since)
-        if equal and self._confirmed(equal[0], signature):
+        equal = self._matchable(self._equal.get(signature.digest, []), signature.group, since)
+        if equal and self._scorer.confirmed(equal[0], signature):
             return Found(equal[0], 1.0)
         met = self._meeting.meet(signature)
-        there = self._alive(met.tolist(), since) if len(met) else []
-        candidates = [known for known in there if known.group == signature.group]
-        if not candidates:
-            return None
-        passed, score, _ = self._scores(candidates, signature)
-        if not passed.any():
-            return None
-        at = int(np.argmax(np.where(passed, score, -1.0)))  # the first of the best
-        return Found(candidates[at], float(score[at]))
+        if isinstance(met, Passing):
+            scored = zip(met.numbers.tolist(), met.scores.tolist(), strict=True)
+            return best_of(
+                Found(known, score)
+                for number, score in scored
+                for known in self._matchable([number], signature.group, since)
+            )
+        candidates = self._matchable(met.tolist(), signature.group, since)
+        return self._scorer.best(candidates, signature) if candidates else None
 
-    def _alive(self, numbers: list[int], since: int | None) -> list[Known]:
-        found = [known for number in numbers if (known := self._known[number]) is not None]
+    def _matchable(self, numbers: list[int], group: int, since: int | None) -> list[Known]:
+        """Of these, who is there, in the group and not too old."""
+        there = [known for number in numbers if (known := self._known[number]) is not None]
+        found = [known for known in there if known.group == group]
         return found if since is None else [known for known in found if known.time >= since]
-
-    def _confirmed(self, known: Known, signature: Signature) -> bool:
-        if not self._method.confirms_copies:
-            return True
-        return bool(self._method.score(*evidence_pairs([known], signature)).passed[0])
-
-    def _scores(self, candidates: list[Known], signature: Signature) -> Scores:
-        pairs = evidence_pairs(candidates, signature)
-        scores = self._method.score(*pairs)
-        if not self._calibrated or signature.cut != signature.cut:
-            return scores
-        cuts = np.array([known.cut for known in candidates])
-        return self._with_faint(pairs, scores, np.maximum(cuts, signature.cut))
-
-    def _with_faint(
-        self, pairs: tuple[Ragged, Array, Array], scores: Scores, cuts: Array
-    ) -> Scores:
-        """Pairs below the threshold that stand out: both documents have own cuts and reach them."""
-        method = self._method
-        assert isinstance(method, CalibratedMethod)
-        faint = method.faint_score(*pairs)
-        whole = method.whole_score(*pairs)
-        out = faint.passed & (faint.score >= cuts) & (whole < method.threshold)
-        return Scores(scores.passed | out, np.where(out & ~scores.passed, whole, scores.score))
-
-
-def evidence_pairs(candidates: list[Known], signature: Signature) -> tuple[Ragged, Array, Array]:
-    """Evidence of the candidates and then of the document, and the pairs of each with it."""
-    rows = [known.evidence for known in candidates]
-    rows.append(signature.evidence)
-    count = len(candidates)
-    evidence = Ragged(np.concatenate(rows), offsets_of(np.array([len(row) for row in rows])))
-    return evidence, np.arange(count), np.full(count, count)

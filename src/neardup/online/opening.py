@@ -23,7 +23,7 @@ from neardup.methods.method import (
     signed_parameters,
 )
 from neardup.online.frozen import frozen, given_artefacts, of_run, packed, unpacked
-from neardup.online.rule import Rule
+from neardup.online.rule import Rule, no_texts
 from neardup.online.settings import IndexSettings
 from neardup.online.signing import Signer
 from neardup.online.store import Store
@@ -86,16 +86,14 @@ def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSe
         description["against"],
         date is not None,
         kinds=_kinds(settings.kinds, description["texts"]),
+        check_kinds=bool(settings.kinds),
         memory=_memory(settings.memory, window),
     )
 
 
 def _kinds(asked: bool | None, texts: bool) -> bool:
     if asked and not texts:
-        raise SettingsError(
-            "kinds are told from texts, but the index has none.",
-            hint="make it with texts=True, or leave kinds out.",
-        )
+        raise no_texts()
     return texts and asked is not False
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from neardup.decisions.classify import aligned_kinds
 from neardup.decisions.kinds import IDENTICAL, NORMALISED
+from neardup.errors import SettingsError
 from neardup.methods.method import FLAGS, TOO_SHORT, CalibratedMethod, Method, SaysWhich
-from neardup.online.memory import Found, evidence_pairs
+from neardup.online.scoring import Found, evidence_pairs
 from neardup.online.signature import Arrival, Signature
 from neardup.online.signing import Signer
 from neardup.online.windows import Window
@@ -45,7 +46,8 @@ class Rule:
     window: Window | None
     against: str
     dated: bool  # whether documents bring their time
-    kinds: bool = False  # whether texts are aligned to tell them
+    kinds: bool = False  # whether texts of what is added are aligned to tell them
+    check_kinds: bool = False  # and those of one that is checked
     memory: int | None = None  # bytes, beyond which the window is shortened
 
     @property
@@ -99,8 +101,6 @@ class Rule:
         """``texts`` are those of the documents; those of what they match are asked of ``store``.
         All at once: a pair costs a tenth of what it costs alone."""
         made = list(matches)
-        if not self.kinds:
-            return made
         asked = [n for n, match in enumerate(matches) if match and match.kind is None]
         if not asked:
             return made
@@ -127,6 +127,13 @@ class Rule:
         method = self.method
         faint = method.faint_reason if isinstance(method, CalibratedMethod) else method.reason
         return method.reason, faint, method.threshold
+
+
+def no_texts() -> SettingsError:
+    return SettingsError(
+        "kinds are told from texts, but the index has none.",
+        hint="make it with texts=True, or do not ask for kinds.",
+    )
 
 
 def _kinds(pairs: Sequence[tuple[str, str]]) -> list[str]:

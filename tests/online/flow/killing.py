@@ -26,6 +26,7 @@ COUNTED = {"rename", "replace", "unlink", "mkdir", "rmdir", "fsync", "write"}
 COUNTED |= {"execute", "executemany"}
 LIVES = (0.5, 2.5)  # calls that a life may last, as powers of ten
 MOST_KILLS = 300
+HOW = "all-text"  # in this process: a life is too short to start others
 APPEND = 'import sys; open(sys.argv[1], "ab").write(sys.stdin.buffer.read() + b"\\n")'
 
 
@@ -65,7 +66,7 @@ def live(root: Path, mode: str, calls: int | None) -> None:
     if mode == "command":
         places["command"] = command
         del places["forward"]
-    asked = Asked.of(str(root / "in"), str(root / "index.db"), poll=1e-3, **places)
+    asked = Asked.of(str(root / "in"), str(root / "index.db"), poll=1e-3, extract=HOW, **places)
     with Index.open(root / "index.db", method="qgrams") as index:
         made = asked.flow(index)
         if calls is not None:

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ class Place:
         given = {"forward": "out", "aside": "dup", "unreadable": "bad"}
         places = {name: self.root / folder for name, folder in given.items()} | options
         asked = Asked.of(str(self.root / "in"), "memory:", poll=1.0, **places)
-        made = Asked(asked.folder, asked.work, asked.places, 1.0, self.clock).flow(self.index)
+        made = replace(asked, clock=self.clock).flow(self.index)
         made.tell = self.events.append
         return made
 
@@ -79,13 +80,13 @@ def test_every_item_goes_to_its_place(place: Place) -> None:
     place.drop("sub/b.txt", story(1).upper(), age=200)
     place.drop("c.jsonl", json.dumps({"id": "x/1", "text": story(2)}) + "\nbroken\n", age=150)
     place.drop("d.rss", feed([story(1), story(3)]), age=120)
-    place.drop("e.pdf", b"%PDF", age=110)
+    place.drop("e.png", b"\x89PNG", age=110)
     place.drop("empty.txt", "", age=105)
     flow = place.work_off()
     assert place.names("out") == ["a.txt", "empty.txt", "http_x_1.json", "x_1.json"]
     assert (place.root / "out/a.txt").read_text() == story(1)
     assert place.names("dup")[::2] == ["http_x_0.json", "sub/b.txt"]
-    assert place.names("bad")[::2] == ["c.jsonl_2.json", "e.pdf"]
+    assert place.names("bad")[::2] == ["c.jsonl_2.json", "e.png"]
     assert place.note("dup/sub/b.txt") == {
         "what": "duplicate",
         "id": "sub/b.txt",
@@ -95,7 +96,7 @@ def test_every_item_goes_to_its_place(place: Place) -> None:
         "kind": "normalised",
         "time": "2001-09-09T01:46:40+00:00",
     }
-    assert place.note("bad/e.pdf")["reason"].startswith("there is no reader for .pdf")
+    assert place.note("bad/e.png")["reason"].startswith("there is no reader for .png")
     assert flow.totals.sentence() == "8 items: 4 originals, 2 duplicates, 2 unreadable"
     assert place.names("in") == [".neardup-watch/lock"]
 

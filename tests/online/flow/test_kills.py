@@ -21,21 +21,24 @@ LEAST_KILLS = 20  # of each
 def fill(root: Path, seed: int) -> Counter[str]:
     """Items of every form; how many there are of each text."""
     choose = random.Random(seed)
-    texts = [story(choose.randrange(25)) for _ in range(140)]
+    texts = [story(choose.randrange(15)) for _ in range(70)]
     folder = root / "in"
     (folder / "sub").mkdir(parents=True)
-    for number, text in enumerate(texts[:24]):
-        (folder / ("sub" if number % 3 else "") / f"{number}.txt").write_text(text)
-    lines = [json.dumps({"id": f"line-{n}", "text": text}) for n, text in enumerate(texts[24:110])]
+    for number, text in enumerate(texts[:16]):
+        name, content = (f"{number}.html", f"<p>{text}</p>") if number % 4 else (f"{number}", text)
+        (folder / ("sub" if number % 3 else "") / name).write_text(content)
+    lines = [json.dumps({"id": f"line-{n}", "text": text}) for n, text in enumerate(texts[16:55])]
     (folder / "lines.jsonl").write_text("\n".join([*lines, "{broken"]))
-    (folder / "feed.xml").write_text(feed(texts[110:]))
+    (folder / "feed.xml").write_text(feed(texts[55:]))
     (folder / "broken.rss").write_text("<rss>")
     (folder / "picture.png").write_bytes(b"\x89PNG")
     return Counter(texts)
 
 
 def text_of(content: str) -> str:
-    return str(json.loads(content)["text"]) if content.startswith("{") else content
+    if content.startswith("{"):
+        return str(json.loads(content)["text"])
+    return content.removeprefix("<p>").removesuffix("</p>")
 
 
 def set_aside(folder: Path) -> list[Path]:
@@ -63,7 +66,7 @@ def check_what_is_left(root: Path, texts: Counter[str]) -> None:
     aside = [text_of(path.read_text("utf-8")) for path in set_aside(root / "dup")]
     assert Counter(aside) == texts - Counter(set(texts))
     assert len(set_aside(root / "bad")) == 3
-    assert not [path for path in (root / "in").rglob("[!.]*") if path.suffix == ".txt"]
+    assert [path.name for path in (root / "in").iterdir() if path.is_file()] == []
     with Index.open(root / "index.db") as index:
         assert len(index) == texts.total()
         for path in (root / "dup").rglob("*.why.json"):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.errors import UnreadableError
 from neardup.online.flow import feeds
-from neardup.online.flow.items import Fields, document_of
+from neardup.online.flow.items import Fields
+from neardup.online.flow.opening import Opened, Opener, Staged
 from neardup.online.flow.reading import items
 
 FIELDS = Fields()
@@ -114,14 +114,14 @@ def test_lines_keep_their_bytes(tmp_path: Path) -> None:
     ],
 )
 def test_what_has_no_text_says_why(data: bytes, form: str, reason: str) -> None:
-    with pytest.raises(UnreadableError) as caught:
-        document_of(data, form, "a", FIELDS)
-    assert caught.value.reason == reason
+    (found,) = Opener(FIELDS).documents([Staged(data, form, "a")])
+    assert found == Opened({}, problem=reason)
 
 
 def test_text_in_other_encodings() -> None:
-    read = document_of("Überschwemmung in Köln".encode("utf-16"), "text", "a", FIELDS)
-    assert read == {"id": "a", "text": "Überschwemmung in Köln"}
+    data = "Überschwemmung in Köln".encode("utf-16")
+    (found,) = Opener(FIELDS).documents([Staged(data, "text", "a")])
+    assert found == Opened({"id": "a", "text": "Überschwemmung in Köln"})
 
 
 @given(st.binary(max_size=200), st.sampled_from([".json", ".jsonl", ".rss"]))

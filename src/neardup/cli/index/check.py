@@ -37,7 +37,7 @@ def check(
     from neardup.online.taking import ask
 
     told, progress = Told(lines=lines), progress_for(quiet=quiet)
-    with opened(store) as index:
+    with opened(store, kinds=None if lines else False) as index:  # counts need none
         collection = collect_inputs([(None, one) for one in inputs], encoding=encoding)
         progress.stage("checking", unit="documents", total_bytes=collection.plain_size())
         told.follow(ask(index, collection, max_age), progress)

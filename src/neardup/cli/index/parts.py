@@ -32,11 +32,11 @@ quiet_option = click.option(
 
 
 @contextmanager
-def opened(store: str) -> Iterator[Index]:
+def opened(store: str, **settings: Any) -> Iterator[Index]:
     """An index that is there: a wrong name must not make a new one."""
     from neardup.online.index import Index
 
-    with Index.open(store, create=False) as index:
+    with Index.open(store, create=False, **settings) as index:
         yield index
 
 

@@ -95,6 +95,10 @@ class Extractor:
         known |= zip(missing, made, strict=True)
         return [found for digest in digests if (found := known[digest]) is not None]
 
+    def texts_once(self, pages: Sequence[Page]) -> list[Extracted]:
+        """``texts`` of pages that will not be asked for again: nothing is kept of them."""
+        return self._extracted(pages, self.extraction.used)
+
     def _extracted(self, pages: Sequence[Page], how: str) -> list[Extracted]:
         if how == ALL_TEXT and all(page.kind == HTML for page in pages):
             return [extract_html(page, how) for page in pages]  # nothing can happen

@@ -7,11 +7,13 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from neardup.errors import SettingsError
-from neardup.online.flow.flow import Flow
+from neardup.documents.extraction.extractor import Extraction, Extractor
+from neardup.documents.extraction.page import HTML
+from neardup.errors import MissingExtraError, SettingsError
+from neardup.online.flow.flow import Flow, Source
 from neardup.online.flow.folder import FolderSource
 from neardup.online.flow.items import Fields
 from neardup.online.flow.lines import LinesSource
@@ -29,6 +31,7 @@ class Asked:
     places: Places
     poll: float
     clock: Callable[[], float] = time.time
+    extraction: Extraction = field(default_factory=Extraction)
 
     @classmethod
     def of(
@@ -42,13 +45,15 @@ class Asked:
         unreadable: Path | None = None,
         work: Path | None = None,
         poll: float = 1.0,
+        extract: str | None = None,
     ) -> Asked:
         folder = None if source == STDIN else Path(source)
         work = work or (folder or forward or Path()) / NAME
-        words, problem = _words(command)
+        words, unknown = _words(command)
+        extraction, missing = _extraction(extract, source)
         places = Places(forward, aside or work / "aside", unreadable or work / "unreadable", words)
-        asked = cls(folder, work, places, poll)
-        problems = [*([problem] if problem else []), *asked._problems(url)]
+        asked = cls(folder, work, places, poll, extraction=extraction)
+        problems = [*filter(None, (unknown, missing)), *asked._problems(url)]
         if problems:
             raise SettingsError(
                 " ".join(problems), hint="see `neardup watch --help`.", problems=tuple(problems)
@@ -56,13 +61,15 @@ class Asked:
         return asked
 
     def flow(self, index: Index) -> Flow:
+        source: Source
         if self.folder is None:
-            lines = LinesSource(sys.stdin.fileno(), Fields.of(index), self.clock)
+            source = LinesSource(sys.stdin.fileno(), Fields.of(index), self.clock)
             _make(self.work.parent)  # of a watched folder it is there
-            return Flow(lines, index, Work(self.work), self.places, self.poll, self.clock)
-        spare = [self.work, *self.places.folders.values()]
-        source = FolderSource(self.folder, self.poll, self.clock, spare)
-        return Flow(source, index, Work(self.work), self.places, self.poll, self.clock)
+        else:
+            spare = [self.work, *self.places.folders.values()]
+            source = FolderSource(self.folder, self.poll, self.clock, spare)
+        how, work = Extractor(self.extraction), Work(self.work)
+        return Flow(source, index, work, self.places, self.poll, self.clock, how)
 
     def _problems(self, url: str) -> list[str]:
         found = []
@@ -88,6 +95,17 @@ class Asked:
         if self.folder.resolve() not in path.resolve().parents:
             return []
         return [f"The index {path} is inside the watched folder and would be taken for an item."]
+
+
+def _extraction(how: str | None, source: str) -> tuple[Extraction, str | None]:
+    """What is not named may never come, and is missed when it does."""
+    try:
+        extraction = Extraction(how)
+        if extraction.columns:
+            extraction.check((HTML,), source)
+    except (SettingsError, MissingExtraError) as error:
+        return Extraction(), str(error)
+    return extraction, None
 
 
 def _words(command: str | None) -> tuple[tuple[str, ...], str | None]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from neardup.errors import RejectedError, UnreadableError
-from neardup.online.flow.items import Fields, document_of
+from neardup.errors import RejectedError
+from neardup.online.flow.items import Fields
+from neardup.online.flow.opening import Opened, Opener, Staged
 from neardup.online.flow.places import DUPLICATE, ORIGINAL, UNREADABLE, Outcome
 from neardup.online.flow.work import TOLD, Batch, Entry
 from neardup.online.index import Index
@@ -26,20 +27,20 @@ class Decided(NamedTuple):
     document: dict[str, Any]
 
 
-def decided(batch: Batch, index: Index, fields: Fields) -> Iterator[Decided]:
+def decided(batch: Batch, index: Index, opener: Opener) -> Iterator[Decided]:
     """Of all items that are still staged, in order of the batch."""
-    read = [(entry, *_read(batch, entry, fields)) for entry in _here(batch)]
-    known = {entry.id for entry, document, _ in read if document and entry.id in index}
-    new = [document for entry, document, _ in read if document and entry.id not in known]
+    fields, read = opener.fields, _read(batch, opener)
+    known = {entry.id for entry, one in read if not one.problem and entry.id in index}
+    new = [one.document for entry, one in read if not one.problem and entry.id not in known]
     outcomes = dict(zip((one[fields.id] for one in new), _added(index, new, fields), strict=True))
-    for entry, document, problem in read:
-        if document is None:
+    for entry, (document, _, problem) in read:
+        if problem:
             outcome = Outcome(UNREADABLE, reason=problem)
         elif batch.staged(entry, TOLD).exists():
             outcome = Outcome(ORIGINAL)
         else:
             outcome = outcomes.get(entry.id) or _remembered(index, entry)
-        yield Decided(entry, outcome, document or {})
+        yield Decided(entry, outcome, document)
 
 
 def _here(batch: Batch) -> list[Entry]:
@@ -47,18 +48,22 @@ def _here(batch: Batch) -> list[Entry]:
     return [one for one in batch.entries if any(batch.staged(one, s).exists() for s in states)]
 
 
-def _read(batch: Batch, entry: Entry, fields: Fields) -> tuple[dict[str, Any] | None, str | None]:
-    """The document, or why there is none."""
+def _read(batch: Batch, opener: Opener) -> list[tuple[Entry, Opened]]:
+    """The documents, or why there are none."""
+    found = [(entry, _staged(batch, entry)) for entry in _here(batch)]
+    opened = iter(opener.documents([one for _, one in found if isinstance(one, Staged)]))
+    return [(entry, next(opened) if isinstance(one, Staged) else one) for entry, one in found]
+
+
+def _staged(batch: Batch, entry: Entry) -> Staged | Opened:
     if entry.problem is not None:
-        return None, entry.problem
+        return Opened({}, problem=entry.problem)
     told = batch.staged(entry, TOLD)
     path = told if told.exists() else batch.staged(entry)
     try:
-        return document_of(path.read_bytes(), entry.form, entry.id, fields), None
-    except UnreadableError as error:
-        return None, error.reason
+        return Staged(path.read_bytes(), entry.form, entry.id)
     except PermissionError:
-        return None, "there is no permission to read it"
+        return Opened({}, problem="there is no permission to read it")
 
 
 def _added(index: Index, new: Sequence[dict[str, Any]], fields: Fields) -> list[Outcome]:

@@ -16,12 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from neardup.documents.extraction.extractor import Extractor
 from neardup.errors import NeardupError
 from neardup.online.flow.deciding import Decided, decided
 from neardup.online.flow.events import PROBLEM, Event, sentence
 from neardup.online.flow.folder import Found
 from neardup.online.flow.items import Fields, Item
 from neardup.online.flow.naming import Naming
+from neardup.online.flow.opening import Opener
 from neardup.online.flow.places import ORIGINAL, Places
 from neardup.online.flow.reading import WHOLE, ending, is_whole, items, whole_problem
 from neardup.online.flow.totals import Totals
@@ -51,6 +53,7 @@ class Flow:
     places: Places
     poll: float = 1.0
     clock: Callable[[], float] = time.time
+    extractor: Extractor = field(default_factory=Extractor)
     tell: Callable[[Event], None] = lambda _: None
     stopped: bool = False  # set it to stop after the batch at hand
     totals: Totals = field(init=False)
@@ -63,6 +66,7 @@ class Flow:
     def __post_init__(self) -> None:
         self.totals = Totals(self.clock())
         self._fields = Fields.of(self.index)
+        self._opener = Opener(self._fields, self.extractor)
 
     def run(self, wait: Callable[[float], None], *, once: bool = False) -> None:
         """Until ``stopped``, or the source has ended, or ``once`` what is there is worked off.
@@ -210,7 +214,7 @@ class Flow:
 
     def _decided(self, batch: Batch) -> list[Decided]:
         began, found = time.perf_counter(), list[Decided]()
-        self._guarded(lambda: found.extend(decided(batch, self.index, self._fields)))
+        self._guarded(lambda: found.extend(decided(batch, self.index, self._opener)))
         self.totals.check_seconds += time.perf_counter() - began
         self.totals.checked += len(found)
         return found

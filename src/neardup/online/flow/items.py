@@ -1,17 +1,18 @@
-"""An item of a flow: bytes under a name, and what an index is asked about them."""
+"""An item of a flow: bytes under a name, and the fields an index reads of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from neardup.documents.encodings import decoded
-from neardup.documents.extraction.visible import visible_text
+from neardup.documents.extraction.page import HTML, PDF
 from neardup.documents.json import parsed
 from neardup.errors import UnreadableError
 from neardup.online.index import Index
 
-TEXT, HTML, JSON = "text", "html", "json"
+TEXT, JSON = "text", "json"
+FEED = "feed"  # an entry as JSON; its text is no page any more
+PAGES = (HTML, PDF)
 
 
 class Fields(NamedTuple):
@@ -40,16 +41,6 @@ class Item:
     since: float = 0.0  # when it came, in seconds since 1970
 
 
-def document_of(data: bytes, form: str, id: str, fields: Fields) -> dict[str, Any]:
-    """As the index wants it."""
-    if form == JSON:
-        return _checked(object_of(data), fields) | {fields.id: id}
-    text, reason, _ = decoded(data)
-    if text is None:
-        raise unreadable(str(reason))
-    return {fields.id: id, fields.text: visible_text(text) if form == HTML else text}
-
-
 def object_of(data: bytes) -> dict[str, Any]:
     try:
         found = parsed(data.decode("utf-8-sig"))
@@ -59,14 +50,6 @@ def object_of(data: bytes) -> dict[str, Any]:
         raise unreadable(f"not valid JSON: {error}") from None
     if not isinstance(found, dict):
         raise unreadable(f"expected a JSON object, got {type(found).__name__}")
-    return found
-
-
-def _checked(found: dict[str, Any], fields: Fields) -> dict[str, Any]:
-    if found.get(fields.text) is None:
-        raise unreadable(f"it has no {fields.text!r}")
-    if not isinstance(found[fields.text], str):
-        raise unreadable(f"{fields.text!r} is {type(found[fields.text]).__name__}, not a text")
     return found
 
 

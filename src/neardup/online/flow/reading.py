@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from neardup.documents.extraction.page import KINDS
 from neardup.documents.json import parsed
 from neardup.errors import UnreadableError
 from neardup.online.flow import feeds
-from neardup.online.flow.items import HTML, JSON, TEXT, Fields, Item, object_of, own_id
+from neardup.online.flow.items import FEED, JSON, TEXT, Fields, Item, object_of, own_id
 
 LINES = (".jsonl", ".ndjson")
 FEEDS = (".xml", ".rss", ".atom")
-WHOLE = {".txt": TEXT, ".text": TEXT, ".md": TEXT, "": TEXT, ".html": HTML, ".htm": HTML}
+WHOLE = {".txt": TEXT, ".text": TEXT, ".md": TEXT, "": TEXT, **KINDS}
 READ = (*filter(None, WHOLE), ".json", *LINES, *FEEDS)
 
 
@@ -44,7 +45,8 @@ def items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
             with path.open("rb") as file:
                 yield from of_lines(file, name, fields)
         elif ending(name) in FEEDS:
-            yield from _of_objects(feeds.entries(path.read_bytes(), fields), name, fields)
+            entries = feeds.entries(path.read_bytes(), fields)
+            yield from _of_objects(entries, name, fields, FEED)
         else:
             yield from _of_json(path, name, fields)
     except UnreadableError as error:
@@ -59,12 +61,14 @@ def of_lines(
             yield line_item(line, f"{name}:{row}", fields)
 
 
-def line_item(line: bytes, place: str, fields: Fields, since: float = 0.0) -> Item:
+def line_item(
+    line: bytes, place: str, fields: Fields, since: float = 0.0, form: str = JSON
+) -> Item:
     try:
         found = object_of(line)
     except UnreadableError as error:
         return Item(place, line, problem=error.reason, since=since)
-    return Item(own_id(found, fields) or place, line, since=since)
+    return Item(own_id(found, fields) or place, line, form, since=since)
 
 
 def _of_json(path: Path, name: str, fields: Fields) -> Iterator[Item]:
@@ -90,7 +94,7 @@ def _are_lines(data: bytes) -> bool:
         return False
 
 
-def _of_objects(found: list[Any], name: str, fields: Fields) -> Iterator[Item]:
+def _of_objects(found: list[Any], name: str, fields: Fields, form: str = JSON) -> Iterator[Item]:
     for row, one in enumerate(found, 1):
         line = json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-        yield line_item(line, f"{name}:{row}", fields)
+        yield line_item(line, f"{name}:{row}", fields, form=form)

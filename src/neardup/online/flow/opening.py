@@ -1,0 +1,85 @@
+"""Staged bytes → documents as the index wants them, or why there is none.
+
+Pages (HTML, PDF) become texts as in a run, those of a batch at once, with what they say about
+themselves: title, author, date, url, lang.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from neardup.documents.encodings import decoded
+from neardup.documents.extraction.extractor import Extractor, page_of
+from neardup.documents.extraction.page import Extracted, Page
+from neardup.errors import MissingExtraError, UnreadableError
+from neardup.online.flow.items import FEED, JSON, PAGES, Fields, object_of, unreadable
+
+Document = dict[str, Any]
+
+
+class Staged(NamedTuple):
+    data: bytes
+    form: str
+    id: str
+
+
+class Opened(NamedTuple):
+    """A document, a page that it still has to be made of, or a problem."""
+
+    document: Document
+    page: Page | None = None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Opener:
+    fields: Fields
+    extractor: Extractor = field(default_factory=Extractor)
+
+    def documents(self, staged: Sequence[Staged]) -> list[Opened]:
+        """In the same order, without pages."""
+        opened = [self._opened(one) for one in staged]
+        texts = iter(self.extractor.texts_once([one.page for one in opened if one.page]))
+        return [self._with_text(one, next(texts)) if one.page else one for one in opened]
+
+    def _opened(self, staged: Staged) -> Opened:
+        try:
+            document, page = self._read(staged)
+            if page is not None:
+                self.extractor.extraction.check((page.kind,), staged.id)
+        except UnreadableError as error:
+            return Opened({}, problem=error.reason)
+        except MissingExtraError as error:
+            return Opened({}, problem=str(error))
+        return Opened(document | {self.fields.id: staged.id}, page)
+
+    def _read(self, staged: Staged) -> tuple[Document, Page | None]:
+        extraction = self.extractor.extraction
+        if staged.form in (JSON, FEED):
+            found = _checked(object_of(staged.data), self.fields)
+            is_page = extraction.columns and staged.form == JSON
+            return found, page_of(found[self.fields.text]) if is_page else None
+        if staged.form in PAGES and extraction.pages:
+            return {}, Page(staged.form, staged.data)
+        text, reason, _ = decoded(staged.data)
+        if text is None:
+            raise unreadable(str(reason))
+        return {self.fields.text: text}, None
+
+    def _with_text(self, opened: Opened, found: Extracted) -> Opened:
+        if found.text is None:
+            return Opened({}, problem=found.reason)
+        said = {name: value for name, value in found.meta._asdict().items() if value is not None}
+        if "date" in said:
+            said[self.fields.date] = said["date"]
+        return Opened({**said, **opened.document, self.fields.text: found.text})
+
+
+def _checked(found: Document, fields: Fields) -> Document:
+    if found.get(fields.text) is None:
+        raise unreadable(f"it has no {fields.text!r}")
+    if not isinstance(found[fields.text], str):
+        raise unreadable(f"{fields.text!r} is {type(found[fields.text]).__name__}, not a text")
+    return found

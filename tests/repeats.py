@@ -1,0 +1,13 @@
+"""How many examples the dearest properties get: few in CI, many with ``make long``."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+TIMES = int(os.environ.get("NEARDUP_TIMES", "1"))
+
+
+def examples(count: int) -> settings:
+    return settings(max_examples=count * TIMES)

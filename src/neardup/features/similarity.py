@@ -26,9 +26,10 @@ FAMILIES = (
 )
 LONE = 0.5  # what a feature that no other document has counts, as in rareshingles
 MEASURES = (
-    *("words1_idf", "words1_cosine", "words3_jaccard", "words3_idf", "words3_rare"),
-    *("words3_rare_containment", "words5_jaccard", "words5_rare", "words5_rare_containment"),
-    *("chars8_jaccard", "chars8_containment", "chars8_idf", "chars8_rare"),
+    *("words1_idf", "words1_known", "words3_jaccard", "words3_idf", "words3_known"),
+    *("words3_known_containment", "words3_rare_containment", "words5_jaccard", "words5_known"),
+    *("words5_rare_containment", "chars8_jaccard", "chars8_of_larger", "chars8_containment"),
+    *("chars8_idf", "chars8_known", "chars8_known_containment", "chars8_rare"),
     *("chars8_rare_containment", "keywords_cosine", "numbers_dice", "length_ratio"),
 )
 LENGTH = "length_ratio"
@@ -44,6 +45,7 @@ class Family(NamedTuple):
 
 
 FEATURES, WEIGHT, PRODUCT, RARE, RARE_WEIGHT, LONES, LONE_WEIGHT = range(7)
+SUMS, SIZES = 5, 7
 
 
 def _ratio(part: Array, whole: Array) -> Array:
@@ -51,14 +53,8 @@ def _ratio(part: Array, whole: Array) -> Array:
     return np.asarray(np.minimum(part / np.maximum(whole, 1), 1.0))
 
 
-def _resemblance(family: Family, field: int) -> Array:
-    shared = family.shared[field]
-    return _ratio(shared, family.a[field] + family.b[field] - shared)
-
-
-def _containment(family: Family, field: int) -> Array:
-    """Of the smaller in the larger."""
-    return _ratio(family.shared[field], np.minimum(family.a[field], family.b[field]))
+def _fields(family: Family, field: int) -> tuple[Array, Array, Array]:
+    return family.shared[field], family.a[field], family.b[field]
 
 
 def _of_larger(family: Family) -> Array:
@@ -74,18 +70,26 @@ def _idf(family: Family) -> Array:
     return _ratio(shared, total - shared)
 
 
-def _rare(family: Family) -> Array:
-    """Of what at least two and at most a few documents have. What both share is not lone, whatever
-    a table of other documents says."""
-    shared = family.shared[RARE_WEIGHT]
-    sides = [np.maximum(side[RARE_WEIGHT], shared) for side in (family.a, family.b)]
-    return _ratio(shared, sides[0] + sides[1] - shared)
+def _known(family: Family) -> tuple[Array, Array, Array]:
+    """Weights of what at least one other document has: noise does not count, nor does new text.
+    What both share is known, whatever a table of other documents says."""
+    shared = family.shared[WEIGHT]
+    sides = (side[WEIGHT] - side[LONE_WEIGHT] for side in (family.a, family.b))
+    return shared, *(np.maximum(side, shared) for side in sides)
 
 
-def _rare_containment(family: Family) -> Array:
+def _rare(family: Family) -> tuple[Array, Array, Array]:
+    """The same of what at most a few documents have."""
     shared = family.shared[RARE_WEIGHT]
-    sides = [np.maximum(side[RARE_WEIGHT], shared) for side in (family.a, family.b)]
-    return _ratio(shared, np.minimum(*sides))
+    return shared, *(np.maximum(side[RARE_WEIGHT], shared) for side in (family.a, family.b))
+
+
+def _of_union(shared: Array, a: Array, b: Array) -> Array:
+    return _ratio(shared, a + b - shared)
+
+
+def _of_smaller(shared: Array, a: Array, b: Array) -> Array:
+    return _ratio(shared, np.minimum(a, b))
 
 
 def _products(family: Family) -> Products:
@@ -100,14 +104,16 @@ def _dice(family: Family) -> Array:
 
 
 MADE_OF: dict[str, Callable[[Family], Any]] = {
-    "jaccard": lambda family: _resemblance(family, FEATURES),
-    "containment": lambda family: _containment(family, FEATURES),
+    "jaccard": lambda family: _of_union(*_fields(family, FEATURES)),
+    "containment": lambda family: _of_smaller(*_fields(family, FEATURES)),
     "of_larger": _of_larger,
     "dice": _dice,
     "idf": _idf,
-    "idf_containment": lambda family: _containment(family, WEIGHT),
-    "rare": _rare,
-    "rare_containment": _rare_containment,
+    "idf_containment": lambda family: _of_smaller(*_fields(family, WEIGHT)),
+    "known": lambda family: _of_union(*_known(family)),
+    "known_containment": lambda family: _of_smaller(*_known(family)),
+    "rare": lambda family: _of_union(*_rare(family)),
+    "rare_containment": lambda family: _of_smaller(*_rare(family)),
     "cosine": lambda family: _products(family).cosine,
     "euclidean": lambda family: euclidean_score(_products(family).cosine),
     "extended_jaccard": lambda family: _products(family).extended_jaccard,
@@ -137,8 +143,8 @@ def vectors(
     names = families_of(measures)
     one, other = a.astype(np.int64), b.astype(np.int64)
     given = profiles.values, profiles.offsets, len(names)
-    sums = _native.compare_profiles(*given, one, other).reshape(len(one), len(names), -1)
-    sizes = _native.profile_sizes(*given).reshape(len(profiles), len(names), -1)
+    sums = _native.compare_profiles(*given, one, other).reshape(len(one), len(names), SUMS)
+    sizes = _native.profile_sizes(*given).reshape(len(profiles), len(names), SIZES)
     families = {
         name: Family(sums[:, at].T, sizes[one, at].T, sizes[other, at].T)
         for at, name in enumerate(names)

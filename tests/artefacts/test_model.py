@@ -23,7 +23,7 @@ from neardup.artefacts import model as module
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.exponential import exp, sigmoid
 from neardup.artefacts.model import ModelNeed, load_model
-from neardup.errors import InputError, NeardupError, SettingsError, SignatureError
+from neardup.errors import InputError, NeardupError, SignatureError
 from neardup.text.options import Text
 
 PAIRS = asked((0.0, 0.0), (0.5, 0.75), (0.75, 0.75), (0.75, 1.0), (1.0, 1.0))
@@ -103,7 +103,7 @@ def test_our_own_exponential(x: np.ndarray) -> None:
 def test_it_comes_back_as_it_was(kind: str, tmp_path: Path) -> None:
     made = replace(model(EACH[kind]), text=Text(stop_words=("the",)), trained={"a": [1, None]})
     made.save(tmp_path / "m.arrow")
-    again = ModelNeed(str(tmp_path / "m.arrow")).load(tmp_path / "m.arrow")
+    again = ModelNeed(made).load(tmp_path / "m.arrow")
     assert (again.digest, again.describe()) == (made.digest, made.describe())
     assert again.text == made.text
     assert again.g(PAIRS).tobytes() == made.g(PAIRS).tobytes()
@@ -113,9 +113,9 @@ def test_it_comes_back_as_it_was(kind: str, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_a_model_is_not_counted() -> None:
-    with pytest.raises(SettingsError, match="not counted"):
-        ModelNeed("m.arrow").counter()
+def test_a_model_is_there_without_counting() -> None:
+    made = model(EACH["linear"])
+    assert ModelNeed(made).counter().finish() is made
 
 
 Change = Callable[[dict[str, Any], dict[str, np.ndarray]], None]

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from neardup.artefacts.arrays import Floats, LayoutError, arrays_digest, load_arrays, save_arrays
-from neardup.artefacts.artefact import Counter, why_unreadable
+from neardup.artefacts.artefact import NothingToCount, why_unreadable
 from neardup.artefacts.discriminants import Discriminant, discriminant_of
 from neardup.artefacts.exponential import sigmoid
 from neardup.errors import InputError, SettingsError, SignatureError
@@ -196,16 +196,21 @@ def _wrong(model: Model) -> str | None:
     return model.discriminant.wrong(len(model.measures))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ModelNeed:
-    """A model is trained and comes from a file; no collection gives one."""
+    """A model is trained, not counted: it is there when a method asks for it. Its name is not that
+    of a parameter: where the file is, an index must know."""
 
-    file: str
-    name: str = "model"
+    given: Model
+    name: str = "discriminant"
     columns: tuple[str, ...] = ()
+    file: str | None = None
+
+    def ready(self) -> Model:
+        return self.given
 
     def load(self, path: Path) -> Model:
         return load_model(path)
 
-    def counter(self) -> Counter:
-        raise SettingsError("A model is not counted from documents.", hint=_HINT)
+    def counter(self) -> NothingToCount:
+        return NothingToCount(self)

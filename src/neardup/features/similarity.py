@@ -140,16 +140,24 @@ def vectors(
 ) -> npt.NDArray[np.float64]:
     """A row for each pair of profiles, a column for each measure. Profiles hold the families of
     just these measures."""
-    names = families_of(measures)
+    return measured(compared(profiles, a, b, families_of(measures)), measures)
+
+
+def compared(profiles: Ragged, a: Array, b: Array, names: Sequence[str]) -> dict[str, Family]:
+    """The sums of the pairs; ``names`` are the families that the profiles hold, in their order."""
     one, other = a.astype(np.int64), b.astype(np.int64)
     given = profiles.values, profiles.offsets, len(names)
     sums = _native.compare_profiles(*given, one, other).reshape(len(one), len(names), SUMS)
     sizes = _native.profile_sizes(*given).reshape(len(profiles), len(names), SIZES)
-    families = {
+    return {
         name: Family(sums[:, at].T, sizes[one, at].T, sizes[other, at].T)
         for at, name in enumerate(names)
     }
-    found = np.empty((len(one), len(measures)))
+
+
+def measured(families: dict[str, Family], measures: Sequence[str]) -> npt.NDArray[np.float64]:
+    """The similarity vectors of pairs that were compared."""
+    found = np.empty((len(next(iter(families.values())).shared[0]), len(measures)))
     for column, measure in enumerate(measures):
         found[:, column] = _measured(measure, families)
     return found

@@ -62,6 +62,25 @@ def profiles(
     return side_by_side([heads, *rows])
 
 
+def section(profiles: Ragged, families: Sequence[str], family: str) -> Ragged:
+    """The entries of one family of each profile; of what is no profile, none."""
+    count, at = len(families), families.index(family)
+    whole = profiles.lengths >= count
+    begins = np.where(whole, profiles.offsets[:-1], 0)
+    heads = profiles.values[np.minimum(begins[:, None] + np.arange(count), _last(profiles))]
+    heads = np.where(whole[:, None], heads, 0).astype(np.int64)
+    whole &= heads.sum(axis=1) + count == profiles.lengths
+    lengths = np.where(whole, heads[:, at], 0)
+    starts = begins + count + heads[:, :at].sum(axis=1)
+    ends = offsets_of(lengths)
+    places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+    return Ragged(profiles.values[places], ends)
+
+
+def _last(profiles: Ragged) -> int:
+    return max(len(profiles.values) - 1, 0)
+
+
 def side_by_side(parts: Sequence[Ragged]) -> Ragged:
     """Row by row what the parts have in it."""
     count = len(parts[0])

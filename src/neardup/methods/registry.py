@@ -24,6 +24,7 @@ METHODS = {
     "imatch": "neardup.methods.imatch:IMatch",
     "join": "neardup.methods.join:Join",
     "keywords": "neardup.methods.keywords:Keywords",
+    "learned": "neardup.methods.learned:Learned",
     "qgrams": "neardup.methods.qgrams:Qgrams",
     "rareshingles": "neardup.methods.rareshingles:Rareshingles",
     "semantic": "neardup.methods.semantic:Semantic",

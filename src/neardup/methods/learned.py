@@ -1,0 +1,216 @@
+"""A model's word on a pair: what labelled pairs taught, in the place of a threshold set by hand
+(Raveena & Nandini 2014).
+
+Documents that share character grams meet (``methods/seeking.py``). Of each pair the similarity
+vector is taken, and the model says how probable it is that the two are duplicates. Without a model
+of its own the method takes the general one that comes with the package; that one is calibrated to
+the collection, as ``rareshingles`` is: noisy documents, and pairs nearly as alike as the model
+asks, pass where they stand out from all other neighbours of theirs.
+
+Two documents that share only what many have, and each go on with words of their own, fill the same
+template with other content: they are refused, however alike (docs/decisions/0014).
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.frequencies import Frequencies
+from neardup.artefacts.model import Model, ModelNeed, load_model
+from neardup.features import similarity
+from neardup.features.similarity import Family
+from neardup.methods import seeking
+from neardup.methods.fractions import threshold_fraction
+from neardup.methods.method import FaintEntries, Prepared, Scores
+from neardup.methods.parameters import require, require_one_of
+from neardup.methods.preparing import no_keys, prepared, read_words
+from neardup.methods.profiles import frequency_name, needs, profiles, section
+from neardup.methods.rareshingles import (
+    NOISY,
+    NOISY_WORDS,
+    OWN_FEATURES,
+    OWN_SHARE,
+    RARE,
+    TEMPLATES,
+)
+from neardup.schema import Array, Ragged
+
+GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # sought by; noise is told by; templates by
+ALWAYS = (f"{GRAMS}_known", "length_ratio", f"{SHINGLES}_known")  # one measure of each of these
+FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
+NEARLY = 0.1  # how probable a pair of clean documents must be that passes by standing out
+
+
+@functools.lru_cache(maxsize=8)
+def model_at(path: str | None) -> Model:
+    """The general model, or one from a file, read once."""
+    if path is not None:
+        return load_model(Path(path))
+    shipped = resources.files("neardup") / "models" / "general.arrow"
+    with resources.as_file(shipped) as file:
+        return load_model(file)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A discriminant that was learned from labelled pairs; the general model needs no labels.
+
+    ``model``: the file of a model (`neardup train`); None takes the general one.
+    ``threshold``: the probability from which a pair is one; None takes the model's.
+    ``calibrate``: let pairs pass that stand out in the collection; None: with the general model.
+    ``templates``: "refuse" pairs that share only what many have, or "accept" them.
+    ``min_words``: shorter documents are duplicates only of equal ones.
+    """
+
+    model: str | None = None
+    threshold: float | None = None
+    calibrate: bool | None = None
+    templates: str = "refuse"
+    min_words: int = 15
+
+    name: ClassVar[str] = "learned"
+    columns: ClassVar[tuple[str, ...]] = ()
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+    confirms_copies: ClassVar[bool] = False
+    miss_rate: ClassVar[float] = seeking.MISS_RATE
+
+    def __post_init__(self) -> None:
+        require_one_of(TEMPLATES, self, "templates")
+        require(self.min_words >= 0, self, "min_words", "0 or more")
+        if self.calibrate is None:
+            object.__setattr__(self, "calibrate", self.model is None)
+        if self.threshold is None:
+            object.__setattr__(self, "threshold", self.discriminant.threshold)
+        assert self.threshold is not None
+        threshold_fraction(self.threshold)
+
+    @functools.cached_property
+    def discriminant(self) -> Model:
+        return model_at(self.model)
+
+    @functools.cached_property
+    def measures(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.discriminant.measures, *ALWAYS)))
+
+    @functools.cached_property
+    def families(self) -> tuple[str, ...]:
+        return similarity.families_of(self.measures)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        return (*needs(self.discriminant.text, self.measures), ModelNeed(self.discriminant))
+
+    @property
+    def reason(self) -> str:
+        return f"probability >= {self.threshold:g}"
+
+    @property
+    def faint_reason(self) -> str:
+        return "stands out in this collection"
+
+    @property
+    def refusal(self) -> str:
+        return "they share only a template: what many documents have, with words of their own"
+
+    def resolved(self) -> dict[str, object]:
+        return {
+            "model": "general" if self.model is None else self.model,
+            "discriminant": self.discriminant.discriminant.kind,
+            "measures": list(self.discriminant.measures),
+            "miss_rate": self.miss_rate,
+        }
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        text = self.discriminant.text
+        reading = read_words(batch, text)
+        evidence = profiles(batch, artefacts, text, self.measures)
+        entries = section(evidence, self.families, GRAMS)
+        grams = Ragged((entries.values >> np.uint64(32)).astype(np.uint32), entries.offsets)
+        table = artefacts[frequency_name(GRAMS)]
+        assert isinstance(table, Frequencies)
+        short = reading.shorter_than(self.min_words) | (grams.lengths == 0)
+        keys, probes = seeking.keys_of(grams, table) if len(grams.values) else no_keys(grams)
+        return prepared(reading, evidence, keys, probes, short)
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        found = self._compared(evidence, a, b)
+        enough = found.probability >= self.threshold
+        passed, refused = enough & ~found.template, int((enough & found.template).sum())
+        return Scores(passed, found.probability, refused)
+
+    def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
+        return section(evidence, self.families, GRAMS).lengths >= FAINT_GRAMS
+
+    def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries:
+        grams = section(evidence, self.families, GRAMS)
+        long = np.repeat(grams.lengths >= FAINT_GRAMS, grams.lengths)
+        wanted = long & ((grams.values & np.uint64(3)) == RARE)
+        if every > 1:
+            wanted &= (grams.values >> np.uint64(32)) % np.uint64(every) == 0
+        ends = np.concatenate([[0], np.cumsum(wanted)])[grams.offsets]
+        sizes = self._sizes(evidence)
+        # The unit of a weight is that of an entry: its class stands below it.
+        known = 4 * (sizes[similarity.WEIGHT] - sizes[similarity.LONE_WEIGHT])
+        entries = Ragged(grams.values[wanted], ends.astype(np.int64))
+        return FaintEntries(entries, known, grams.lengths >= FAINT_GRAMS)
+
+    def _sizes(self, evidence: Ragged) -> Array:
+        everyone = np.arange(len(evidence))
+        return similarity.compared(evidence, everyone, everyone, self.families)[GRAMS].a
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        return self._compared(evidence, a, b).probability
+
+    def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        """The share of rare grams in all that is known: there unlike documents differ most."""
+        found = self._compared(evidence, a, b)
+        grams = found.families[GRAMS]
+        shared = grams.shared[similarity.RARE_WEIGHT]
+        known = sum(s[similarity.WEIGHT] - s[similarity.LONE_WEIGHT] for s in (grams.a, grams.b))
+        score = np.asarray(shared / np.maximum(known - shared, np.maximum(shared, 1)))
+        few = np.minimum(grams.a[similarity.FEATURES], grams.b[similarity.FEATURES]) < FAINT_GRAMS
+        alike = found.noisy | (found.probability >= NEARLY)
+        passed = alike & ~found.template & ~few & (score >= FAINT_SCORE)
+        return Scores(passed & (grams.shared[similarity.RARE] >= FAINT_FEATURES), score)
+
+    def _compared(self, evidence: Ragged, a: Array, b: Array) -> _Compared:
+        families = similarity.compared(evidence, a, b, self.families)
+        x = similarity.measured(families, self.discriminant.measures)
+        template = _template(families[SHINGLES]) & (self.templates == "refuse")
+        return _Compared(self.discriminant.probability(x), families, template)
+
+
+class _Compared(NamedTuple):
+    """``template``: both go on with words of their own, and hardly anything they share is rare."""
+
+    probability: Array
+    families: dict[str, Family]
+    template: Array
+
+    @property
+    def noisy(self) -> Array:
+        """One of them is full of words that no other document has."""
+        words = self.families[WORDS]
+        return np.asarray(_noisy(words.a) | _noisy(words.b))
+
+
+def _noisy(words: Array) -> Array:
+    sizes = words[similarity.FEATURES]
+    return np.asarray((sizes >= NOISY_WORDS) & (words[similarity.LONES] >= NOISY * sizes))
+
+
+def _template(shingles: Family) -> Array:
+    own = np.minimum(shingles.a[similarity.LONES], shingles.b[similarity.LONES])
+    least = np.minimum(shingles.a[similarity.FEATURES], shingles.b[similarity.FEATURES])
+    goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= least)
+    rare = shingles.shared[similarity.RARE]
+    return np.asarray(goes_on & (rare < own) & (4 * rare < shingles.shared[similarity.FEATURES]))

@@ -30,6 +30,7 @@ from neardup.features import similarity
 from neardup.features.similarity import Family
 from neardup.methods import seeking
 from neardup.methods.fractions import threshold_fraction
+from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.method import FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import no_keys, prepared, read_words
@@ -184,9 +185,12 @@ class Learned:
 
     def _compared(self, evidence: Ragged, a: Array, b: Array) -> _Compared:
         families = similarity.compared(evidence, a, b, self.families)
-        x = similarity.measured(families, self.discriminant.measures)
+        probability = self.discriminant.probability(
+            similarity.measured(families, self.discriminant.measures)
+        )
         template = _template(families[SHINGLES]) & (self.templates == "refuse")
-        return _Compared(self.discriminant.probability(x), families, template)
+        equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
+        return _Compared(np.where(equal, 1.0, probability), families, template & ~equal)
 
 
 class _Compared(NamedTuple):

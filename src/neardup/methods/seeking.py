@@ -18,8 +18,8 @@ from neardup.methods.minhash import Bands, band_keys
 from neardup.methods.profiles import FEW
 from neardup.schema import Array, Ragged
 
-FEW_MORE = 300  # in more documents than this a gram is no key by itself
-RARE_KEYS, LESS_RARE_KEYS, UNKNOWN_KEYS = 48, 16, 32
+FEW_MORE = 100  # in more documents than this a gram is no key by itself
+RARE_KEYS, LESS_RARE_KEYS, UNKNOWN_KEYS = 48, 8, 32
 BANDS = Bands(16, 4)
 LEAST_SHARE = 0.15  # of grams that two documents have in common which a model may accept
 MISS_RATE = (1 - LEAST_SHARE) ** RARE_KEYS

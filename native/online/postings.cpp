@@ -58,7 +58,20 @@ void Postings::add(const uint64_t *keys, size_t count, size_t probes, uint32_t n
     for (size_t i = 0; i < count; ++i) put(keys[i], number << 1 | (i < probes));
 }
 
-void Postings::meet(const uint64_t *keys, size_t count, size_t probes, std::vector<int64_t> &found) const {
+// Of a sorted list, each number once that stands in it `least` times or more.
+static void keep_often(std::vector<int64_t> &found, size_t least) {
+    size_t kept = 0;
+    for (size_t begin = 0; begin < found.size();) {
+        size_t end = begin;
+        while (end < found.size() && found[end] == found[begin]) ++end;
+        if (end - begin >= least) found[kept++] = found[begin];
+        begin = end;
+    }
+    found.resize(kept);
+}
+
+void Postings::meet(const uint64_t *keys, size_t count, size_t probes, size_t least,
+                    std::vector<int64_t> &found) const {
     if (keys_.empty()) return;
     for (size_t i = 0; i < count; ++i) {
         const uint32_t value = values_[find(keys[i])];
@@ -73,7 +86,7 @@ void Postings::meet(const uint64_t *keys, size_t count, size_t probes, std::vect
             take(value);
     }
     std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
+    keep_often(found, least);
 }
 
 void Postings::keep(const int64_t *numbers, size_t count) {

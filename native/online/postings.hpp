@@ -17,8 +17,8 @@ class Postings {
   public:
     // The first `probes` of the keys are those that the document looks with.
     void add(const uint64_t *keys, size_t count, size_t probes, uint32_t number);
-    // The documents that share a key with which either of the two looks: each once, ascending.
-    void meet(const uint64_t *keys, size_t count, size_t probes, std::vector<int64_t> &found) const;
+    // The documents that share at least `least` keys with which either of the two looks: each once, ascending.
+    void meet(const uint64_t *keys, size_t count, size_t probes, size_t least, std::vector<int64_t> &found) const;
     // numbers[i] is the new number of document i, -1 where it is gone; new numbers keep the order.
     void keep(const int64_t *numbers, size_t count);
 

@@ -19,9 +19,11 @@ from neardup.matching.background import standing_out
 from neardup.matching.candidates import (
     Groups,
     distinct,
+    pairs_sharing,
     pairs_within,
     share_keys,
     that_share_a_key,
+    that_share_keys,
 )
 from neardup.matching.hot import refine
 from neardup.matching.near_bits import near_pairs
@@ -34,10 +36,13 @@ from neardup.methods.method import (
     OverlapMethod,
     PathMethod,
     Scores,
+    least_shared,
 )
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.schema import Array, Ragged
+
+SMALL_GROUP = 128  # more documents that share a key are near copies, or the table is of others
 
 Verify = Callable[[Array, Array], Pairs]
 
@@ -121,6 +126,8 @@ def _whole(method: CalibratedMethod) -> Callable[[Ragged, Array, Array], Scores]
 def _finder(plan: Plan) -> Callable[..., Candidates]:
     if plan.by_paths:
         return _by_paths
+    if least_shared(plan.method) > 1:
+        return _by_several_keys
     if not plan.keys_from_evidence:
         return _by_keys
     return _by_bits if isinstance(plan.method, BitsMethod) else _by_rare_features
@@ -184,6 +191,23 @@ def _by_keys(
     a, b, hot = pairs_within(hot, plan.pair_budget(len(order)) - len(a))
     cold = Pairs.concat([cold, verify_sharing(a, b)]).distinct()
     return Candidates(cold, hot, verify_sharing)
+
+
+def _by_several_keys(
+    intake: Intake, plan: Plan, order: Array, codes: Array | None, verify: Verify
+) -> Candidates:
+    keys, probes = intake.prepared.keys.take(order), intake.prepared.probes[order]
+    least = least_shared(plan.method)
+    groups = share_keys(keys, probes, codes)
+    small = groups.members.lengths <= SMALL_GROUP
+    a, b = pairs_sharing(groups.where(small), len(order), least)
+
+    def verify_sharing(a: Array, b: Array) -> Pairs:
+        return verify(*that_share_keys(keys, least, a, b))
+
+    c, d, hot = pairs_within(distinct(groups.where(~small)), plan.pair_budget(len(order)))
+    found = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
+    return Candidates(found, hot, verify_sharing)
 
 
 def _in_order(verifier: Verifier, order: Array, refs: int) -> Verify:

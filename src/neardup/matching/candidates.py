@@ -72,3 +72,16 @@ def that_share_a_key(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[A
     """Those of the pairs that ``share_keys`` would have brought together."""
     shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
     return a[shared], b[shared]
+
+
+def that_share_keys(keys: Ragged, least: int, a: Array, b: Array) -> tuple[Array, Array]:
+    """Those of the pairs that share so many; keys are sorted, and a document looks with all."""
+    shared = _native.common_values(keys.values, keys.offsets, a, b) >= least
+    return a[shared], b[shared]
+
+
+def pairs_sharing(groups: Groups, documents: int, least: int) -> tuple[Array, Array]:
+    """The pairs (a < b) that stand together in so many groups."""
+    members = groups.members
+    a, b, _ = _native.sharing_pairs(members.values, members.offsets, documents, least)
+    return a, b

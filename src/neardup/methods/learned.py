@@ -83,6 +83,7 @@ class Learned:
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
     confirms_copies: ClassVar[bool] = False
     miss_rate: ClassVar[float] = seeking.MISS_RATE
+    least_shared: ClassVar[int] = seeking.LEAST_SHARED
 
     def __post_init__(self) -> None:
         require_one_of(TEMPLATES, self, "templates")

@@ -185,6 +185,18 @@ class PathMethod(Method, Protocol):
 
 
 @runtime_checkable
+class SharesKeys(Method, Protocol):
+    """A method of many weak keys: one alone says little, so documents meet that share several."""
+
+    least_shared: ClassVar[int]
+
+
+def least_shared(method: Method) -> int:
+    """How many keys two documents must share to be compared."""
+    return method.least_shared if isinstance(method, SharesKeys) else 1
+
+
+@runtime_checkable
 class PreparesEvidence(Method, Protocol):
     """A method whose own keys cost much; an engine that makes better ones asks for none."""
 

@@ -2,14 +2,18 @@
 
 Documents that are worth a look share character grams, whatever noise or revision lies between them.
 Of each document those of smallest hash are keys (a bottom sketch; Broder 1997), of rare, of less
-rare and of unknown grams apart, so that neither boilerplate nor noise takes all places. Of n such
-keys two documents with a share J of their grams in common have none in common once in (1 − J)⁻ⁿ.
-What thousands of documents have is no key by itself: bands of several minima bring large groups of
-near copies together (16 bands of 4: of pairs with J = 0.8 one in 4,000 is missed, which alone would
-be of grams that all are common).
+rare and of unknown grams apart, so that neither boilerplate nor noise takes all places. One gram in
+common may be a rare word: documents meet that share ``LEAST_SHARED`` keys. Where two documents have
+a share J of their grams in common, each of n keys is a common one with that chance, so too few are
+once in the binomial tail P(X < LEAST_SHARED).
+
+What more than a hundred documents have is no key: bands of four minima bring large groups of near
+copies together. One band suffices, so it counts as that many keys.
 """
 
 from __future__ import annotations
+
+from math import comb
 
 import numpy as np
 
@@ -18,11 +22,15 @@ from neardup.methods.minhash import Bands, band_keys
 from neardup.methods.profiles import FEW
 from neardup.schema import Array, Ragged
 
-FEW_MORE = 100  # in more documents than this a gram is no key by itself
+FEW_MORE = 100  # in more documents than this a gram is no key
 RARE_KEYS, LESS_RARE_KEYS, UNKNOWN_KEYS = 48, 8, 32
+LEAST_SHARED = 3
 BANDS = Bands(16, 4)
-LEAST_SHARE = 0.15  # of grams that two documents have in common which a model may accept
-MISS_RATE = (1 - LEAST_SHARE) ** RARE_KEYS
+LEAST_SHARE = 0.2  # of grams in common that a pair at the threshold has, as the general model cuts
+MISS_RATE = sum(
+    comb(RARE_KEYS, n) * LEAST_SHARE**n * (1 - LEAST_SHARE) ** (RARE_KEYS - n)
+    for n in range(LEAST_SHARED)
+)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _HASH = np.uint32(0x85EBCA6B)  # another order than that of the grams, which are hashes already
 _CLASSES = ((RARE_KEYS, 2, FEW), (LESS_RARE_KEYS, FEW + 1, FEW_MORE), (UNKNOWN_KEYS, 0, 1))
@@ -40,8 +48,9 @@ def keys_of(grams: Ragged, table: Frequencies) -> tuple[Ragged, Array]:
         rows.append(row[chosen])
         keys.append((grams.values[chosen].astype(np.uint64) + np.uint64(number << 32)) * _SPREAD)
     bands, _ = band_keys(grams, BANDS)
-    rows.append(np.repeat(np.arange(len(grams)), bands.lengths))
-    keys.append(bands.values)
+    for number in range(LEAST_SHARED):
+        rows.append(np.repeat(np.arange(len(grams)), bands.lengths))
+        keys.append(bands.values * _SPREAD + np.uint64(number))
     return _gathered(np.concatenate(rows), np.concatenate(keys), len(grams))
 
 
@@ -53,7 +62,7 @@ def _smallest(row: Array, order: Array, most: int) -> Array:
 
 
 def _gathered(row: Array, keys: Array, documents: int) -> tuple[Ragged, Array]:
-    order = np.argsort(row, kind="stable")
+    order = np.lexsort((keys, row))  # sorted, so that what two share can be counted
     counts = np.bincount(row, minlength=documents)
     ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     return Ragged(keys[order], ends), counts.astype(np.int32)

@@ -19,7 +19,7 @@ import numpy as np
 from neardup import _native
 from neardup.matching.bitmap_window import HOURS
 from neardup.matching.window_postings import Passing, WindowPostings
-from neardup.methods.method import Method
+from neardup.methods.method import Method, least_shared
 from neardup.online.signature import Signature
 from neardup.online.signing import meets_in_window
 from neardup.online.windows import Window
@@ -59,18 +59,21 @@ class Meeting(Protocol):
 
 
 def meeting(method: Method, window: Window | None) -> Meeting:
-    return InWindow(method.share, window) if meets_in_window(method) else ByKeys()
+    return InWindow(method.share, window) if meets_in_window(method) else ByKeys(least_shared(method))
 
 
 class ByKeys:
-    def __init__(self) -> None:
+    """``least``: how many keys bring two documents together."""
+
+    def __init__(self, least: int) -> None:
         self._postings = _native.Postings()
+        self._least = least
 
     def add(self, signature: Signature, number: int, time: int) -> None:  # noqa: ARG002
         self._postings.add(signature.keys, signature.probes, number)
 
     def meet(self, signature: Signature) -> Array:
-        return self._postings.meet(signature.keys, signature.probes)
+        return self._postings.meet(signature.keys, signature.probes, self._least)
 
     def forget(self, number: int) -> None:
         """Its keys stay until the next ``keep``."""

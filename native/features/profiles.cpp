@@ -43,12 +43,14 @@ FamilySums compared(Entries p, Entries q) {
         const int64_t both = -static_cast<int64_t>(x == y);
         const int64_t wx = weight_of(*p.begin) & both, wy = weight_of(*q.begin);
         const int64_t rare = both & -static_cast<int64_t>((*p.begin & 3) != kCommon);
+        const int64_t lone = -static_cast<int64_t>((*p.begin & 3) >= kLone);
         const int64_t least = std::min(wx, wy);
         sums.features -= both;
         sums.weight += least;
         sums.product += wx * wy;
         sums.rare -= rare;
         sums.rare_weight += least & rare;
+        sums.lone_weight += least & lone;
         p.begin += x <= y;
         q.begin += y <= x;
     }

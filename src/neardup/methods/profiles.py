@@ -8,7 +8,7 @@ have it. Character grams are one of a few, chosen by their hash, so that a profi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,6 @@ GRAMS = {
 VOCABULARY = "words1"  # keywords and numbers are words, so their frequencies are known with these
 FEW = 20  # in more documents than this a feature is what many have
 KEYWORDS, SENTENCE_KEYWORDS = 20, 4  # the heaviest of a document, of each sentence
-_DIGITS = np.frombuffer(b"0123456789", np.uint8)
 _WORD = np.uint64(32)
 
 
@@ -117,7 +116,8 @@ def _sentence_keywords(reading: _Reading, table: Frequencies) -> Ragged:
     """Those of each sentence, together."""
     texts = reading.texts
     ends, sentences = _native.sentences(texts.values, texts.offsets)
-    words = _words(Ragged(texts.values, ends), reading.text)
+    begin = texts.offsets[0]  # a slice begins later, and ends are counted from there
+    words = _words(Ragged(texts.values[begin:], ends), reading.text)
     chosen = _heaviest(words, table, SENTENCE_KEYWORDS)
     # The heaviest of a feature that several sentences have.
     documents = np.repeat(np.arange(len(sentences) - 1), np.diff(chosen.offsets[sentences]))
@@ -147,17 +147,21 @@ def _heaviest(words: Ragged, table: Frequencies, most: int) -> Ragged:
 
 
 def _numbers(reading: _Reading, table: Frequencies) -> Ragged:
-    """Words in which there is a digit."""
-    texts = reading.texts
-    options = reading.text.native()
-    values, ends, hashes = _native.unique_words(texts.values, texts.offsets, options)
-    digits = np.concatenate([[0], np.cumsum(np.isin(values, _DIGITS))])[ends]
-    numbers = hashes[np.diff(digits) > 0]
+    """Words in which there is a digit of any script."""
     words = reading.words
-    taken = np.isin(words.values, numbers)
+    taken = np.isin(words.values, _number_hashes(reading))
     kept = np.concatenate([[0], np.cumsum(taken)])[words.offsets].astype(np.int64)
     sets = _native.sample_features(words.values[taken], kept, 1, np.empty(0, np.uint64), 1, 0)
     return table.entries(Ragged(*sets), _weights(table))
+
+
+def _number_hashes(reading: _Reading) -> Array:
+    """Of the distinct ones, as stems where there are stems."""
+    texts, text = reading.texts, reading.text
+    values, ends, _ = _native.unique_words(texts.values, texts.offsets, text.native())
+    masked = Ragged(*_native.normal_forms(values, ends, replace(text, digits="mask").native()))
+    zeros = np.concatenate([[0], np.cumsum(masked.values == ord("0"))])[masked.offsets]
+    return _words(Ragged(values, ends).take(np.flatnonzero(np.diff(zeros))), text).values
 
 
 _OTHERS: dict[str, Callable[[_Reading, Frequencies], Ragged]] = {

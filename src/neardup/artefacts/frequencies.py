@@ -66,9 +66,8 @@ def sampled(sets: Ragged, every: int) -> Ragged:
     low ones name slots."""
     if every == 1:
         return sets
-    taken = (sets.values >> np.uint32(8)) % np.uint32(every) == 0
-    ends = np.concatenate([[0], np.cumsum(taken)])[sets.offsets]
-    return Ragged(sets.values[taken], ends.astype(np.int64))
+    taken = np.flatnonzero((sets.values >> np.uint32(8)) % np.uint32(every) == 0)
+    return Ragged(sets.values[taken], np.searchsorted(taken, sets.offsets))
 
 
 def shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:

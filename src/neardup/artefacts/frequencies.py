@@ -72,8 +72,13 @@ def sampled(sets: Ragged, every: int) -> Ragged:
 
 def shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:
     found = word_map(texts.values, texts.offsets, text)
-    hashes, ends = _native.word_hashes(texts.values, texts.offsets, text.native(), found)
-    return Ragged(*_native.sample_features(hashes, ends, words, _NOTHING, 1, 0))
+    hashes = Ragged(*_native.word_hashes(texts.values, texts.offsets, text.native(), found))
+    return sets_of_words(hashes, words)
+
+
+def sets_of_words(hashes: Ragged, width: int) -> Ragged:
+    """The shingles of words that are at hand."""
+    return Ragged(*_native.sample_features(hashes.values, hashes.offsets, width, _NOTHING, 1, 0))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import Artefacts
-from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams, sets_of_words
 from neardup.features.similarity import MEASURES, families_of
 from neardup.methods.rareshingles import COMMON, LEAST, LONE, RARE, UNIT
 from neardup.schema import Array, Ragged, offsets_of
@@ -90,8 +90,14 @@ def _entries(family: str, reading: _Reading, artefacts: Artefacts) -> Ragged:
     table = artefacts[frequency_name(family if family in GRAMS else VOCABULARY)]
     assert isinstance(table, Frequencies)
     if family in GRAMS:
-        return table.entries(GRAMS[family].sets(reading.texts, reading.text), _weights(table))
+        return table.entries(_grams(GRAMS[family], reading), _weights(table))
     return _OTHERS[family](reading, table)
+
+
+def _grams(grams: Grams, reading: _Reading) -> Ragged:
+    if grams.unit == "words":
+        return sets_of_words(reading.words, grams.width)
+    return grams.sets(reading.texts, reading.text)
 
 
 def _weights(table: Frequencies) -> Array:
@@ -164,8 +170,8 @@ def _numbers(reading: _Reading, table: Frequencies) -> Ragged:
     words = reading.words
     taken = np.flatnonzero(np.isin(words.values, _number_hashes(reading)))
     kept = np.searchsorted(taken, words.offsets)
-    sets = _native.sample_features(words.values[taken], kept, 1, np.empty(0, np.uint64), 1, 0)
-    return table.entries(Ragged(*sets), _weights(table))
+    sets = sets_of_words(Ragged(words.values[taken], kept), 1)
+    return table.entries(sets, _weights(table))
 
 
 def _number_hashes(reading: _Reading) -> Array:

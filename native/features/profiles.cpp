@@ -1,6 +1,7 @@
 #include "profiles.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "overlap.hpp"
 
@@ -36,23 +37,45 @@ class Families {
 
 int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0xffffffffu) >> 2; }
 
-FamilySums compared(Entries p, Entries q) {
-    FamilySums sums{};
+struct Match {
+    uint64_t p, q;
+};
+
+// Writes down every step and goes on only after those that match. The steps do nothing else: they are
+// many, matches are few, and a sum would wait for them.
+size_t matches(Entries p, Entries q, Match *out) {
+    Match *const begin = out;
     while (p.begin < p.end && q.begin < q.end) {
+        *out = {*p.begin, *q.begin};
         const uint64_t x = *p.begin >> 32, y = *q.begin >> 32;
-        const int64_t both = -static_cast<int64_t>(x == y);
-        const int64_t wx = weight_of(*p.begin) & both, wy = weight_of(*q.begin);
-        const int64_t rare = both & -static_cast<int64_t>((*p.begin & 3) != kCommon);
-        const int64_t least = std::min(wx, wy);
-        sums.features -= both;
-        sums.weight += least;
-        sums.product += wx * wy;
-        sums.rare -= rare;
-        sums.rare_weight += least & rare;
+        out += x == y;
         p.begin += x <= y;
         q.begin += y <= x;
     }
+    return static_cast<size_t>(out - begin);
+}
+
+FamilySums summed(const Match *match, size_t count) {
+    FamilySums sums{};
+    sums.features = static_cast<int64_t>(count);
+    for (const Match *end = match + count; match < end; ++match) {
+        const int64_t wp = weight_of(match->p), wq = weight_of(match->q), least = std::min(wp, wq);
+        const uint64_t rarity = match->p & 3;
+        const int64_t rare = -static_cast<int64_t>(rarity != kCommon), lone = -static_cast<int64_t>(rarity >= kLone);
+        sums.weight += least;
+        sums.product += wp * wq;
+        sums.rare -= rare;
+        sums.rare_weight += least & rare;
+        sums.lone_weight += least & lone;
+    }
     return sums;
+}
+
+// Matches are at most as many as entries, and one more is written before it is known to be none.
+FamilySums compared(Entries p, Entries q, std::vector<Match> &room) {
+    const auto most = static_cast<size_t>(std::min(p.end - p.begin, q.end - q.begin)) + 1;
+    if (room.size() < most) room.resize(most);
+    return summed(room.data(), matches(p, q, room.data()));
 }
 
 FamilySizes sized(Entries entries) {
@@ -80,10 +103,11 @@ Families families_of(const uint64_t *values, const int64_t *offsets, int64_t doc
 
 void compare_profiles(const uint64_t *values, const int64_t *offsets, size_t families, const int64_t *a, const int64_t *b,
                       size_t pairs, FamilySums *out) {
+    std::vector<Match> room;
     for (size_t i = 0; i < pairs; ++i) {
         Families left = families_of(values, offsets, a[i], families);
         Families right = families_of(values, offsets, b[i], families);
-        for (size_t f = 0; f < families; ++f) *out++ = compared(left.take(f), right.take(f));
+        for (size_t f = 0; f < families; ++f) *out++ = compared(left.take(f), right.take(f), room);
     }
 }
 

@@ -15,6 +15,7 @@ namespace neardup {
 struct FamilySums {
     int64_t features, weight, product;  // of what both have: how many, Σ min(w, w'), Σ w·w'
     int64_t rare, rare_weight;          // of those among them that are not common
+    int64_t lone_weight;                // of those that are lone by a table that counts neither document
 };
 
 // out has families entries a pair.

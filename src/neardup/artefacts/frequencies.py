@@ -66,15 +66,19 @@ def sampled(sets: Ragged, every: int) -> Ragged:
     low ones name slots."""
     if every == 1:
         return sets
-    taken = (sets.values >> np.uint32(8)) % np.uint32(every) == 0
-    ends = np.concatenate([[0], np.cumsum(taken)])[sets.offsets]
-    return Ragged(sets.values[taken], ends.astype(np.int64))
+    taken = np.flatnonzero((sets.values >> np.uint32(8)) % np.uint32(every) == 0)
+    return Ragged(sets.values[taken], np.searchsorted(taken, sets.offsets))
 
 
 def shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:
     found = word_map(texts.values, texts.offsets, text)
-    hashes, ends = _native.word_hashes(texts.values, texts.offsets, text.native(), found)
-    return Ragged(*_native.sample_features(hashes, ends, words, _NOTHING, 1, 0))
+    hashes = Ragged(*_native.word_hashes(texts.values, texts.offsets, text.native(), found))
+    return sets_of_words(hashes, words)
+
+
+def sets_of_words(hashes: Ragged, width: int) -> Ragged:
+    """The shingles of words that are at hand."""
+    return Ragged(*_native.sample_features(hashes.values, hashes.offsets, width, _NOTHING, 1, 0))
 
 
 @dataclass(frozen=True, eq=False)

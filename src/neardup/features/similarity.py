@@ -39,13 +39,14 @@ class Family(NamedTuple):
     """The sums of one family, an entry a pair: of what both share, and of each of the two. Fields
     are those of the kernel."""
 
-    shared: Array  # features, weight, product, rare, rare weight
+    shared: Array  # features, weight, product, rare, rare weight, lone weight
     a: Array  # features, weight, square, rare, rare weight, lone, lone weight
     b: Array
 
 
 FEATURES, WEIGHT, PRODUCT, RARE, RARE_WEIGHT, LONES, LONE_WEIGHT = range(7)
-SUMS, SIZES = 5, 7
+SHARED_LONE_WEIGHT = 5  # lone by a table that counts neither of the two: they are not, to a pair
+SUMS, SIZES = 6, 7
 
 
 def _ratio(part: Array, whole: Array) -> Array:
@@ -65,6 +66,7 @@ def _idf(family: Family) -> Array:
     """Weighted resemblance in which noise counts half and new text of one side in full: what
     rareshingles compares."""
     lone = np.minimum(family.a[LONE_WEIGHT], family.b[LONE_WEIGHT])
+    lone = lone - family.shared[SHARED_LONE_WEIGHT]
     total = family.a[WEIGHT] + family.b[WEIGHT] - 2 * (1 - LONE) * lone
     shared = family.shared[WEIGHT].astype(np.float64)
     return _ratio(shared, total - shared)
@@ -73,15 +75,16 @@ def _idf(family: Family) -> Array:
 def _known(family: Family) -> tuple[Array, Array, Array]:
     """Weights of what at least one other document has: noise does not count, nor does new text.
     What both share is known, whatever a table of other documents says."""
-    shared = family.shared[WEIGHT]
-    sides = (side[WEIGHT] - side[LONE_WEIGHT] for side in (family.a, family.b))
-    return shared, *(np.maximum(side, shared) for side in sides)
+    met = family.shared[SHARED_LONE_WEIGHT]
+    sides = (side[WEIGHT] - side[LONE_WEIGHT] + met for side in (family.a, family.b))
+    return family.shared[WEIGHT], *sides
 
 
 def _rare(family: Family) -> tuple[Array, Array, Array]:
     """The same of what at most a few documents have."""
-    shared = family.shared[RARE_WEIGHT]
-    return shared, *(np.maximum(side[RARE_WEIGHT], shared) for side in (family.a, family.b))
+    met = family.shared[SHARED_LONE_WEIGHT]
+    sides = (side[RARE_WEIGHT] + met for side in (family.a, family.b))
+    return family.shared[RARE_WEIGHT], *sides
 
 
 def _of_union(shared: Array, a: Array, b: Array) -> Array:

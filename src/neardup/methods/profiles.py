@@ -8,14 +8,14 @@ have it. Character grams are one of a few, chosen by their hash, so that a profi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import Artefacts
-from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
+from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams, sets_of_words
 from neardup.features.similarity import MEASURES, families_of
 from neardup.methods.rareshingles import COMMON, LEAST, LONE, RARE, UNIT
 from neardup.schema import Array, Ragged, offsets_of
@@ -34,8 +34,7 @@ GRAMS = {
 VOCABULARY = "words1"  # keywords and numbers are words, so their frequencies are known with these
 FEW = 20  # in more documents than this a feature is what many have
 KEYWORDS, SENTENCE_KEYWORDS = 20, 4  # the heaviest of a document, of each sentence
-_DIGITS = np.frombuffer(b"0123456789", np.uint8)
-_WORD = np.uint64(32)
+_WORD, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 def frequency_name(family: str) -> str:
@@ -110,8 +109,14 @@ def _entries(family: str, reading: _Reading, artefacts: Artefacts) -> Ragged:
     table = artefacts[frequency_name(family if family in GRAMS else VOCABULARY)]
     assert isinstance(table, Frequencies)
     if family in GRAMS:
-        return table.entries(GRAMS[family].sets(reading.texts, reading.text), _weights(table))
+        return table.entries(_grams(GRAMS[family], reading), _weights(table))
     return _OTHERS[family](reading, table)
+
+
+def _grams(grams: Grams, reading: _Reading) -> Ragged:
+    if grams.unit == "words":
+        return sets_of_words(reading.words, grams.width)
+    return grams.sets(reading.texts, reading.text)
 
 
 def _weights(table: Frequencies) -> Array:
@@ -136,7 +141,8 @@ def _sentence_keywords(reading: _Reading, table: Frequencies) -> Ragged:
     """Those of each sentence, together."""
     texts = reading.texts
     ends, sentences = _native.sentences(texts.values, texts.offsets)
-    words = _words(Ragged(texts.values, ends), reading.text)
+    begin = texts.offsets[0]  # a slice begins later, and ends are counted from there
+    words = _words(Ragged(texts.values[begin:], ends), reading.text)
     chosen = _heaviest(words, table, SENTENCE_KEYWORDS)
     # The heaviest of a feature that several sentences have.
     documents = np.repeat(np.arange(len(sentences) - 1), np.diff(chosen.offsets[sentences]))
@@ -152,31 +158,48 @@ def _heaviest(words: Ragged, table: Frequencies, most: int) -> Ragged:
     features = _native.shingle_hashes(words.values, 1) >> _WORD
     row = np.repeat(np.arange(len(words), dtype=np.uint64), words.lengths)
     distinct, counts = np.unique(row << _WORD | features, return_counts=True)
-    of = (distinct >> _WORD).astype(np.int64)
-    feature = (distinct & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    of = distinct >> _WORD
+    feature = (distinct & _LOW).astype(np.uint32)
     entry = _weights(table)[table.counts_of(feature)]
-    tf = 1 + np.log(counts)
-    weight = np.rint((entry >> np.uint32(2)) * tf).astype(np.uint64) << np.uint64(2)
-    weight |= (entry & np.uint32(3)).astype(np.uint64)
-    heavy = np.lexsort((feature, -weight.astype(np.int64), of))
-    rank = np.arange(len(of)) - np.searchsorted(of, of)
-    chosen = np.sort(heavy[rank < most])  # back in the order of row and feature
-    values = feature[chosen].astype(np.uint64) << _WORD | weight[chosen]
-    return Ragged(values, offsets_of(np.bincount(of[chosen], minlength=len(words))))
+    weight = np.rint((entry >> np.uint32(2)) * (1 + np.log(counts))).astype(np.uint64)
+    weight = weight << np.uint64(2) | entry & np.uint32(3)
+    ends = offsets_of(np.bincount(of.astype(np.int64), minlength=len(words)))
+    chosen = np.flatnonzero(_greatest(Ragged(weight, ends), of, most))
+    values = distinct[chosen] << _WORD | weight[chosen]
+    return Ragged(values, np.searchsorted(chosen, ends))
+
+
+def _greatest(weights: Ragged, of: Array, most: int) -> Array:
+    """Which are the greatest of their row; of equal ones the first. Sorting plain numbers and
+    looking up the last that is taken costs a tenth of sorting places."""
+    ends = weights.offsets[1:]
+    falling = np.sort(of << _WORD | (_LOW - weights.values))
+    last = np.minimum(weights.offsets[:-1] + most, ends) - 1
+    least = (_LOW - (falling[last] & _LOW))[of] if len(falling) else weights.values
+    surely, perhaps = weights.values > least, np.flatnonzero(weights.values == least)
+    places = most - np.diff(np.searchsorted(np.flatnonzero(surely), weights.offsets))
+    before = np.searchsorted(perhaps, weights.offsets[:-1])
+    rank = np.arange(len(perhaps)) - before[of[perhaps]]
+    surely[perhaps[rank < places[of[perhaps]]]] = True
+    return surely
 
 
 def _numbers(reading: _Reading, table: Frequencies) -> Ragged:
-    """Words in which there is a digit."""
-    texts = reading.texts
-    options = reading.text.native()
-    values, ends, hashes = _native.unique_words(texts.values, texts.offsets, options)
-    digits = np.concatenate([[0], np.cumsum(np.isin(values, _DIGITS))])[ends]
-    numbers = hashes[np.diff(digits) > 0]
+    """Words in which there is a digit of any script."""
     words = reading.words
-    taken = np.isin(words.values, numbers)
-    kept = np.concatenate([[0], np.cumsum(taken)])[words.offsets].astype(np.int64)
-    sets = _native.sample_features(words.values[taken], kept, 1, np.empty(0, np.uint64), 1, 0)
-    return table.entries(Ragged(*sets), _weights(table))
+    taken = np.flatnonzero(np.isin(words.values, _number_hashes(reading)))
+    kept = np.searchsorted(taken, words.offsets)
+    sets = sets_of_words(Ragged(words.values[taken], kept), 1)
+    return table.entries(sets, _weights(table))
+
+
+def _number_hashes(reading: _Reading) -> Array:
+    """Of the distinct ones, as stems where there are stems."""
+    texts, text = reading.texts, reading.text
+    values, ends, _ = _native.unique_words(texts.values, texts.offsets, text.native())
+    masked = Ragged(*_native.normal_forms(values, ends, replace(text, digits="mask").native()))
+    zeros = np.concatenate([[0], np.cumsum(masked.values == ord("0"))])[masked.offsets]
+    return _words(Ragged(values, ends).take(np.flatnonzero(np.diff(zeros))), text).values
 
 
 _OTHERS: dict[str, Callable[[_Reading, Frequencies], Ragged]] = {

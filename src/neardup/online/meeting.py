@@ -59,7 +59,9 @@ class Meeting(Protocol):
 
 
 def meeting(method: Method, window: Window | None) -> Meeting:
-    return InWindow(method.share, window) if meets_in_window(method) else ByKeys(least_shared(method))
+    return (
+        InWindow(method.share, window) if meets_in_window(method) else ByKeys(least_shared(method))
+    )
 
 
 class ByKeys:

@@ -34,6 +34,7 @@ STEADY = 0.75  # stability that a valley has at least
 LOSS = 0.05  # of what a cut is worth on known answers, that a valley may cost
 FEWEST_SHARED = 5
 LARGEST_GROUP = 64  # what more have is not rare, whatever the table says
+FEWEST_DOCUMENTS = 500  # fewer show no background to stand out from
 MOST_FEATURES = 32 << 20  # of more, one in so many stands for all
 
 
@@ -96,6 +97,18 @@ def _believed(
         )
     found, trapped = answers.found(at), answers.trapped(at)
     return Calibration(at, VALLEY, stability=steady, found=found, trapped=trapped)
+
+
+def background_pairs(
+    places: Array,
+    order: Array,
+    within: Array | None,
+    method: CalibratedMethod,
+    store: EvidenceStore,
+) -> tuple[Pairs, Array]:
+    """``faint_pairs`` of all documents, where they are enough to be a background."""
+    enough = places if len(places) >= FEWEST_DOCUMENTS else places[:0]
+    return faint_pairs(enough, order, within, method, store)
 
 
 def faint_pairs(

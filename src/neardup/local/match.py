@@ -93,7 +93,7 @@ def _calibrated(
     digests = intake.prepared.normal_digests[order]
     places = np.flatnonzero(~intake.prepared.too_short[order])
     if not isinstance(cut, Calibration):
-        faint, may = calibration.faint_pairs(places, order, codes, method, intake.store)
+        faint, may = calibration.background_pairs(places, order, codes, method, intake.store)
         every, usual = not len(found.hot), method.threshold
         cut = calibration.calibrated(
             found.pairs, faint, may, digests, usual, known, every_pair=every

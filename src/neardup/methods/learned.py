@@ -8,7 +8,9 @@ the collection, as ``rareshingles`` is: noisy documents, and pairs nearly as ali
 asks, pass where they stand out from all other neighbours of theirs.
 
 Two documents that share only what many have, and each go on with words of their own, fill the same
-template with other content: they are refused, however alike (docs/decisions/0014).
+template with other content: they are refused, however alike (docs/decisions/0014). And clean
+documents that share a quotation, and nothing else that others know, are none: what the smaller has
+must be in the other to a good part.
 """
 
 from __future__ import annotations
@@ -34,9 +36,18 @@ from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.method import FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import no_keys, prepared, read_words
-from neardup.methods.profiles import frequency_name, needs, profiles, section
+from neardup.methods.profiles import (
+    frequency_name,
+    needs,
+    profiles,
+    section,
+    section_places,
+)
 from neardup.methods.rareshingles import (
+    LONE,
+    NOISE,
     NOISY,
+    NOISY_DOCUMENTS,
     NOISY_WORDS,
     OWN_FEATURES,
     OWN_SHARE,
@@ -48,6 +59,7 @@ from neardup.schema import Array, Ragged
 GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # sought by; noise is told by; templates by
 ALWAYS = (f"{GRAMS}_known", "length_ratio", f"{SHINGLES}_known")  # one measure of each of these
 FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
+HELD = 0.4  # of the grams of the smaller of two clean documents, that the other must have
 NEARLY = 0.1  # how probable a pair of clean documents must be that passes by standing out
 
 
@@ -134,7 +146,7 @@ class Learned:
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         text = self.discriminant.text
         reading = read_words(batch, text)
-        evidence = profiles(batch, artefacts, text, self.measures)
+        evidence = self._marked(profiles(batch, artefacts, text, self.measures), artefacts)
         entries = section(evidence, self.families, GRAMS)
         grams = Ragged((entries.values >> np.uint64(32)).astype(np.uint32), entries.offsets)
         table = artefacts[frequency_name(GRAMS)]
@@ -142,6 +154,24 @@ class Learned:
         short = reading.shorter_than(self.min_words) | (grams.lengths == 0)
         keys, probes = seeking.keys_of(grams, table) if len(grams.values) else no_keys(grams)
         return prepared(reading, evidence, keys, probes, short)
+
+    def _marked(self, evidence: Ragged, artefacts: Artefacts) -> Ragged:
+        """Lone words of noisy documents say so. Of few documents, any has many such words."""
+        table = artefacts[frequency_name(WORDS)]
+        assert isinstance(table, Frequencies)
+        if table.documents < NOISY_DOCUMENTS:
+            return evidence
+        places, ends = section_places(evidence, self.families, WORDS)
+        lone = (evidence.values[places] & np.uint64(3)) == LONE
+        sizes, alone = np.diff(ends), np.diff(np.concatenate([[0], np.cumsum(lone)])[ends])
+        noisy = (sizes >= NOISY_WORDS) & (alone >= NOISY * sizes)
+        evidence.values[places[lone & np.repeat(noisy, sizes)]] |= np.uint64(NOISE)
+        return evidence
+
+    def _noisy(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
+        words = section(evidence, self.families, WORDS)
+        marked = (words.values & np.uint64(3)) == NOISE
+        return np.diff(np.concatenate([[0], np.cumsum(marked)])[words.offsets]) > 0
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         found = self._compared(evidence, a, b)
@@ -189,28 +219,29 @@ class Learned:
         probability = self.discriminant.probability(
             similarity.measured(families, self.discriminant.measures)
         )
+        marked = self._noisy(evidence)
+        noisy = marked[a] | marked[b]
+        quoting = ~noisy & (_held(families[GRAMS]) < HELD)
+        probability = np.where(quoting, np.minimum(probability, NEARLY / 2), probability)
         template = _template(families[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
-        return _Compared(np.where(equal, 1.0, probability), families, template & ~equal)
+        return _Compared(np.where(equal, 1.0, probability), families, template & ~equal, noisy)
 
 
 class _Compared(NamedTuple):
-    """``template``: both go on with words of their own, and hardly anything they share is rare."""
+    """``template``: both go on with words of their own, and hardly anything they share is rare.
+    ``noisy``: one of them is full of words that no other document has."""
 
     probability: Array
     families: dict[str, Family]
     template: Array
-
-    @property
-    def noisy(self) -> Array:
-        """One of them is full of words that no other document has."""
-        words = self.families[WORDS]
-        return np.asarray(_noisy(words.a) | _noisy(words.b))
+    noisy: Array
 
 
-def _noisy(words: Array) -> Array:
-    sizes = words[similarity.FEATURES]
-    return np.asarray((sizes >= NOISY_WORDS) & (words[similarity.LONES] >= NOISY * sizes))
+def _held(grams: Family) -> Array:
+    """The share of the smaller that is in the other, whatever else it has that is its own."""
+    sizes = np.minimum(grams.a[similarity.FEATURES], grams.b[similarity.FEATURES])
+    return np.asarray(grams.shared[similarity.FEATURES] / np.maximum(sizes, 1))
 
 
 def _template(shingles: Family) -> Array:

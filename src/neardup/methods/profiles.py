@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
@@ -63,6 +64,14 @@ def profiles(
 
 def section(profiles: Ragged, families: Sequence[str], family: str) -> Ragged:
     """The entries of one family of each profile; of what is no profile, none."""
+    places, ends = section_places(profiles, families, family)
+    return Ragged(profiles.values[places], ends)
+
+
+def section_places(
+    profiles: Ragged, families: Sequence[str], family: str
+) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Where these entries are, and where those of each profile end among them."""
     count, at = len(families), families.index(family)
     whole = profiles.lengths >= count
     begins = np.where(whole, profiles.offsets[:-1], 0)
@@ -72,8 +81,7 @@ def section(profiles: Ragged, families: Sequence[str], family: str) -> Ragged:
     lengths = np.where(whole, heads[:, at], 0)
     starts = begins + count + heads[:, :at].sum(axis=1)
     ends = offsets_of(lengths)
-    places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
-    return Ragged(profiles.values[places], ends)
+    return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1]), ends
 
 
 def _last(profiles: Ragged) -> int:

@@ -41,24 +41,28 @@ struct Match {
     uint64_t p, q;
 };
 
-// Writes down every step and goes on only after those that match. The steps do nothing else: they are
-// many, matches are few, and a sum would wait for them.
-size_t matches(Entries p, Entries q, Match *out) {
-    Match *const begin = out;
-    while (p.begin < p.end && q.begin < q.end) {
-        *out = {*p.begin, *q.begin};
-        const uint64_t x = *p.begin >> 32, y = *q.begin >> 32;
-        out += x == y;
-        p.begin += x <= y;
-        q.begin += y <= x;
-    }
-    return static_cast<size_t>(out - begin);
-}
+// Writes down every step and goes on only after those that match. A step does nothing else: steps are
+// many, matches are few, and sums would wait for them.
+struct Merge {
+    Entries p, q;
+    Match *out;
 
-FamilySums summed(const Match *match, size_t count) {
-    FamilySums sums{};
-    sums.features = static_cast<int64_t>(count);
-    for (const Match *end = match + count; match < end; ++match) {
+    bool goes_on() const { return p.begin < p.end && q.begin < q.end; }
+
+    // x <= y and y <= x, in shifts: of comparisons GCC makes branches, and hashes are not to be guessed.
+    void step() {
+        const uint64_t x = *p.begin >> 32, y = *q.begin >> 32;
+        *out = {*p.begin, *q.begin};
+        const uint64_t p_goes = (x - y - 1) >> 63, q_goes = (y - x - 1) >> 63;
+        out += p_goes & q_goes;
+        p.begin += p_goes;
+        q.begin += q_goes;
+    }
+};
+
+void add(const Match *match, const Match *end, FamilySums &sums) {
+    sums.features += end - match;
+    for (; match < end; ++match) {
         const int64_t wp = weight_of(match->p), wq = weight_of(match->q), least = std::min(wp, wq);
         const uint64_t rarity = match->p & 3;
         const int64_t rare = -static_cast<int64_t>(rarity != kCommon), lone = -static_cast<int64_t>(rarity >= kLone);
@@ -68,14 +72,26 @@ FamilySums summed(const Match *match, size_t count) {
         sums.rare_weight += least & rare;
         sums.lone_weight += least & lone;
     }
-    return sums;
 }
 
-// Matches are at most as many as entries, and one more is written before it is known to be none.
+// A step waits for the loads of the one before, so two halves are merged by turns: features are hashes,
+// and what is below the middle of one side is about half of the other.
 FamilySums compared(Entries p, Entries q, std::vector<Match> &room) {
-    const auto most = static_cast<size_t>(std::min(p.end - p.begin, q.end - q.begin)) + 1;
+    FamilySums sums{};
+    if (p.begin == p.end) return sums;
+    const uint64_t *const p_middle = p.begin + (p.end - p.begin) / 2;
+    const uint64_t *const q_middle = std::lower_bound(q.begin, q.end, *p_middle >> 32 << 32);
+    // As many matches as entries at most, and one more is written before it is known to be none.
+    const auto half = static_cast<size_t>(p_middle - p.begin) + 1, most = static_cast<size_t>(p.end - p.begin) + 2;
     if (room.size() < most) room.resize(most);
-    return summed(room.data(), matches(p, q, room.data()));
+    Merge low{{p.begin, p_middle}, {q.begin, q_middle}, room.data()};
+    Merge high{{p_middle, p.end}, {q_middle, q.end}, room.data() + half};
+    while (low.goes_on() && high.goes_on()) low.step(), high.step();
+    while (low.goes_on()) low.step();
+    while (high.goes_on()) high.step();
+    add(room.data(), low.out, sums);
+    add(room.data() + half, high.out, sums);
+    return sums;
 }
 
 FamilySizes sized(Entries entries) {

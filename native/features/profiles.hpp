@@ -5,7 +5,7 @@
 // feature << 32 | weight << 2 | class (RarityClass in overlap.hpp). A row that is none, such as what stands
 // for a short document, counts as a profile of empty families.
 //
-// Bound by one mispredict-free merge step an entry of both, about a nanosecond.
+// Bound by one merge step an entry of both, without branches on features: about two nanoseconds.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,15 @@ from hypothesis import strategies as st
 
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.frequencies import Frequencies
-from neardup.features.similarity import FAMILIES, KNOWN, MEASURES, VERSION, families_of, vectors
+from neardup.features.similarity import (
+    FAMILIES,
+    KNOWN,
+    MADE_OF,
+    MEASURES,
+    VERSION,
+    families_of,
+    vectors,
+)
 from neardup.methods.profiles import frequency_name, needs, profiles
 from neardup.schema import Ragged
 from neardup.testing import HOSTILE, batch, resolved
@@ -165,3 +174,8 @@ def test_golden_vector() -> None:
     known = resolved(needs(Text()), batch(texts))
     found = vectors(made(texts, known, MEASURES), np.array([0]), np.array([1]))
     assert dict(zip(MEASURES, found[0].tolist(), strict=True)) == pytest.approx(GOLDEN, abs=1e-12)
+
+
+def test_the_page_names_every_family_and_measure() -> None:
+    page = Path(__file__).parents[2].joinpath("docs", "similarity.md").read_text("utf-8")
+    assert [name for name in (*FAMILIES, *MADE_OF, *MEASURES) if f"`{name}`" not in page] == []

@@ -186,12 +186,13 @@ static nb::tuple sizes_by_rarity(In<uint64_t> values, In<int64_t> offsets) {
     return nb::make_tuple(give(std::move(weights)), give(std::move(lone)), give(std::move(noise)));
 }
 
-static nb::tuple qgram_sets(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, uint32_t q, size_t least) {
+static nb::tuple qgram_sets(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, uint32_t q, size_t least,
+                            uint32_t every) {
     std::vector<uint32_t> features;
     std::vector<int64_t> ends{0}, characters;
     {
         nb::gil_scoped_release free;
-        neardup::Qgrams qgrams(text, q);
+        neardup::Qgrams qgrams(text, q, every);
         for (size_t i = 0; i + 1 < offsets.size(); ++i) {
             const int64_t begin = offsets.data()[i];
             const auto size = static_cast<size_t>(offsets.data()[i + 1] - begin);
@@ -254,7 +255,7 @@ void bind_features(nb::module_ &m) {
     m.def("count_documents", &count_documents, "features"_a, "counts"_a);
     m.def("bytes_digests", &bytes_digests, "values"_a, "offsets"_a, "seed"_a);
     m.def("equal_pairs", &equal_pairs, "values"_a, "offsets"_a, "a"_a, "b"_a);
-    m.def("qgram_sets", &qgram_sets, "values"_a, "offsets"_a, "text"_a, "q"_a, "least"_a);
+    m.def("qgram_sets", &qgram_sets, "values"_a, "offsets"_a, "text"_a, "q"_a, "least"_a, "every"_a);
     m.def("qgram_form", &qgram_form, "value"_a, "text"_a);
     m.def("spot_sets", &spot_sets, "words"_a, "offsets"_a, "antecedents"_a, "distance"_a, "chain"_a);
     m.def("read_words", &read_words, "values"_a, "offsets"_a, "options"_a, "map"_a.none());

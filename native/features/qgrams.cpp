@@ -80,7 +80,8 @@ void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch
     drop_repeats(values);
 }
 
-Qgrams::Qgrams(TextOptions options, uint32_t q) : normaliser_(without_punctuation(options), false), q_(q) {
+Qgrams::Qgrams(TextOptions options, uint32_t q, uint32_t every)
+    : normaliser_(without_punctuation(options), false), q_(q), every_(every) {
     for (uint32_t c = 0; c < 128; ++c) {
         white_[c] = is_white(c);
         ascii_[c] = character_hash(c);
@@ -114,6 +115,17 @@ void Qgrams::add_features() {
     const size_t before = features_.size();
     features_.resize(before + hashes_.size());
     upper_halves(hashes_.data(), hashes_.size(), features_.data() + before);
+    if (every_ > 1) sample(before);
+}
+
+void Qgrams::sample(size_t begin) {
+    size_t kept = begin;
+    for (size_t i = begin; i < features_.size(); ++i) {
+        const uint32_t feature = features_[i];
+        features_[kept] = feature;
+        kept += (feature >> 8) % every_ == 0;
+    }
+    features_.resize(kept);
 }
 
 size_t Qgrams::append(const uint8_t *text, size_t size, size_t least, std::vector<uint32_t> &out) {

@@ -16,10 +16,11 @@ namespace neardup {
 // again.
 void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch);
 
-// Holds scratch memory: one for each thread.
+// Holds scratch memory: one for each thread. With `every`, only features are taken whose upper 24 bits are
+// a multiple of it: the same ones of all texts. Low bits name slots where features are counted.
 class Qgrams {
   public:
-    Qgrams(TextOptions options, uint32_t q);
+    Qgrams(TextOptions options, uint32_t q, uint32_t every = 1);
 
     // Appends the set of a text and returns how many characters its normal form has. Of fewer than
     // `least` or q characters nothing is appended.
@@ -31,9 +32,10 @@ class Qgrams {
   private:
     const uint8_t *read(const uint8_t *p, const uint8_t *end);
     void add_features();
+    void sample(size_t begin);
 
     Normaliser normaliser_;
-    uint32_t q_;
+    uint32_t q_, every_;
     bool white_[128];
     uint64_t ascii_[128];  // hashes of characters
     std::vector<uint64_t> characters_, hashes_;  // of one piece; characters hashed

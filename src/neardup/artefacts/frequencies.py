@@ -58,16 +58,7 @@ class Grams:
         """The features of each text, sorted."""
         if self.unit == "words":
             return shingle_sets(texts, self.width, text)
-        return sampled(qgram_sets(texts, self.width, text).features, self.every)
-
-
-def sampled(sets: Ragged, every: int) -> Ragged:
-    """The same features of all texts: a share of them that their values choose. High bits do, as
-    low ones name slots."""
-    if every == 1:
-        return sets
-    taken = np.flatnonzero((sets.values >> np.uint32(8)) % np.uint32(every) == 0)
-    return Ragged(sets.values[taken], np.searchsorted(taken, sets.offsets))
+        return qgram_sets(texts, self.width, text, every=self.every).features
 
 
 def shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:

@@ -28,9 +28,12 @@ class QgramSets(NamedTuple):
     characters: npt.NDArray[np.int64]
 
 
-def qgram_sets(texts: Ragged, q: int, text: Text, least: int = 0) -> QgramSets:
-    """Texts of fewer than q, or than ``least``, characters have an empty set."""
-    values, ends, count = _native.qgram_sets(texts.values, texts.offsets, text.native(), q, least)
+def qgram_sets(texts: Ragged, q: int, text: Text, least: int = 0, every: int = 1) -> QgramSets:
+    """Texts of fewer than q, or than ``least``, characters have an empty set. One of ``every``
+    features is taken, chosen by its value: the same ones of all texts."""
+    values, ends, count = _native.qgram_sets(
+        texts.values, texts.offsets, text.native(), q, least, every
+    )
     return QgramSets(Ragged(values, ends), count)
 
 

@@ -43,16 +43,14 @@ from neardup.methods.profiles import (
     section,
     section_places,
 )
-from neardup.methods.rareshingles import (
+from neardup.methods.rarity import (
     LONE,
     NOISE,
-    NOISY,
     NOISY_DOCUMENTS,
-    NOISY_WORDS,
-    OWN_FEATURES,
-    OWN_SHARE,
     RARE,
     TEMPLATES,
+    fills_template,
+    full_of_noise,
 )
 from neardup.schema import Array, Ragged
 
@@ -164,7 +162,7 @@ class Learned:
         places, ends = section_places(evidence, self.families, WORDS)
         lone = (evidence.values[places] & np.uint64(3)) == LONE
         sizes, alone = np.diff(ends), np.diff(np.concatenate([[0], np.cumsum(lone)])[ends])
-        noisy = (sizes >= NOISY_WORDS) & (alone >= NOISY * sizes)
+        noisy = full_of_noise(sizes, alone)
         evidence.values[places[lone & np.repeat(noisy, sizes)]] |= np.uint64(NOISE)
         return evidence
 
@@ -247,6 +245,5 @@ def _held(grams: Family) -> Array:
 def _template(shingles: Family) -> Array:
     own = np.minimum(shingles.a[similarity.LONES], shingles.b[similarity.LONES])
     least = np.minimum(shingles.a[similarity.FEATURES], shingles.b[similarity.FEATURES])
-    goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= least)
-    rare = shingles.shared[similarity.RARE]
-    return np.asarray(goes_on & (rare < own) & (4 * rare < shingles.shared[similarity.FEATURES]))
+    shared = shingles.shared[similarity.FEATURES], shingles.shared[similarity.RARE]
+    return fills_template(own, least, *shared)

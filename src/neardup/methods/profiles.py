@@ -18,7 +18,7 @@ from neardup import _native
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams, sets_of_words
 from neardup.features.similarity import MEASURES, families_of
-from neardup.methods.rareshingles import COMMON, LEAST, LONE, RARE, UNIT
+from neardup.methods.rarity import COMMON, LEAST, LONE, RARE, UNIT
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.options import Text
 from neardup.text.words import word_map

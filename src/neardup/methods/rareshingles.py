@@ -32,17 +32,20 @@ from neardup.methods.method import FaintEntries, Prepared, Rarity, Scores
 from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import least_features, no_keys, prepared, read_words
+from neardup.methods.rarity import (
+    COMMON,
+    LEAST,
+    LONE,
+    NOISY_DOCUMENTS,
+    RARE,
+    TEMPLATES,
+    UNIT,
+    fills_template,
+    full_of_noise,
+)
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
-TEMPLATES = ("refuse", "accept")
-COMMON, RARE, LONE, NOISE = range(
-    4
-)  # the two lowest bits of a weight (native/features/overlap.hpp)
-UNIT = 1 << 14  # the weight of an idf of 1, before the class is put below it
-LEAST = 0.1  # of a feature that all documents have: copies of one text still resemble each other
-OWN_FEATURES, OWN_SHARE = 6, 32  # a filled template has as many of its own, one of so many
-NOISY, NOISY_WORDS, NOISY_DOCUMENTS = 0.12, 20, 1000  # words that no other document has: a scan
 FAINT_FEATURES = 5  # rare ones that a pair below the threshold has to share
 _NOTHING = np.empty(0, np.uint64)
 
@@ -216,8 +219,8 @@ class Rareshingles:
             evidence.values, evidence.offsets, weights, a, b, needed
         )
         own, sizes = np.minimum(lone[a], lone[b]), evidence.lengths
-        goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= np.minimum(sizes[a], sizes[b]))
-        template = goes_on & (rare < own) & (4 * rare < shared) & (self.templates == "refuse")
+        template = fills_template(own, np.minimum(sizes[a], sizes[b]), shared, rare)
+        template &= self.templates == "refuse"
         noisy = (noise[a] > 0) | (noise[b] > 0)
         return _Compared(common, total - common, rare_weight, rare, template, noisy)
 
@@ -234,7 +237,7 @@ def _noisy(words: Ragged, vocabulary: Frequencies) -> Array:
     lone = vocabulary.counts_of(different.values) < 2
     ends = np.concatenate([[0], np.cumsum(lone)])[different.offsets]
     sizes = different.lengths
-    return np.asarray((sizes >= NOISY_WORDS) & (np.diff(ends) >= NOISY * sizes))
+    return full_of_noise(sizes, np.diff(ends))
 
 
 def _marked(evidence: Ragged, noisy: Array) -> Ragged:

@@ -16,6 +16,7 @@ must be in the other to a good part.
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -31,7 +32,7 @@ from neardup.artefacts.model import Model, ModelNeed, load_model
 from neardup.features import similarity
 from neardup.features.similarity import Family
 from neardup.methods import seeking
-from neardup.methods.fractions import threshold_fraction
+from neardup.methods.fractions import MOST_DECIMALS, threshold_fraction
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.method import FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
@@ -101,7 +102,7 @@ class Learned:
         if self.calibrate is None:
             object.__setattr__(self, "calibrate", self.model is None)
         if self.threshold is None:
-            object.__setattr__(self, "threshold", self.discriminant.threshold)
+            object.__setattr__(self, "threshold", _written(self.discriminant.threshold))
         assert self.threshold is not None
         threshold_fraction(self.threshold)
 
@@ -224,6 +225,12 @@ class Learned:
         template = _template(families[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
         return _Compared(np.where(equal, 1.0, probability), families, template & ~equal, noisy)
+
+
+def _written(threshold: float) -> float:
+    """Rounded down to as many decimals as a threshold may have: what was at it stays above it."""
+    steps = 10**MOST_DECIMALS
+    return max(math.floor(threshold * steps), 1) / steps
 
 
 class _Compared(NamedTuple):

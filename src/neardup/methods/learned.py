@@ -229,7 +229,7 @@ class Learned:
 
 def _written(threshold: float) -> float:
     """Rounded down to as many decimals as a threshold may have: what was at it stays above it."""
-    steps = 10**MOST_DECIMALS
+    steps = float(10**MOST_DECIMALS)
     return max(math.floor(threshold * steps), 1) / steps
 
 

@@ -76,6 +76,18 @@ def of_sentences(text: str, vocabulary: Table) -> Features:
     return found
 
 
+def tuples(text: str, vocabulary: Table) -> Features:
+    """Of two words or more, heaviest first."""
+    ordered = (list(heaviest(sentence, vocabulary, 4)) for sentence in sentences(text))
+    features = {_tuple(one) for one in ordered if len(one) > 1}
+    return {feature: Entry(1 << 14, RARE) for feature in features}
+
+
+def _tuple(words: list[int]) -> int:
+    odd = 0x9E3779B97F4A7C15
+    return sum((word + 1) * odd**place for place, word in enumerate(words, 1)) % (1 << 64) >> 32
+
+
 def numbers(text: str, vocabulary: Table) -> Features:
     digits = [any(unicodedata.category(c) == "Nd" for c in w) for w in words(text, Options())]
     both = zip(word_features(text), digits, strict=True)
@@ -85,6 +97,7 @@ def numbers(text: str, vocabulary: Table) -> Features:
 OTHERS: dict[str, Callable[[str, Table], Features]] = {
     "keywords": lambda text, vocabulary: heaviest(text, vocabulary, 20),
     "sentences": of_sentences,
+    "tuples": tuples,
     "numbers": numbers,
 }
 

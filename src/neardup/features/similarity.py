@@ -22,7 +22,7 @@ from neardup.schema import Array, Ragged
 VERSION = 1  # steps when a measure changes its meaning
 FAMILIES = (
     *("words1", "words2", "words3", "words5", "chars3", "chars5", "chars8"),
-    *("keywords", "sentences", "numbers"),
+    *("keywords", "sentences", "tuples", "numbers"),
 )
 LONE = 0.5  # what a feature that no other document has counts, as in rareshingles
 MEASURES = (

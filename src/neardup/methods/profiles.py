@@ -36,6 +36,7 @@ VOCABULARY = "words1"  # keywords and numbers are words, so their frequencies ar
 FEW = 20  # in more documents than this a feature is what many have
 KEYWORDS, SENTENCE_KEYWORDS = 20, 4  # the heaviest of a document, of each sentence
 _WORD, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+_TUPLE = np.uint64(0x9E3779B97F4A7C15)  # its powers tell places apart
 
 
 def frequency_name(family: str) -> str:
@@ -147,19 +148,42 @@ def _keywords(reading: _Reading, table: Frequencies) -> Ragged:
 
 def _sentence_keywords(reading: _Reading, table: Frequencies) -> Ragged:
     """Those of each sentence, together."""
+    chosen, sentences = _of_sentences(reading, table)
+    return _united(chosen.values, np.diff(chosen.offsets[sentences]))
+
+
+def _sentence_tuples(reading: _Reading, table: Frequencies) -> Ragged:
+    """Those of a sentence as one feature, heaviest first: a word that is heavier elsewhere is no
+    longer the same. All weigh the same, as no table counts them."""
+    chosen, sentences = _of_sentences(reading, table)
+    row = np.repeat(np.arange(len(chosen)), chosen.lengths)
+    heavy = np.lexsort((chosen.values >> _WORD, -(chosen.values & _LOW).astype(np.int64), row))
+    place = (np.arange(len(row)) - chosen.offsets[row] + 1).astype(np.uint64)
+    terms = ((chosen.values[heavy] >> _WORD) + np.uint64(1)) * _TUPLE**place
+    ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    sums = ends[chosen.offsets]
+    features = np.diff(sums)[chosen.lengths > 1] & ~_LOW
+    lengths = np.concatenate([[0], np.cumsum(chosen.lengths > 1)])[sentences]
+    return _united(features | np.uint64(UNIT << 2 | RARE), np.diff(lengths))
+
+
+def _of_sentences(reading: _Reading, table: Frequencies) -> tuple[Ragged, Array]:
+    """Keywords of every sentence, and where the sentences of each document end."""
     texts = reading.texts
     ends, sentences = _native.sentences(texts.values, texts.offsets)
     begin = texts.offsets[0]  # a slice begins later, and ends are counted from there
     words = _words(Ragged(texts.values[begin:], ends), reading.text)
-    chosen = _heaviest(words, table, SENTENCE_KEYWORDS)
-    # The heaviest of a feature that several sentences have.
-    documents = np.repeat(np.arange(len(sentences) - 1), np.diff(chosen.offsets[sentences]))
-    order = np.lexsort((chosen.values, documents))
-    values, documents = chosen.values[order], documents[order]
+    return _heaviest(words, table, SENTENCE_KEYWORDS), sentences
+
+
+def _united(values: Array, lengths: Array) -> Ragged:
+    """Each feature of a document once: the heaviest of its entries."""
+    documents = np.repeat(np.arange(len(lengths)), lengths)
+    order = np.lexsort((values, documents))
+    values, documents = values[order], documents[order]
     last = np.ones(len(values), np.bool_)
     last[:-1] = (values[1:] >> _WORD != values[:-1] >> _WORD) | (documents[1:] != documents[:-1])
-    counts = np.bincount(documents[last], minlength=len(sentences) - 1)
-    return Ragged(values[last], offsets_of(counts))
+    return Ragged(values[last], offsets_of(np.bincount(documents[last], minlength=len(lengths))))
 
 
 def _heaviest(words: Ragged, table: Frequencies, most: int) -> Ragged:
@@ -213,5 +237,6 @@ def _number_hashes(reading: _Reading) -> Array:
 _OTHERS: dict[str, Callable[[_Reading, Frequencies], Ragged]] = {
     "keywords": _keywords,
     "sentences": _sentence_keywords,
+    "tuples": _sentence_tuples,
     "numbers": _numbers,
 }

@@ -71,7 +71,7 @@ def _general() -> Model:
 
 
 @functools.lru_cache(maxsize=8)
-def _read(path: str, *file: int) -> Model:  # noqa: ARG001: tells files of one name apart
+def _read(path: str, *_: int) -> Model:
     return load_model(Path(path))
 
 

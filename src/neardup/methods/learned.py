@@ -62,14 +62,27 @@ HELD = 0.4  # of the grams of the smaller of two clean documents, that the other
 NEARLY = 0.1  # how probable a pair of clean documents must be that passes by standing out
 
 
-@functools.lru_cache(maxsize=8)
 def model_at(path: str | None) -> Model:
-    """The general model, or one from a file, read once."""
-    if path is not None:
-        return load_model(Path(path))
+    """The general model, or one from a file, read once; another file of that name is read again."""
+    if path is None:
+        return _general()
+    try:
+        there = Path(path).stat()
+    except OSError:
+        return load_model(Path(path))  # says what is wrong
+    return _read(path, there.st_dev, there.st_ino, there.st_mtime_ns, there.st_size)
+
+
+@functools.cache
+def _general() -> Model:
     shipped = resources.files("neardup") / "models" / "general.arrow"
     with resources.as_file(shipped) as file:
         return load_model(file)
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: str, *_: int) -> Model:
+    return load_model(Path(path))
 
 
 @dataclass(frozen=True)
@@ -229,7 +242,7 @@ class Learned:
 
 def _written(threshold: float) -> float:
     """Rounded down to as many decimals as a threshold may have: what was at it stays above it."""
-    steps = float(10**MOST_DECIMALS)
+    steps: int = 10**MOST_DECIMALS
     return max(math.floor(threshold * steps), 1) / steps
 
 

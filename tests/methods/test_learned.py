@@ -1,0 +1,230 @@
+"""A model decides: its word on every pair that meets, on noise, and through the commands."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from artefacts.models import model as made_by_hand
+from evaluation.training.labelled import collection
+from neardup import api as nd
+from neardup.artefacts.artefact import Artefacts, resolved
+from neardup.artefacts.discriminants import Linear
+from neardup.artefacts.frequencies import Frequencies, Grams
+from neardup.artefacts.model import Model
+from neardup.errors import SettingsError
+from neardup.features import similarity
+from neardup.methods import seeking
+from neardup.methods.learned import Learned
+from neardup.methods.method import Prepared
+from neardup.methods.rareshingles import COMMON, LONE, RARE
+from neardup.planting.plant import planted
+from neardup.schema import Ragged, offsets_of
+from neardup.testing import batch
+from neardup.text.options import Text
+from planting.test_plant import documents
+from quality.extraction import rows
+
+MEASURES = ("chars8_known", "words3_jaccard")
+LONG = " ".join(f"line{i} of the page" for i in range(30))
+CHANGED = LONG.replace("line7 ", "other ")
+# Of keys, then of evidence.
+GOLDEN = [
+    "82478c858bc28b99",
+    "baf897c790d37702",
+    "5df80d8fd7aff6de",
+    "bb2e7c214b6211d7",
+]
+
+
+def model(weights: Sequence[float] = (4.0, 2.0), b: float = -2.5) -> Model:
+    return replace(made_by_hand(Linear(np.array(weights), b), MEASURES), threshold=0.7)
+
+
+@pytest.fixture
+def method(tmp_path: Path) -> Learned:
+    model().save(tmp_path / "m.arrow")
+    return Learned(str(tmp_path / "m.arrow"))
+
+
+def signed(method: Learned, texts: list[str]) -> tuple[Prepared, Artefacts]:
+    artefacts = resolved(method.needs, batch(texts))
+    return method.prepare(batch(texts), artefacts), artefacts
+
+
+def all_pairs(count: int) -> tuple[Any, Any]:
+    return np.triu_indices(count, 1)
+
+
+def test_golden_keys_and_evidence(method: Learned) -> None:
+    """Not a bit may change: stored signatures must stay readable."""
+    made, _ = signed(method, [LONG, CHANGED])
+    digests = [
+        hashlib.sha256(part.astype("<u8").tobytes()).hexdigest()[:16]
+        for ragged in (made.keys, made.evidence)
+        for part in (ragged[0], ragged[1])
+    ]
+    assert digests == GOLDEN
+
+
+def test_the_score_is_the_probability_of_the_vector(method: Learned) -> None:
+    texts = [doc["text"] for doc in collection()]
+    made, _ = signed(method, texts)
+    a, b = all_pairs(len(texts))
+    x = similarity.vectors(made.evidence, a, b, method.measures)
+    x = x[:, [method.measures.index(name) for name in MEASURES]]
+    expected = 1 / (1 + np.exp(-(2.0 * (x @ [4.0, 2.0] - 2.5) + 0.5)))
+    found = method.score(made.evidence, a, b)
+    np.testing.assert_allclose(found.score, expected, rtol=1e-12)
+    accepting = replace(method, templates="accept").score(made.evidence, a, b)
+    assert (accepting.passed == (found.score >= 0.7)).all()
+    assert accepting.passed.any()
+    assert not (found.passed & ~accepting.passed).any()
+    assert (accepting.passed & ~found.passed).sum() == found.refused
+
+
+def test_a_model_that_was_trained_again_is_read_again(method: Learned) -> None:
+    assert method.model is not None
+    model(weights=(1.0, 0.0)).save(Path(method.model))
+    again = Learned(method.model)
+    assert again.discriminant.digest != method.discriminant.digest
+    assert again.discriminant is Learned(method.model).discriminant
+
+
+def test_filled_templates_are_refused_and_copies_are_not() -> None:
+    notice = " ".join(f"notice{i}" for i in range(60))
+    stubs = [f"{notice} {' '.join(f'story{d}word{i}' for i in range(12))}" for d in range(30)]
+    article = [f"line{i}" for i in range(80)]
+    copies = [" ".join([*article[:d], f"other{d}", *article[d + 1 :]]) for d in range(30)]
+    refused = nd.dedup([*stubs, *copies], method="learned")
+    assert set(refused.duplicates["kept_id"].to_pylist()) == {"input:31"}
+    assert refused.counts.duplicates == 29
+    accepting = Learned(calibrate=False, templates="accept")
+    assert nd.dedup([*stubs, *copies], method=accepting).counts.duplicates == 58
+
+
+def test_short_documents_are_duplicates_of_equal_ones_only() -> None:
+    short = "a note of a few words"
+    texts = [short, short, f"{short} more", LONG, LONG.upper(), "", " "]
+    pairs = nd.find(texts, method="learned").pairs.to_pylist()
+    assert {(row["a"], row["b"], row["score"]) for row in pairs} == {
+        ("input:1", "input:2", 1.0),
+        ("input:4", "input:5", 1.0),
+        ("input:6", "input:7", 1.0),
+    }
+
+
+def ragged(parts: list[Any], dtype: Any) -> Ragged:
+    return Ragged(np.concatenate(parts).astype(dtype), offsets_of(np.array([*map(len, parts)])))
+
+
+def with_gram(profile: Any, families: tuple[str, ...], weight: int, sort: int) -> Any:
+    """The profile and one gram more, the last one of the last family."""
+    heads = profile[: len(families)].copy()
+    heads[-1] += 1
+    last = np.array([0xFFFFFFFF << 32 | weight << 2 | sort], np.uint64)
+    return np.concatenate([heads, profile[len(families) :], last])
+
+
+some_words = st.lists(st.sampled_from([f"word{i}" for i in range(12)]), min_size=1, max_size=40)
+
+
+@given(some_words, some_words, st.integers(1, 1 << 20), st.sampled_from([RARE, COMMON, LONE]))
+@settings(max_examples=40)
+def test_one_more_gram_in_common_never_scores_lower(
+    one: list[str], other: list[str], weight: int, sort: int
+) -> None:
+    method = Learned(min_words=0)
+    assert method.families[-1] == "chars8"
+    evidence = signed(method, [" ".join(one), " ".join(other)])[0].evidence
+    nearer = [with_gram(evidence[i], method.families, weight, sort) for i in (0, 1)]
+    both = Ragged.concat([evidence, ragged(nearer, np.uint64)], np.uint64)
+    before, after = method.score(both, np.array([0, 2]), np.array([1, 3])).score
+    assert after >= before
+
+
+def scored_pairs(method: Learned, texts: list[str]) -> set[tuple[int, int]]:
+    """Twin of a run: every pair is scored."""
+    evidence = signed(method, texts)[0].evidence
+    a, b = all_pairs(len(texts))
+    passed = method.score(evidence, a, b).passed
+    return {*zip(a[passed].tolist(), b[passed].tolist(), strict=True)}
+
+
+def found_pairs(method: Learned, texts: list[str]) -> set[tuple[int, int]]:
+    pairs = nd.find(texts, method=method).pairs
+    sides = (pairs[side].to_pylist() for side in ("a", "b"))
+    numbers = [[int(id.removeprefix("input:")) - 1 for id in side] for side in sides]
+    return {(min(pair), max(pair)) for pair in zip(*numbers, strict=True)}
+
+
+def test_documents_that_should_meet_do() -> None:
+    """Whatever was done to a copy: of pairs that share what is stated none is missed, and hardly
+    one of the others."""
+    docs = documents(150)
+    texts = [*(doc["text"] for doc in docs), *planted(docs, per_edit=4)["text"].to_pylist()]
+    method = Learned(calibrate=False)
+    there, found = scored_pairs(method, texts), found_pairs(method, texts)
+    assert len(there) > 200
+    assert found <= there
+    assert len(there - found) <= 0.01 * len(there)
+    evidence = signed(method, texts)[0].evidence
+    for a, b in there - found:
+        families = similarity.compared(evidence, np.array([a]), np.array([b]), method.families)
+        assert similarity.measured(families, ["chars8_jaccard"])[0, 0] < seeking.LEAST_SHARE
+
+
+@pytest.mark.parametrize("share", [seeking.LEAST_SHARE, 0.1, 0.05])
+def test_the_miss_rate_is_at_most_the_stated_one(share: float) -> None:
+    """Pairs of sets of rare grams, of which a known share is common."""
+    draw, trials, size = np.random.default_rng(2), 600, 300
+    common = round(size * 2 * share / (1 + share))
+    table = Frequencies(np.full(1 << 12, 2, np.uint16), 1000, Grams(8, "characters", 4), Text())
+    sets = []
+    for _ in range(trials):
+        grams = draw.integers(0, 1 << 32, 2 * size - common, np.uint32)
+        sets += [np.sort(grams[:size]), np.sort(grams[size - common :])]
+    keys, _ = seeking.keys_of(ragged(sets, np.uint32), table)
+    shared = [len(np.intersect1d(keys[i], keys[i + 1])) for i in range(0, 2 * trials, 2)]
+    missed = np.mean(np.array(shared) < seeking.LEAST_SHARED)
+    stated = sum(
+        comb(seeking.RARE_KEYS, n) * share**n * (1 - share) ** (seeking.RARE_KEYS - n)
+        for n in range(seeking.LEAST_SHARED)
+    )
+    assert missed <= stated + 3 * (stated / trials) ** 0.5
+    assert share != seeking.LEAST_SHARE or stated == pytest.approx(Learned.miss_rate)
+
+
+def press(data: Path, count: int) -> list[dict[str, str]]:
+    """Articles of which none is known to resemble another by 0.3 or more."""
+    folder = data / "press_de"
+    alike = {row[side] for row in rows(folder / "silver_jaccard.jsonl.zst") for side in "ab"}
+    alone = [doc for doc in rows(folder / "docs.jsonl.zst") if doc["id"] not in alike]
+    return [{"id": doc["id"], "text": doc["text"]} for doc in alone[:: len(alone) // count][:count]]
+
+
+def test_copies_with_every_fifth_character_wrong_are_found(data: Path) -> None:
+    docs = press(data, 1000)
+    copies = planted(docs, ["ocr=0.2", "scan=0.2", "typing=0.2"], 30).to_pylist()
+    of = {copy["id"]: copy["of"] for copy in copies}
+    given = [*docs, *({"id": copy["id"], "text": copy["text"]} for copy in copies)]
+    pairs = nd.find(given, method="learned").pairs.to_pylist()
+    about = [(row["a"], row["b"]) for row in pairs if row["a"] in of or row["b"] in of]
+    right = sum(of.get(a, a) == of.get(b, b) for a, b in about)
+    assert right >= 0.9 * len(of)
+    assert right >= 0.9 * len(about)
+
+
+def test_parameters_that_cannot_be() -> None:
+    for wrong in ({"templates": "maybe"}, {"min_words": -1}, {"threshold": 1.5}):
+        with pytest.raises(SettingsError):
+            Learned(**wrong)  # type: ignore[arg-type]

@@ -72,8 +72,9 @@ if TYPE_CHECKING:
     "--max-pairs",
     metavar="N",
     type=int,
-    default=4000,
-    help="Beyond it, pairs are drawn.  [default: 4000]",
+    default=40_000,
+    help="Beyond it, pairs are drawn. At most 4,000 are fitted to, the others calibrate.  "
+    "[default: 40000]",
 )
 @click.option("--text", metavar="COL", default="text", help="The column of the text.")
 @click.option(

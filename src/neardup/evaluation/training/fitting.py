@@ -20,6 +20,7 @@ from neardup.evaluation.training.kinds import Kind, Parameters
 from neardup.evaluation.training.scores import best_cut, fit_platt, log_loss
 from neardup.schema import Array
 
+FIT_PAIRS = 4000  # one fit takes so many of those it is given; all of them calibrate it
 GRID_PAIRS = 1500  # parameters are chosen on so many: they hardly change with more
 
 
@@ -51,13 +52,13 @@ class Fitted:
 
 
 def machine_of(kind: Kind, data: Data, columns: Sequence[int], given: Parameters) -> Machine:
-    chosen = tuple(columns)
-    x = data.x[:, chosen]
+    chosen, some = tuple(columns), data.balanced(FIT_PAIRS, 0)
+    x = some.x[:, chosen]
     center, scale = np.zeros(len(chosen)), np.ones(len(chosen))
     if kind.scales:
         center, spread = x.mean(axis=0), x.std(axis=0)
         scale = np.where(spread > 1e-6, spread, 1.0)  # what never varies is left as it is
-    return Machine(chosen, center, scale, kind.fit((x - center) / scale, data.y, given))
+    return Machine(chosen, center, scale, kind.fit((x - center) / scale, some.y, given))
 
 
 def out_of_fold(
@@ -95,7 +96,7 @@ def _chosen(
 ) -> tuple[Parameters, Floats | None]:
     """The parameters of the grid with the least log-loss in inner folds, of equals the first, which
     is the simplest; and their scores out of fold, where they are those of all pairs."""
-    some = data.drawn(GRID_PAIRS, seed)
+    some = data.balanced(FIT_PAIRS, 0).drawn(GRID_PAIRS, seed)
     folds = folds_of(some, INNER, seed)
     grid = kind.grid(len(columns))
     scores = [out_of_fold(kind, some, columns, given, folds) for given in grid]

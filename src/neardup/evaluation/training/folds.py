@@ -71,17 +71,23 @@ def _divided(data: Data, count: int, seed: int) -> Folds:
     packing = _Packing(data, count)
     fold = np.full(len(documents), -1, np.int64)
     sizes = np.bincount(part[a])
+    rows_of, members_of = _by_part(part[a], len(sizes)), _by_part(part, len(sizes))
     order = draw.permutation(len(sizes))
     for one in order[np.argsort(-sizes[order], kind="stable")].tolist():
-        rows = np.flatnonzero(part[a] == one)
+        rows, members = rows_of[one], members_of[one]
         if sizes[one] * count > ROOM * len(data):
-            members = np.flatnonzero(part == one)
             times = np.where(data.y[rows] == 1, BOND, 1)
             fold[members] = _spread(members, a[rows].repeat(times), b[rows].repeat(times), count)
             packing.count(data.y[rows], fold[a[rows]])
         else:
-            fold[part == one] = packing.place(data.y[rows])
+            fold[members] = packing.place(data.y[rows])
     return Folds(np.stack([fold[a], fold[b]], axis=1), count)
+
+
+def _by_part(part: Array, count: int) -> list[Array]:
+    """The places of each part, in order."""
+    order = np.argsort(part, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(part, minlength=count))[:-1])
 
 
 class _Packing:

@@ -44,6 +44,8 @@ def _about(model: Model, told: Told) -> Section:
     if unused := dict(told.get("unused", {})):
         listed = ", ".join(f"{count:,} {why}" for why, count in unused.items())
         paragraphs.append(f"Labelled pairs that could not be used: {listed}.")
+    if "pairs" in told and (fitted := told.get("fitted", told["pairs"])) < told["pairs"]:
+        paragraphs.append(f"Fitted to {fitted:,} of them; all set the probability and the cut.")
     if left := told.get("left_out"):
         paragraphs.append(f"{many(left, 'more labelled pair')} were left out: --max-pairs.")
     paragraphs.append(f"digest {model.digest}")

@@ -108,6 +108,7 @@ class Learned:
     confirms_copies: ClassVar[bool] = False
     miss_rate: ClassVar[float] = seeking.MISS_RATE
     least_shared: ClassVar[int] = seeking.LEAST_SHARED
+    follows: ClassVar[dict[str, tuple[str, ...]]] = {"model": ("threshold", "calibrate")}
 
     def __post_init__(self) -> None:
         require_one_of(TEMPLATES, self, "templates")

@@ -85,6 +85,9 @@ def changed(method: Method, parameters: dict[str, Any]) -> Method:
     if not parameters:
         return method
     values = _values(type(method), parameters, method.name, method)
+    for leader in values.keys() & getattr(method, "follows", {}).keys():
+        for follower in method.follows[leader]:  # type: ignore[attr-defined]  # just seen
+            values.setdefault(follower, None)
     made: Method = dataclasses.replace(method, **values)  # type: ignore[type-var]  # by contract
     return made
 

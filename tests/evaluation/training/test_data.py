@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.fitting import FIT_PAIRS, fit
-from neardup.evaluation.training.kinds import KINDS, one_thread
+from neardup.evaluation.training.fitting import fit
+from neardup.evaluation.training.kinds import FEW_PAIRS, KINDS, one_thread
 from neardup.evaluation.training.scores import f1
 
 sizes = st.lists(st.integers(1, 9), min_size=1, max_size=12)
@@ -43,7 +43,7 @@ def test_half_are_duplicates_and_clusters_take_turns(
 
 def test_many_pairs_of_which_few_are_duplicates_give_a_cut_for_such_pairs() -> None:
     draw = np.random.default_rng(0)
-    count = 3 * FIT_PAIRS
+    count = 3 * FEW_PAIRS
     y = (draw.random(count) < 0.02).astype(np.int64)
     x = draw.normal(0.3 + 0.25 * y[:, None], 0.1, (count, 2))
     data = Data(2 * np.arange(count), 2 * np.arange(count) + 1, y, x)

@@ -16,11 +16,10 @@ from neardup.artefacts.discriminants import Discriminant
 from neardup.artefacts.model import Platt
 from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.folds import INNER, Folds, folds_of
-from neardup.evaluation.training.kinds import Kind, Parameters
+from neardup.evaluation.training.kinds import FEW_PAIRS, Kind, Parameters
 from neardup.evaluation.training.scores import best_cut, fit_platt, log_loss
 from neardup.schema import Array
 
-FIT_PAIRS = 4000  # one fit takes so many of those it is given; all of them calibrate it
 GRID_PAIRS = 1500  # parameters are chosen on so many: they hardly change with more
 
 
@@ -52,7 +51,7 @@ class Fitted:
 
 
 def machine_of(kind: Kind, data: Data, columns: Sequence[int], given: Parameters) -> Machine:
-    chosen, some = tuple(columns), data.balanced(FIT_PAIRS, 0)
+    chosen, some = tuple(columns), data.balanced(kind.most, 0)
     x = some.x[:, chosen]
     center, scale = np.zeros(len(chosen)), np.ones(len(chosen))
     if kind.scales:
@@ -96,7 +95,7 @@ def _chosen(
 ) -> tuple[Parameters, Floats | None]:
     """The parameters of the grid with the least log-loss in inner folds, of equals the first, which
     is the simplest; and their scores out of fold, where they are those of all pairs."""
-    some = data.balanced(FIT_PAIRS, 0).drawn(GRID_PAIRS, seed)
+    some = data.balanced(FEW_PAIRS, 0).drawn(GRID_PAIRS, seed)
     folds = folds_of(some, INNER, seed)
     grid = kind.grid(len(columns))
     scores = [out_of_fold(kind, some, columns, given, folds) for given in grid]

@@ -2,7 +2,7 @@
 
 scikit-learn fits them; what it found is taken over as plain arrays, so that it is not needed to use
 a model. Everything runs in one thread: sums of several would depend on their number. Classes weigh
-alike in the machines; trees learn probabilities and need no weights, which would make them slow.
+alike in ``rbf``, which is fitted to a balanced choice; the others take pairs as they come.
 """
 
 from __future__ import annotations
@@ -21,19 +21,23 @@ from neardup.errors import MissingExtraError
 from neardup.schema import Array
 
 Parameters = Mapping[str, float]
+FEW_PAIRS = 4000  # a kernel of more takes minutes
+MOST_ROUNDS = 1000
 MOST_STEPS = 500_000  # of the optimiser: without a limit, hopeless labels could keep it for hours
 
 
 class Kind(NamedTuple):
     """``grid``: the parameters that are tried, given the number of measures. ``estimator`` is what
     scikit-learn fits with them, given the numbers of pairs and measures; ``taken`` is what it then
-    knows. ``scales``: whether it works on scaled measures."""
+    knows. ``scales``: whether it works on scaled measures. ``most``: pairs that one fit takes of
+    those it is given."""
 
     name: str
     grid: Callable[[int], list[Parameters]]
     estimator: Callable[[Parameters, int, int], Any]
     taken: Callable[[Any], Discriminant]
     scales: bool
+    most: int
 
     def fit(self, z: Floats, y: Array, parameters: Parameters) -> Discriminant:
         with warnings.catch_warnings():
@@ -61,18 +65,16 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def _svm(parameters: Parameters, kernel: str) -> Any:
-    from sklearn.svm import SVC
-
-    return SVC(kernel=kernel, class_weight="balanced", max_iter=MOST_STEPS, **parameters)
-
-
 def _linear(parameters: Parameters, _pairs: int, _measures: int) -> Any:
-    return _svm(parameters, "linear")
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(dual=False, max_iter=MOST_ROUNDS, **parameters)
 
 
 def _rbf(parameters: Parameters, _pairs: int, _measures: int) -> Any:
-    return _svm(parameters, "rbf")
+    from sklearn.svm import SVC
+
+    return SVC(kernel="rbf", class_weight="balanced", max_iter=MOST_STEPS, **parameters)
 
 
 def _trees(parameters: Parameters, pairs: int, measures: int) -> Any:
@@ -139,8 +141,8 @@ def _trees_grid(_measures: int) -> list[Parameters]:
 KINDS = {
     one.name: one
     for one in (
-        Kind("linear", _linear_grid, _linear, _linear_of, scales=True),
-        Kind("rbf", _rbf_grid, _rbf, _rbf_of, scales=True),
-        Kind("trees", _trees_grid, _trees, _trees_of, scales=False),
+        Kind("linear", _linear_grid, _linear, _linear_of, scales=True, most=200_000),
+        Kind("rbf", _rbf_grid, _rbf, _rbf_of, scales=True, most=FEW_PAIRS),
+        Kind("trees", _trees_grid, _trees, _trees_of, scales=False, most=200_000),
     )
 }

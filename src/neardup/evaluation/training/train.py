@@ -13,9 +13,9 @@ from neardup.errors import InputError, SettingsError
 from neardup.evaluation.training.choosing import Step, choose_measures
 from neardup.evaluation.training.curve import learning_curve
 from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.fitting import FIT_PAIRS, Fitted, choose_parameters, fit
+from neardup.evaluation.training.fitting import Fitted, choose_parameters, fit
 from neardup.evaluation.training.folds import OUTER, folds_of
-from neardup.evaluation.training.kinds import KINDS, Kind, check_extra, one_thread
+from neardup.evaluation.training.kinds import FEW_PAIRS, KINDS, Kind, check_extra, one_thread
 from neardup.evaluation.training.material import Material
 from neardup.evaluation.training.scores import best_cut, log_loss
 from neardup.evaluation.training.validation import (
@@ -59,7 +59,7 @@ def train(
         "others": data.negatives,
         "documents": data.documents,
         "left_out": len(material.data) - len(data),
-        "fitted": min(len(data), FIT_PAIRS),
+        "fitted": min(len(data), KINDS[fitted.machine.discriminant.kind].most),
         "seed": seed,
         "chosen_by": "cross-validation" if kind == AUTO else "the user",
         "parameters": dict(fitted.parameters),
@@ -112,7 +112,7 @@ class _Training:
 
     def _needed(self, kind: Kind) -> tuple[tuple[int, ...], list[Step]]:
         self.told.stage("choosing", unit="trials")
-        data = self.data.balanced(FIT_PAIRS, 0).drawn(CHOOSING_PAIRS, self.seed)
+        data = self.data.balanced(FEW_PAIRS, 0).drawn(CHOOSING_PAIRS, self.seed)
         parameters = choose_parameters(kind, data, self.columns, self.seed)
         return choose_measures(kind, data, self.names, parameters, self.seed, self.told.advance)
 

@@ -24,7 +24,7 @@ from neardup.artefacts.model import Model
 from neardup.errors import SettingsError
 from neardup.features import similarity
 from neardup.methods import seeking
-from neardup.methods.learned import HELD, NEARLY, Learned
+from neardup.methods.learned import NEARLY, Learned
 from neardup.methods.method import Prepared
 from neardup.methods.rareshingles import COMMON, LONE, RARE
 from neardup.planting.plant import planted
@@ -77,17 +77,12 @@ def test_golden_keys_and_evidence(method: Learned) -> None:
 
 
 def test_the_score_is_the_probability_of_the_vector(method: Learned) -> None:
-    """Of so few documents none is noisy; those that share a quotation alone score low."""
     texts = [doc["text"] for doc in collection()]
     made, _ = signed(method, texts)
     a, b = all_pairs(len(texts))
     x = similarity.vectors(made.evidence, a, b, method.measures)
     x = x[:, [method.measures.index(name) for name in MEASURES]]
     expected = 1 / (1 + np.exp(-(2.0 * (x @ [4.0, 2.0] - 2.5) + 0.5)))
-    grams = similarity.compared(made.evidence, a, b, method.families)["chars8"]
-    smaller = np.minimum(grams.a[similarity.FEATURES], grams.b[similarity.FEATURES])
-    quoting = grams.shared[similarity.FEATURES] < HELD * smaller
-    expected = np.where(quoting, np.minimum(expected, NEARLY / 2), expected)
     found = method.score(made.evidence, a, b)
     np.testing.assert_allclose(found.score, expected, rtol=1e-12)
     accepting = replace(method, templates="accept").score(made.evidence, a, b)
@@ -95,6 +90,16 @@ def test_the_score_is_the_probability_of_the_vector(method: Learned) -> None:
     assert accepting.passed.any()
     assert not (found.passed & ~accepting.passed).any()
     assert (accepting.passed & ~found.passed).sum() == found.refused
+
+
+def test_who_shares_a_quotation_only_is_no_duplicate_to_the_general_model() -> None:
+    """Without the rule all that is known of the two would be the same."""
+    words = [hashlib.sha256(bytes([i])).hexdigest()[:8] for i in range(240)]
+    one, quotation, other = (" ".join(words[i:j]) for i, j in ((0, 100), (100, 140), (140, 240)))
+    made, _ = signed(Learned(), [f"{one} {quotation}", f"{quotation} {other}"])
+    found = Learned().score(made.evidence, np.array([0]), np.array([1]))
+    assert not found.passed.any()
+    assert (found.score <= NEARLY / 2).all()
 
 
 def test_a_model_that_was_trained_again_is_read_again(method: Learned) -> None:

@@ -9,8 +9,8 @@ asks, pass where they stand out from all other neighbours of theirs.
 
 Two documents that share only what many have, and each go on with words of their own, fill the same
 template with other content: they are refused, however alike (docs/decisions/0014). And clean
-documents that share a quotation, and nothing else that others know, are none: what the smaller has
-must be in the other to a good part.
+documents that share a quotation, and nothing else that others know, are none to the general model:
+what the smaller has must be in the other to a good part. What labels taught is not overruled so.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class Learned:
         )
         marked = self._noisy(evidence)
         noisy = marked[a] | marked[b]
-        quoting = ~noisy & (_held(families[GRAMS]) < HELD)
+        quoting = ~noisy & (_held(families[GRAMS]) < HELD) & (self.model is None)
         probability = np.where(quoting, np.minimum(probability, NEARLY / 2), probability)
         template = _template(families[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure

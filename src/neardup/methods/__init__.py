@@ -7,6 +7,7 @@
 - on sets: ``overlap`` (measures, prefixes), ``minhash`` (values, bands); of ``shingles`` alone:
   ``sketches`` (samples, also for ``supershingles``), ``weighted``
 - on idf: ``idf_terms`` (table, terms, lexicon), ``vectors`` (measures on weighted sets)
-- on rarity: ``rarity`` (classes, noise, templates); ``profiles`` and ``seeking`` are of ``learned``
+- on rarity: ``rarity`` (classes, noise, templates); ``profiles``, ``seeking``, ``trained`` are of
+  ``learned``
 - ``bit_tables`` is of ``simhash``, ``plane_tables`` of ``semantic``, ``parts`` of ``combined``
 """

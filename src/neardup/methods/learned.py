@@ -16,10 +16,7 @@ what the smaller has must be in the other to a good part. What labels taught is 
 from __future__ import annotations
 
 import functools
-import math
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -28,11 +25,11 @@ import pyarrow as pa
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies
-from neardup.artefacts.model import Model, ModelNeed, load_model
+from neardup.artefacts.model import Model, ModelNeed
 from neardup.features import similarity
 from neardup.features.similarity import Family
 from neardup.methods import seeking
-from neardup.methods.fractions import MOST_DECIMALS, threshold_fraction
+from neardup.methods.fractions import threshold_fraction
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.method import FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
@@ -53,6 +50,7 @@ from neardup.methods.rarity import (
     fills_template,
     full_of_noise,
 )
+from neardup.methods.trained import cut_of, model_at
 from neardup.schema import Array, Ragged
 
 GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # sought by; noise is told by; templates by
@@ -60,29 +58,6 @@ ALWAYS = (f"{GRAMS}_known", "length_ratio", f"{SHINGLES}_known")  # one measure 
 FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
 HELD = 0.4  # of the grams of the smaller of two clean documents, that the other must have
 NEARLY = 0.1  # how probable a pair of clean documents must be that passes by standing out
-
-
-def model_at(path: str | None) -> Model:
-    """The general model, or one from a file, read once; another file of that name is read again."""
-    if path is None:
-        return _general()
-    try:
-        there = Path(path).stat()
-    except OSError:
-        return load_model(Path(path))  # says what is wrong
-    return _read(path, there.st_dev, there.st_ino, there.st_mtime_ns, there.st_size)
-
-
-@functools.cache
-def _general() -> Model:
-    shipped = resources.files("neardup") / "models" / "general.arrow"
-    with resources.as_file(shipped) as file:
-        return load_model(file)
-
-
-@functools.lru_cache(maxsize=8)
-def _read(path: str, *_: int) -> Model:
-    return load_model(Path(path))
 
 
 @dataclass(frozen=True)
@@ -116,7 +91,7 @@ class Learned:
         if self.calibrate is None:
             object.__setattr__(self, "calibrate", self.model is None)
         if self.threshold is None:
-            object.__setattr__(self, "threshold", _written(self.discriminant.threshold))
+            object.__setattr__(self, "threshold", cut_of(self.discriminant))
         assert self.threshold is not None
         threshold_fraction(self.threshold)
 
@@ -239,12 +214,6 @@ class Learned:
         template = _template(families[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
         return _Compared(np.where(equal, 1.0, probability), families, template & ~equal, noisy)
-
-
-def _written(threshold: float) -> float:
-    """Rounded down to as many decimals as a threshold may have: what was at it stays above it."""
-    steps: int = 10**MOST_DECIMALS
-    return max(math.floor(threshold * steps), 1) / steps
 
 
 class _Compared(NamedTuple):

@@ -1,0 +1,40 @@
+"""Which model a method takes: the general one that comes with the package, or one from a file."""
+
+from __future__ import annotations
+
+import functools
+import math
+from importlib import resources
+from pathlib import Path
+
+from neardup.artefacts.model import Model, load_model
+from neardup.methods.fractions import MOST_DECIMALS
+
+
+def model_at(path: str | None) -> Model:
+    """The general model, or one from a file, read once; another file of that name is read again."""
+    if path is None:
+        return _general()
+    try:
+        there = Path(path).stat()
+    except OSError:
+        return load_model(Path(path))  # says what is wrong
+    return _read(path, there.st_dev, there.st_ino, there.st_mtime_ns, there.st_size)
+
+
+@functools.cache
+def _general() -> Model:
+    shipped = resources.files("neardup") / "models" / "general.arrow"
+    with resources.as_file(shipped) as file:
+        return load_model(file)
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: str, *_: int) -> Model:
+    return load_model(Path(path))
+
+
+def cut_of(model: Model) -> float:
+    """Rounded down to as many decimals as a threshold may have: what was at it stays above it."""
+    steps: int = 10**MOST_DECIMALS
+    return max(math.floor(model.threshold * steps), 1) / steps

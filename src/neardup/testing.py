@@ -110,10 +110,13 @@ def _decisions(texts: list[str], method: Method) -> list[str]:
 
 
 def least_score(method: Method, result: Result) -> float:
-    """Of any pair of the run: the threshold, or where a calibrated run put the lowest cut."""
+    """Of any pair of the run: the threshold, or where a calibrated run put the lowest cut. Who has
+    another scale for what stands out may show any score of such a pair."""
     found = result.artefacts.get("calibration")
     if not isinstance(method, CalibratedMethod) or not isinstance(found, Calibration):
         return method.threshold
+    if len(found.cuts) and method.faint_limit(0.0) > 0:
+        return 0.0
     return float(min([found.threshold, *found.cuts.tolist()]))
 
 

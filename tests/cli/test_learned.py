@@ -41,7 +41,7 @@ def test_from_labels_to_pairs_by_commands(place: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        ("none.arrow", "The model none.arrow cannot be read: No such file"),
+        ("none.arrow", "none.arrow cannot be read: No such file"),
         ("docs.jsonl", "docs.jsonl is no model"),
         ("older.arrow", "was trained on version 99 of the measures"),
     ],
@@ -68,7 +68,10 @@ def test_an_index_says_that_its_model_is_gone_and_goes_on_when_it_is_back(
     assert run("index", "build", "x.db", "docs.jsonl", *options).exit_code == 0
     (place / "m.arrow").rename(place / "away.arrow")
     done = run("index", "check", "x.db", "docs.jsonl")
-    assert (done.exit_code, "The model m.arrow cannot be read" in done.stderr) == (1, True)
+    assert (done.exit_code, "m.arrow cannot be read" in done.stderr) == (1, True)
+    model(weights=(4.0, 2.5)).save(place / "m.arrow")
+    done = run("index", "check", "x.db", "docs.jsonl")
+    assert (done.exit_code, "is not the one that was decided by" in done.stderr) == (1, True)
     (place / "away.arrow").rename(place / "m.arrow")
     back = run("index", "check", "x.db", "docs.jsonl")
     assert back.exit_code == 0, back.output

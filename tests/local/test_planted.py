@@ -107,7 +107,9 @@ def believed(copies: list[float], traps: list[float], between: int = 0) -> Calib
     digests = np.arange(len(scores) + 1, dtype=np.uint64)
     known = KnownScores(np.array(copies), np.array(traps))
     none = np.empty(0, np.bool_)
-    return calibrated(pairs, Pairs.none(), none, digests, 0.4, lambda: known, every_pair=True)
+    return calibrated(
+        pairs, Pairs.none(), none, digests, 0.4, float, lambda: known, every_pair=True
+    )
 
 
 def test_a_valley_that_loses_known_copies_is_refused() -> None:

@@ -24,7 +24,7 @@ from neardup.artefacts.model import Model
 from neardup.errors import SettingsError
 from neardup.features import similarity
 from neardup.methods import seeking
-from neardup.methods.learned import NEARLY, Learned
+from neardup.methods.learned import QUOTING, Learned
 from neardup.methods.method import Prepared
 from neardup.methods.rareshingles import COMMON, LONE, RARE
 from neardup.planting.plant import planted
@@ -99,12 +99,12 @@ def test_who_shares_a_quotation_only_is_no_duplicate_to_the_general_model() -> N
     made, _ = signed(Learned(), [f"{one} {quotation}", f"{quotation} {other}"])
     found = Learned().score(made.evidence, np.array([0]), np.array([1]))
     assert not found.passed.any()
-    assert (found.score <= NEARLY / 2).all()
+    assert (found.score <= QUOTING).all()
 
 
 def test_a_model_that_was_trained_again_is_read_again(method: Learned) -> None:
     assert method.model is not None
-    model(weights=(1.0, 0.0)).save(Path(method.model))
+    model(weights=(4.0, 2.5)).save(Path(method.model))
     again = Learned(method.model)
     assert again.discriminant.digest != method.discriminant.digest
     assert again.discriminant is Learned(method.model).discriminant

@@ -73,8 +73,7 @@ if TYPE_CHECKING:
     metavar="N",
     type=int,
     default=40_000,
-    help="Beyond it, pairs are drawn. At most 4,000 are fitted to, the others calibrate.  "
-    "[default: 40000]",
+    help="Beyond it, pairs are drawn.  [default: 40000]",
 )
 @click.option("--text", metavar="COL", default="text", help="The column of the text.")
 @click.option(

@@ -65,16 +65,18 @@ def calibrated(
     may: Array,
     digests: Array,
     usual: float,
+    limit: Callable[[float], float],
     known: Callable[[], KnownScores | None],
     *,
     every_pair: bool,
 ) -> Calibration:
     """``pairs`` passed the ``usual`` threshold; ``faint`` ones ``may`` stand out. ``digests`` are
-    those of the documents' normal forms. Of some of the pairs no distribution is told."""
+    those of the documents' normal forms, ``limit`` is ``faint_limit`` of the method. Of some of the
+    pairs no distribution is told."""
     seen = valley(pairs.score if every_pair else pairs.score[:0], usual)
     cut = _believed(seen, usual, pairs.score, known)
-    cuts = own_cuts(len(digests), faint, usual)
-    out = standing_out(faint.where(may & (faint.score < cut.threshold)), cuts)
+    cuts = own_cuts(len(digests), faint, limit(usual))
+    out = standing_out(faint.where(may & (faint.score < limit(cut.threshold))), cuts)
     listed = np.unique(np.concatenate([out.a, out.b]))
     named, first = np.unique(digests[listed], return_index=True)
     stored = np.nextafter(cuts[listed[first]].astype(np.float32), np.float32(1))

@@ -96,7 +96,7 @@ def _calibrated(
         faint, may = calibration.background_pairs(places, order, codes, method, intake.store)
         every, usual = not len(found.hot), method.threshold
         cut = calibration.calibrated(
-            found.pairs, faint, may, digests, usual, known, every_pair=every
+            found.pairs, faint, may, digests, usual, method.faint_limit, known, every_pair=every
         )
         plan = calibration.with_calibration(plan, cut)
     level = cut.threshold
@@ -106,13 +106,16 @@ def _calibrated(
     verify = _in_order(verifier.scoring(method.faint_score), order, refs)
     out = standing_out(verify(faint.a, faint.b), cut.cuts_of(digests))
     score = verifier.scoring(_whole(method)).scores(order[out.a], order[out.b]).score
-    below = Pairs(out.a, out.b, score).where(score < level)
+    stands_out = Pairs(out.a, out.b, score)
 
     def above(a: Array, b: Array) -> Pairs:
         pairs = found.verify(a, b)
         return pairs.where(pairs.score >= level)
 
-    both = Pairs.concat([found.pairs.where(found.pairs.score >= level), below])
+    passing, below = found.pairs.where(found.pairs.score >= level), score < level
+    both = Pairs.concat([passing, stands_out.where(below)])
+    if not below.all():  # they reach the cut, and may share too few keys to have met
+        both = Pairs.concat([both, stands_out.where(~below)]).distinct()
     return Candidates(both, found.hot, above), plan
 
 

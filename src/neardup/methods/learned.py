@@ -26,6 +26,7 @@ import pyarrow as pa
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies
 from neardup.artefacts.model import Model, ModelNeed
+from neardup.errors import SignatureError
 from neardup.features import similarity
 from neardup.features.similarity import Family
 from neardup.methods import seeking
@@ -50,12 +51,14 @@ from neardup.methods.rarity import (
     fills_template,
     full_of_noise,
 )
-from neardup.methods.trained import cut_of, model_at
+from neardup.methods.trained import GENERAL, check_reached, cut_of, model_at, place_of
 from neardup.schema import Array, Ragged
 
 GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # sought by; noise is told by; templates by
 ALWAYS = (f"{GRAMS}_known", "length_ratio", f"{SHINGLES}_known")  # one measure of each of these
 FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
+FAINT_LIMIT = 0.5  # who shares so many of the rare grams is no background
+QUOTING = 0.05  # the most that a quotation scores
 HELD = 0.4  # of the grams of the smaller of two clean documents, that the other must have
 NEARLY = 0.1  # how probable a pair of clean documents must be that passes by standing out
 
@@ -64,9 +67,9 @@ NEARLY = 0.1  # how probable a pair of clean documents must be that passes by st
 class Learned:
     """A discriminant that was learned from labelled pairs; the general model needs no labels.
 
-    ``model``: the file of a model (`neardup train`); None takes the general one.
+    ``model``: the file of a model (`neardup train`); None, or general, takes the general one.
     ``threshold``: the probability from which a pair is one; None takes the model's.
-    ``calibrate``: let pairs pass that stand out in the collection; None: with the general model.
+    ``calibrate``: let pairs pass that stand out; None: with the general model at its own cut.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``min_words``: shorter documents are duplicates only of equal ones.
     """
@@ -88,12 +91,15 @@ class Learned:
     def __post_init__(self) -> None:
         require_one_of(TEMPLATES, self, "templates")
         require(self.min_words >= 0, self, "min_words", "0 or more")
+        require(self.model != "", self, "model", "the file of a model, or general")
+        object.__setattr__(self, "model", place_of(self.model))
         if self.calibrate is None:
             object.__setattr__(self, "calibrate", self.model is None)
         if self.threshold is None:
             object.__setattr__(self, "threshold", cut_of(self.discriminant))
         assert self.threshold is not None
         threshold_fraction(self.threshold)
+        check_reached(self.discriminant, self.threshold)
 
     @functools.cached_property
     def discriminant(self) -> Model:
@@ -131,6 +137,15 @@ class Learned:
             "miss_rate": self.miss_rate,
         }
 
+    def check_artefacts(self, artefacts: Artefacts) -> None:
+        """What was stored was decided by the model of that time, whatever the file is now."""
+        there = artefacts.get(ModelNeed.name)
+        if there is not None and there.digest != self.discriminant.digest:
+            raise SignatureError(
+                f"The model {self.model or GENERAL} is not the one that was decided by.",
+                hint="put that model back, or build what was made with it again.",
+            )
+
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         text = self.discriminant.text
         reading = read_words(batch, text)
@@ -166,6 +181,9 @@ class Learned:
         enough = found.probability >= self.threshold
         passed, refused = enough & ~found.template, int((enough & found.template).sum())
         return Scores(passed, found.probability, refused)
+
+    def faint_limit(self, threshold: float) -> float:
+        return FAINT_LIMIT
 
     def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
         return section(evidence, self.families, GRAMS).lengths >= FAINT_GRAMS
@@ -210,7 +228,7 @@ class Learned:
         marked = self._noisy(evidence)
         noisy = marked[a] | marked[b]
         quoting = ~noisy & (_held(families[GRAMS]) < HELD) & (self.model is None)
-        probability = np.where(quoting, np.minimum(probability, NEARLY / 2), probability)
+        probability = np.where(quoting, np.minimum(probability, QUOTING), probability)
         template = _template(families[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
         return _Compared(np.where(equal, 1.0, probability), families, template & ~equal, noisy)

@@ -297,6 +297,10 @@ class CalibratedMethod(Method, Protocol):
         """Why a pair above the threshold may be none."""
         ...
 
+    def faint_limit(self, threshold: float) -> float:
+        """The faint score from which a pair needs no contrast, where ``threshold`` cuts."""
+        ...
+
     def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
         """Which documents may be found by contrast: one of a faint pair has to."""
         ...

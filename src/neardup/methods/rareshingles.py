@@ -185,6 +185,9 @@ class Rareshingles:
         passed, refused = enough & ~found.template, int((enough & found.template).sum())
         return Scores(passed, agreeing(found.score, passed, self.threshold), refused)
 
+    def faint_limit(self, threshold: float) -> float:
+        return threshold  # both are shares of weight
+
     def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
         _, _, noise = _native.sizes_by_rarity(evidence.values, evidence.offsets)
         return noise > 0

@@ -7,8 +7,29 @@ import math
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
+
 from neardup.artefacts.model import Model, load_model
+from neardup.errors import SettingsError
 from neardup.methods.fractions import MOST_DECIMALS
+
+GENERAL = "general"
+
+
+def place_of(model: str | None) -> str | None:
+    """Where the file is, from wherever it is asked for again; None for the general model."""
+    return None if model in (None, GENERAL) else str(Path(str(model)).absolute())
+
+
+def check_reached(model: Model, threshold: float) -> None:
+    """Refuses a threshold that not even documents with everything in common would reach."""
+    most = float(model.probability(np.ones((1, len(model.measures))))[0])
+    if model.discriminant.monotone() and threshold > most:
+        raise SettingsError(
+            f"learned: threshold is {threshold:g}, but no probability of this model is above "
+            f"{most:.4f}.",
+            hint="take a lower one, or the method exact for equal texts.",
+        )
 
 
 def model_at(path: str | None) -> Model:

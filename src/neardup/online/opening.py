@@ -74,6 +74,8 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
 def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSettings) -> Rule:
     """``kinds`` and ``memory`` are of those who open it; all else is of the index."""
     method = _method_of(description)
+    if isinstance(method, ChecksArtefacts):
+        method.check_artefacts(artefacts)
     counted = (column for need in method.needs for column in need.columns)
     date, within = description["date"], description["within"]
     extra = dict.fromkeys(name for name in (*method.columns, *counted, within) if name)

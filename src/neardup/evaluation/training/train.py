@@ -28,6 +28,7 @@ from neardup.progress import Progress, Silent
 
 FEWEST = 10  # pairs of a class
 MOST_PAIRS = 40_000
+CONFIRMED = 0.02  # F1 that a choice of measures may lose in other folds than those it was made in
 CHOOSING_PAIRS = 1500  # measures are chosen on so many
 AUTO = "auto"
 CLOSE = 0.005  # of F1: kinds that differ by less are equally good
@@ -84,8 +85,11 @@ class _Training:
         kind, steps = KINDS[_best(compared)], list[Step]()
         chosen = compared[kind.name]
         if choose and len(self.columns) > 1:
+            everything = self.columns
             self.columns, steps = self._needed(kind)
             chosen = self._validated(kind)
+            if chosen.f1 < compared[kind.name].f1 - CONFIRMED:
+                self.columns, chosen = everything, compared[kind.name]
         fitted = fit(kind, self.data, self.columns, self.seed)
         return fitted, {
             "folds": self.folds.count,

@@ -36,7 +36,7 @@ def test_from_build_to_expire(run: Run, docs: Path, tmp_path: Path) -> None:
     assert (told["new"]["kept_id"], told["new"]["reason"]) == ("fox", "resemblance >= 0.7")
     assert told["fox"]["reason"] == "its id is in the index already"
     assert told["x"]["decision"] == "rejected"
-    assert "3 documents = 0 kept + 1 duplicates + 2 rejected" in added.stderr
+    assert "3 documents = 0 kept + 1 duplicate + 2 rejected" in added.stderr
     removed = run("index", "remove", store, "fox", "--json")
     assert json.loads(removed.stdout)["removed"]["fox"]["copy"] is None
     assert "is kept now" not in run("index", "remove", store, "short", "--quiet").output

@@ -92,7 +92,8 @@ def test_json_in_every_form(tmp_path: Path) -> None:
         ("a.jsonl:1", None),
         ("a.jsonl:2", "expected a JSON object, got list"),
     ]
-    assert found(tmp_path / "a.jsonl", "") == []
+    assert found(tmp_path / "a.jsonl", "") == [("a.jsonl", "there is no item in it")]
+    assert found(tmp_path / "a.json", "[]") == [("a.json", "there is no item in it")]
     ((id_, problem),) = found(tmp_path / "a.json", "[" * 100_000)
     assert id_ == "a.json"
     assert str(problem).startswith("not valid JSON")

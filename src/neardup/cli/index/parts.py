@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.counted import many
+
 if TYPE_CHECKING:
     from neardup.documents import Rejected
     from neardup.online.index import Index
@@ -83,8 +85,8 @@ class Told:
     def _sentence(self) -> str:
         total = self.kept + self.duplicates + self.rejected
         return (
-            f"{total:,} documents = {self.kept:,} kept + {self.duplicates:,} duplicates "
-            f"+ {self.rejected:,} rejected"
+            f"{many(total, 'document')} = {self.kept:,} kept + "
+            f"{many(self.duplicates, 'duplicate')} + {self.rejected:,} rejected"
         )
 
 

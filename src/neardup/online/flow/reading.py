@@ -39,7 +39,18 @@ def whole_problem(name: str) -> str | None:
 
 
 def items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
-    """The items of the file at ``path``, which came as ``name``."""
+    """The items of the file at ``path``, which came as ``name``. Also a file without any is told
+    of."""
+    found = _items(path, name, fields)
+    first = next(found, None)
+    if first is None:
+        yield Item(name, path.read_bytes(), name=name, problem="there is no item in it")
+        return
+    yield first
+    yield from found
+
+
+def _items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
     try:
         if ending(name) in LINES:
             with path.open("rb") as file:

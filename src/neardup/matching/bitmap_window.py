@@ -62,10 +62,6 @@ class WindowMemory(NamedTuple):
     def bytes_a_document(self) -> float:
         return self.bytes / max(self.documents, 1)
 
-    @property
-    def bytes_a_gram(self) -> float:
-        return (self.tables + self.lists) / max(self.grams, 1)
-
 
 class BitmapWindow:
     """Sets of q-grams in a ring of ``slots``; ``common`` and ``rare`` are shares of documents."""

@@ -17,6 +17,17 @@ labels_option = click.option(
 )
 
 
+sample_option = click.option(
+    "-o",
+    "--out",
+    metavar="SAMPLE",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The JSON Lines file to write; its key goes beside it.  [required]",
+)
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a sample that is there.")
+
+
 def store_of(sample: Path, store: Path | None) -> Path:
     from neardup.evaluation.sampling import labels_path
 

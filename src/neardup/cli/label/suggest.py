@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.idf.parts import quiet_option
-from neardup.cli.label.parts import check_new
+from neardup.cli.label.parts import check_new, overwrite_option, sample_option
 from neardup.cli.options import debug_option, json_option
 
 if TYPE_CHECKING:
@@ -49,15 +49,8 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", metavar="N", type=int, default=0, help="Another seed, another order.  [default: 0]"
 )
-@click.option(
-    "-o",
-    "--out",
-    metavar="SAMPLE",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="The JSON Lines file to write; its key goes beside it.  [required]",
-)
-@click.option("--overwrite", is_flag=True, help="Replace a sample that is there.")
+@sample_option
+@overwrite_option
 @json_option
 @quiet_option
 @debug_option

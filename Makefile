@@ -16,7 +16,7 @@ dev: $(STAMP) browser ## a virtual environment with neardup (editable), all extr
 $(STAMP): $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
-	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[all,dev]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[all,spark,dev]"
 	@touch $(STAMP)
 
 # The one thing outside .venv: pages are tested in a real browser.
@@ -36,7 +36,7 @@ lint: dev ## ruff and mypy --strict
 	$(BIN)/mypy
 
 test: lint ## lint, types and all tests: what CI runs
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile
 
 bench: dev ## the speed figures of docs/performance.md, peers beside us in one run
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,102 @@
+"""Pages: data → a template, and the same data as JSON beside it.
+
+A page is made of plain data and nothing else, so ``/clusters`` has a twin ``/clusters.json`` that
+says the same. Everything that a template shows is escaped, and characters that act instead of being
+seen are made visible: documents are hostile. Markup that is safe as it stands has to be ``Html``.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from neardup.outputs.html.safe import Html
+from neardup.outputs.sidebyside.visible import visible
+
+if TYPE_CHECKING:
+    from neardup.web.app import Link
+
+TEMPLATES = Path(__file__).parent / "templates"
+JSON = ".json"
+
+Data = dict[str, Any]
+
+
+class Pages:
+    """``links`` are the bar of every page."""
+
+    def __init__(self, links: Sequence[Link]) -> None:
+        self.links = links
+        self._environment = _environment()
+
+    def add(
+        self, router: APIRouter, path: str, template: str, data: Callable[..., Data | Response]
+    ) -> None:
+        """``data`` is an endpoint of FastAPI that returns what the template shows, or a response
+        where there is nothing to show. It is called for the page and for its twin."""
+
+        @functools.wraps(data)
+        def page(*arguments: Any, **named: Any) -> Response:
+            made = data(*arguments, **named)
+            return made if isinstance(made, Response) else self.html(template, path, made)
+
+        @functools.wraps(data)
+        def twin(*arguments: Any, **named: Any) -> Response:
+            made = data(*arguments, **named)
+            return made if isinstance(made, Response) else JSONResponse(made)
+
+        for one in (page, twin):
+            one.__annotations__ = {**data.__annotations__, "return": Response}
+        router.add_api_route(path, page, include_in_schema=False, response_class=HTMLResponse)
+        router.add_api_route(path.rstrip("/") + JSON, twin, include_in_schema=False)
+
+    def html(self, template: str, path: str, data: Data, *, status: int = 200) -> HTMLResponse:
+        made = self._environment.get_template(template).render(data, here=path, links=self.links)
+        return HTMLResponse(made, status)
+
+    def install_front(self, app: FastAPI) -> None:
+        """``/`` leads to the first page, unless a part has a page there."""
+        if not self.links or self.links[0].href == "/":
+            return
+        first = self.links[0].href
+
+        @app.get("/", include_in_schema=False)
+        def front() -> RedirectResponse:
+            return RedirectResponse(first)
+
+
+def wants_page(request: Request) -> bool:
+    """Whether the answer is for eyes: not for the service, nor for a twin."""
+    path = request.url.path
+    if path.startswith("/v1") or path.endswith(JSON):
+        return False
+    return "text/html" in request.headers.get("accept", "")
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_shown,
+    )
+    made.filters["count"] = lambda number: f"{number:,}"
+    made.filters["score"] = lambda score: "–" if score is None else f"{score:.3f}"
+    return made
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, Html):
+        return Markup(value)
+    if value is None:
+        return ""
+    return visible(value) if type(value) is str else value

@@ -1,0 +1,70 @@
+"""A server on an address of this machine, until it is told to stop.
+
+The socket is bound before anything else, so that a busy port is a sentence and port 0 can be told.
+On SIGTERM and SIGINT requests that are being answered are finished, then the parts are closed.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+from neardup.errors import MissingExtraError, UsageError
+
+GRACE = 10  # seconds that requests have to finish
+
+
+def check_extra() -> None:
+    """Said where the feature begins."""
+    try:
+        import fastapi  # noqa: F401
+        import jinja2  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError(
+            f"The service and its pages need {error.name}, which is not installed.",
+            hint="pip install 'neardup[web]'",
+        ) from error
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """``port`` 0: any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+    except (OSError, OverflowError) as error:
+        made.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(
+            f"Cannot listen on {host}, port {port}: {reason}.",
+            hint="--port 0 takes any free port; --host names an address of this machine.",
+        ) from error
+    return made
+
+
+def address_of(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def run(app: object, bound: socket.socket, *, started: Callable[[], None] | None = None) -> None:
+    """Returns when the server has stopped. ``started`` is called once it answers."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if started and self.started:
+                started()
+
+    config = uvicorn.Config(
+        app,  # type: ignore[arg-type]  # an ASGI application
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+    Server(config).run(sockets=[bound])

@@ -92,6 +92,8 @@ methods_option = click.option(
 )
 WITHIN = "Compare only documents with the same value in COL."
 
+WHOSE = "The column that says whose a document is, for the flow page.  [default: source]"
+
 EXTRACT = (
     "How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for the text "
     "column too.  [default: pages by trafilatura, columns are text]"

@@ -31,6 +31,7 @@ class Entry(NamedTuple):
     text: str | None = None
     within: str | None = None
     by: tuple[str, ...] | None = None
+    source: str | None = None
 
 
 class Entries:
@@ -85,7 +86,7 @@ def entry_of(row: Row, copies: int) -> Entry:
     decision = schema.DUPLICATE if aside else schema.KEPT
     said = row.kept_id, row.score, row.kind, row.text, row.within
     by = tuple(json.loads(row.by)) if row.by else None
-    return Entry(row.id, moment(row.time), decision, reason, *said, by)
+    return Entry(row.id, moment(row.time), decision, reason, *said, by, row.source)
 
 
 def moment(milliseconds: int) -> datetime:

@@ -44,7 +44,8 @@ class Index(Checking):
         of a list of methods one is enough. ``text``, ``id``, ``date``, ``within`` (columns);
         ``window`` ("24h"; None remembers all); ``against`` ("kept" or "seen"); ``artefacts`` (a
         Result or the folder of a run); ``run`` (a folder: its method, artefacts and kept
-        documents); ``texts`` (whether they are stored). One that is there has all that in it; what
+        documents); ``texts`` (whether they are stored); ``source`` (the column that says whose a
+        document is; "source", where it has one). One that is there has all that in it; what
         is given must be the same. With ``create=False`` it has to be there. While it is open hold
         ``memory`` ("500MB": beyond it the window is shortened) and ``kinds`` (False: texts are not
         aligned to tell them; True: by ``check``, too).
@@ -193,5 +194,6 @@ class Index(Checking):
 
 
 def _document(row: Row, signer: Signer) -> Document:
-    made = {signer.columns.id_name: row.id, signer.columns.text: row.text}
+    made = {signer.source: row.source, signer.columns.id_name: row.id}
+    made[signer.columns.text] = row.text
     return made if signer.within is None else {**made, signer.within: row.within}

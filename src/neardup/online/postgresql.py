@@ -38,6 +38,7 @@ CREATE TABLE documents (
     text TEXT,
     within TEXT,
     by TEXT,
+    source TEXT,
     EXCLUDE USING hash (id WITH =)
 );
 ALTER TABLE documents ALTER COLUMN signature SET STORAGE EXTERNAL;
@@ -205,12 +206,13 @@ def _restored(found: Iterable[Any]) -> Row:
 
 
 def _texts(row: Row) -> tuple[str | None, ...]:
-    return row.id, row.kept_id, row.text, row.within, row.by
+    return row.id, row.kept_id, row.text, row.within, row.by, row.source
 
 
 def _written(row: Row, how: Callable[[str], str]) -> Row:
-    id_, kept_id, text, within, by = (one and how(one) for one in _texts(row))
-    return row._replace(id=id_ or "", kept_id=kept_id, text=text, within=within, by=by)
+    id_, kept_id, *others = (one and how(one) for one in _texts(row))
+    named = dict(zip(("text", "within", "by", "source"), others, strict=True))
+    return row._replace(id=id_ or "", kept_id=kept_id, **named)  # type: ignore[arg-type]
 
 
 def _plain(text: str) -> str:

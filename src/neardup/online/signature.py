@@ -70,13 +70,15 @@ class Signature(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A document at the door. ``id``, ``time`` and ``within`` are None where it brings none."""
+    """A document at the door. ``id``, ``time``, ``within`` and ``source`` are None where it brings
+    none."""
 
     id: str | None
     time: int | None
     signature: Signature
     text: str | None = None
     within: str | None = None
+    source: str | None = None
 
 
 def group_of(value: str | None) -> int:

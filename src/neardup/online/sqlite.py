@@ -42,7 +42,8 @@ CREATE TABLE documents (
     signature BLOB NOT NULL,
     text TEXT,
     within TEXT,
-    by TEXT
+    by TEXT,
+    source TEXT
 );
 CREATE INDEX documents_time ON documents (time);
 CREATE INDEX documents_kept ON documents (kept_seq) WHERE kept_seq IS NOT NULL;

@@ -55,11 +55,12 @@ class Entries:
     def __iter__(self) -> Iterator[Entry]:
         """In order of arrival, read in pages: what comes or goes meanwhile may be there or not."""
         last = 0
-        while page := self._page(last):
+        while page := self.rows_after(last):
             yield from (entry_of(row, copies) for row, copies in page)
             last = page[-1][0].seq
 
-    def _page(self, last: int) -> list[tuple[Row, int]]:
+    def rows_after(self, last: int) -> list[tuple[Row, int]]:
+        """The next page of the store (``Store.rows``)."""
         with self._lock:
             return self._store.rows(last)
 

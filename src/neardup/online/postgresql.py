@@ -48,6 +48,7 @@ CREATE TABLE gone (seq BIGINT PRIMARY KEY, removed BIGINT, before BIGINT);
 """
 COLUMNS = ", ".join(Row._fields)
 LIGHT = COLUMNS.replace("signature", "''::bytea")
+NO_TEXT = LIGHT.replace(" text,", " NULL,")
 
 # PostgreSQL takes every character but NUL, which is written with the help of a noncharacter.
 _NUL, _MARK = "\0", "\ufdd0"
@@ -146,9 +147,9 @@ class PostgresStore:
         query = f"SELECT {COLUMNS} FROM documents WHERE {where} ORDER BY seq"
         return list(map(_restored, self._server.ask(query, given)))
 
-    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
+    def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
         copies = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
-        page = self._page(f"{LIGHT}, {copies}", "", since)
+        page = self._page(f"{LIGHT if texts else NO_TEXT}, {copies}", "", since)
         return [(_restored(row), count) for *row, count in page]
 
     def totals(self) -> dict[str, int]:

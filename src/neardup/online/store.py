@@ -123,9 +123,9 @@ class Store(Protocol):
         """The duplicates of a document, in order of arrival."""
         ...
 
-    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
+    def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
         """The next ``PAGE`` documents that arrived after number ``since``, their signatures left
-        out (``b""``), and how many duplicates are linked to each."""
+        out (``b""``), on request their texts, and how many duplicates are linked to each."""
         ...
 
     def totals(self) -> dict[str, int]:

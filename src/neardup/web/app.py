@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ def make_app(parts: Sequence[Part], guard: Guard, *, title: str = "neardup") -> 
 
     # The pages of FastAPI's own documentation load scripts from elsewhere; ours load nothing.
     app = FastAPI(title=title, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.stopping = threading.Event()  # set when the server is told to stop
     pages = Pages([link for part in parts for link in part.links])
     problems.install(app, pages)
     for part in parts:

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from neardup.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from fastapi import FastAPI
 
 GRACE = 10  # seconds that requests have to finish
 
@@ -50,7 +56,7 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: object, bound: socket.socket, *, started: Callable[[], None] | None = None) -> None:
+def run(app: FastAPI, bound: socket.socket, *, started: Callable[[], None] | None = None) -> None:
     """Returns when the server has stopped. ``started`` is called once it answers."""
     import uvicorn
 
@@ -60,8 +66,12 @@ def run(app: object, bound: socket.socket, *, started: Callable[[], None] | None
             if started and self.started:
                 started()
 
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            app.state.stopping.set()  # answers that go on for ever end now
+            super().handle_exit(sig, frame)
+
     config = uvicorn.Config(
-        app,  # type: ignore[arg-type]  # an ASGI application
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -28,7 +28,7 @@ LAYERS = (
     ("outputs", "recipes"),
     ("local", "online", "spark"),  # drivers
     ("api", "grouping"),
-    ("dryrun", "testing"),
+    ("doctor", "dryrun", "testing"),
     ("evaluation",),
     ("web",),
     ("cli",),

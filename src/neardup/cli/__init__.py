@@ -28,6 +28,7 @@ COMMANDS = {
     "train": "neardup.cli.train:train",
     "idf": "neardup.cli.idf:idf",
     "demo": "neardup.cli.demo:demo",
+    "doctor": "neardup.cli.doctor:doctor",
 }
 
 

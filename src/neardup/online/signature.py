@@ -19,7 +19,8 @@ from neardup.schema import Array
 
 NO_CUT = math.nan
 NO_GROUP = 0  # all documents are of one
-_HEAD = struct.Struct("<16sQQQdBxxxII")  # digests, group, own cut, flags, probes, keys
+# Digests, group, own cut, flags, probes, keys; 64 bytes, so that keys can be read where they lie.
+_HEAD = struct.Struct("<16sQQQdBxxxIIxxxx")
 
 
 class Signature(NamedTuple):

@@ -41,7 +41,7 @@ class Entries:
         self._lock = threading.RLock()
 
     @property
-    def lock(self) -> threading.RLock:  # type: ignore[valid-type]  # a function, says typeshed
+    def lock(self) -> threading.RLock:
         """Held by whoever reads or writes. A thread that holds it does not wait for others."""
         return self._lock
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from types import FrameType
 
 from neardup.errors import MissingExtraError, UsageError
 
@@ -50,8 +51,15 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: object, bound: socket.socket, *, started: Callable[[], None] | None = None) -> None:
-    """Returns when the server has stopped. ``started`` is called once it answers."""
+def run(
+    app: object,
+    bound: socket.socket,
+    *,
+    started: Callable[[], None] | None = None,
+    stopping: Callable[[], None] | None = None,
+) -> None:
+    """Returns when the server has stopped. ``started`` is called once it answers, ``stopping`` when
+    it is told to stop (in a signal handler: it must only set flags)."""
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -59,6 +67,11 @@ def run(app: object, bound: socket.socket, *, started: Callable[[], None] | None
             await super().startup(sockets)
             if started and self.started:
                 started()
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if stopping:
+                stopping()
+            super().handle_exit(sig, frame)
 
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]  # an ASGI application

@@ -18,19 +18,18 @@ from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 import neardup
-from neardup.errors import RejectedError
 from neardup.methods import registry
 from neardup.methods.described import describe
 from neardup.online.index import Index
 from neardup.web.app import Link
 from neardup.web.limits import Limits, busy
 from neardup.web.pages import Data, Pages
-from neardup.web.problems import not_found
 from neardup.web.service import answers, described
 from neardup.web.service.answers import respond
 from neardup.web.service.bodies import Documents, Object, object_of
 from neardup.web.service.checking import Checker
 from neardup.web.service.described import BODY, problems
+from neardup.web.service.finding import found
 from neardup.web.service.metrics import Metrics
 from neardup.web.service.streaming import MEDIA, Stream
 from neardup.web.service.tools import Desk, compared, grouped
@@ -80,10 +79,10 @@ class Service:
         self.index.close()
 
     def stats(self) -> Object:
-        found = self.index.stats()
-        newest = found["newest"] and found["newest"].isoformat()
+        said = self.index.stats()
+        newest = said["newest"] and said["newest"].isoformat()
         more = {"method": self.index.method.name, "waiting": self._writer.waiting}
-        return {**found, "newest": newest, **more}
+        return {**said, "newest": newest, **more}
 
     def router(self, pages: Pages) -> APIRouter:
         router = APIRouter()
@@ -118,10 +117,7 @@ class Service:
             responses=problems(404, 422),
         )
         def get(id: Id) -> Response:
-            try:
-                return respond(answers.document(self.index.get(id)))
-            except RejectedError as error:
-                raise not_found(error.message, hint=error.hint) from None
+            return respond(answers.document(found(self.index, id)))
 
     def _add_writing(self, router: APIRouter) -> None:
         one = described.body(self._documents.schema(named=True))

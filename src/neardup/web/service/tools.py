@@ -21,6 +21,7 @@ from neardup.online.index import Index
 from neardup.outputs.comparison import compare
 from neardup.web.limits import Limits, busy
 from neardup.web.service.bodies import Object, id_of, named, text_of, unfit
+from neardup.web.service.finding import found
 
 T = TypeVar("T")
 
@@ -59,18 +60,19 @@ def compared(body: Object, index: Index, limits: Limits) -> Object:
     says whether they are duplicates."""
     _check_names(body, ("a", "b", *SETTINGS))
     a, b = (_text(body.get(side), side, index, limits) for side in "ab")
-    if "method" not in body and not body.get("set") and body.get("threshold") is None:
+    asked = _method(body)
+    if asked is None:
         return compare(a, b, index.method, artefacts=index.artefacts).to_dict()
-    return compare(a, b, _method(body)).to_dict()
+    return compare(a, b, asked).to_dict()
 
 
 def _text(value: Any, side: str, index: Index, limits: Limits) -> str:
     if type(value) is not dict:
         return text_of(value, repr(side), limits)
-    found = index.get(id_of(value.get("id"), f"The id of {side!r}", limits)).text
-    if found is None:
+    text = found(index, id_of(value.get("id"), f"The id of {side!r}", limits)).text
+    if text is None:
         raise unfit("The index does not store texts, so it cannot compare by id.")
-    return found
+    return text
 
 
 def grouped(body: Object, limits: Limits) -> Object:
@@ -83,24 +85,17 @@ def grouped(body: Object, limits: Limits) -> Object:
     for n, one in enumerate(results):
         if type(one) not in (str, dict):
             raise unfit(f"Result {n} is {named(one)}; expected a string or an object.")
-    listing = {name: body[name] for name in LISTING if body.get(name) is not None}
-    for name, value in listing.items():
-        text_of(value, repr(name), limits)
-    found = group(results, **listing, **_group_settings(body))
+    listing = {name: text_of(body[name], repr(name), limits) for name in LISTING if name in body}
+    asked = _method(body)
+    made = group(results, **listing, **({} if asked is None else {"method": asked}))
     groups = [
         {
             "representative": one.representative._asdict(),
             "others": [other._asdict() for other in one.others],
         }
-        for one in found
+        for one in made
     ]
-    return {"results": found.results, "groups": groups}
-
-
-def _group_settings(body: Object) -> Object:
-    if all(body.get(name) is None for name in SETTINGS):
-        return {}
-    return {"method": _method(body)}
+    return {"results": made.results, "groups": groups}
 
 
 def _check_names(body: Object, known: tuple[str, ...]) -> None:
@@ -108,12 +103,18 @@ def _check_names(body: Object, known: tuple[str, ...]) -> None:
         raise unfit(f"{wrong[0]!r} is not known here; expected {', '.join(known)}.")
 
 
-def _method(body: Object) -> Method:
-    name, set_, threshold = body.get("method"), body.get("set") or {}, body.get("threshold")
-    name = "shingles" if name is None else name
+def _method(body: Object) -> Method | None:
+    """None where nothing is said of it."""
+    if not any(name in body for name in SETTINGS):
+        return None
+    name, set_ = body.get("method", "shingles"), body.get("set", {})
     if type(name) is not str or type(set_) is not dict:
         raise unfit("'method' is a name and 'set' an object of parameters.")
-    given = _flat(set_) | ({} if threshold is None else {"threshold": threshold})
+    given = _flat(set_)
+    if "threshold" in body:
+        if type(body["threshold"]) not in (int, float):
+            raise unfit(f"'threshold' is {named(body['threshold'])}; expected a number.")
+        given["threshold"] = body["threshold"]
     cls = registry.method_class(name)
     kinds = {one.name: {*one.type.split(" | ")} for one in parameters(cls)}
     if wrong := [key for key in given if any(one.startswith(f"{key}.") for one in kinds)]:

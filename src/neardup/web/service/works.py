@@ -8,13 +8,13 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 from neardup.errors import NeardupError, RejectedError
-from neardup.online.entries import unknown
 from neardup.online.events import Events
 from neardup.online.index import Index
 from neardup.online.signature import Arrival
 from neardup.online.store import Row
-from neardup.web.problems import ProblemError, not_found
+from neardup.web.problems import ProblemError
 from neardup.web.service.answers import answer, answer_of_row
+from neardup.web.service.finding import missing
 
 Object = dict[str, Any]
 
@@ -144,7 +144,6 @@ class Remove:
 
     def do(self, events: Events, prepared: Any) -> Object:  # noqa: ARG002
         if self.id not in events.rows([self.id]):
-            error = unknown(self.id)
-            raise not_found(error.message, hint=error.hint)
+            raise missing(self.id)
         again = events.remove(self.id)
         return {"id": self.id, "again": [answer(id_, match) for id_, match in again.items()]}

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import http.client
 import json
-import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
+from neardup.counted import many
 from neardup.errors import BusyError, ServiceError, UnreachableError, UsageError
 
 TRIES = 5
@@ -244,53 +245,70 @@ def _seconds(retry_after: str | None) -> float:
         return 1.0
 
 
+class _Sender(threading.Thread):
+    """Sends while another thread reads: who only sent would wait for the service, which waits for
+    its answers to be read. Each document goes at once: the next may depend on the answer to it."""
+
+    def __init__(
+        self, connection: http.client.HTTPConnection, documents: Iterable[dict[str, Any]]
+    ) -> None:
+        super().__init__(daemon=True)
+        self._connection, self._documents = connection, documents
+        self.sent = 0
+        self.ended = False  # whether all were sent
+        self.failed: BaseException | None = None  # what the documents raised
+
+    def run(self) -> None:
+        with suppress(OSError):  # the reader learns of it
+            self._send_all()
+            self.ended = True
+            self._connection.send(b"0\r\n\r\n")
+
+    def _send_all(self) -> None:
+        lines = (_written(document) + b"\n" for document in self._documents)
+        while (line := self._next(lines)) is not None:
+            self.sent += 1
+            self._connection.send(b"%x\r\n%b\r\n" % (len(line), line))
+
+    def _next(self, lines: Iterator[bytes]) -> bytes | None:
+        try:
+            return next(lines, None)
+        except BaseException as error:
+            self.failed = error
+            return None
+
+
 def _streamed(
     connection: http.client.HTTPConnection,
     headers: dict[str, str],
     documents: Iterable[dict[str, Any]],
 ) -> Iterator[Answer | ServiceError]:
-    """Sends in one thread and reads in this one: who only sent would wait for the service, which
-    waits for its answers to be read."""
     connection.putrequest("POST", "/v1/documents/stream")
     for name, value in {**headers, "Transfer-Encoding": "chunked"}.items():
         connection.putheader(name, value)
     connection.endheaders()
-    failed: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
-    sender = threading.Thread(target=_sent, args=(connection, documents, failed), daemon=True)
+    sender = _Sender(connection, documents)
     sender.start()
-    answer = connection.getresponse()
-    if answer.status != 200:
-        _read(answer.status, answer.read())
-    for line in answer:
-        found = json.loads(line)
-        if "problem" not in found:
-            yield _answer(found)
-            continue
-        error = _error(found["problem"]["status"], found["problem"])
-        if found["line"] is None:  # of the stream, not of a document
-            raise error
-        yield error
-    sender.join()
-    if not failed.empty():
-        raise failed.get()
+    response = connection.getresponse()
+    if response.status != 200:
+        _read(response.status, response.read())
+    answered = 0
+    for line in response:
+        if not line.endswith(b"\n"):
+            break
+        answered += 1
+        yield _of_line(line)
+    if sender.failed:
+        raise sender.failed
+    if not sender.ended or answered < sender.sent:  # a cut connection looks like an end
+        raise ConnectionResetError(f"the connection was lost after {many(answered, 'answer')}")
 
 
-def _sent(
-    connection: http.client.HTTPConnection,
-    documents: Iterable[dict[str, Any]],
-    failed: queue.SimpleQueue[BaseException],
-) -> None:
-    """Each at once: the next document may depend on the answer to this one. What the documents
-    raise ends the stream, and is raised where it is read."""
-    try:
-        try:
-            for document in documents:
-                line = _written(document) + b"\n"
-                connection.send(b"%x\r\n%b\r\n" % (len(line), line))
-        except OSError:
-            raise
-        except BaseException as error:
-            failed.put(error)
-        connection.send(b"0\r\n\r\n")
-    except OSError:
-        pass  # the reader learns of it
+def _of_line(line: bytes) -> Answer | ServiceError:
+    found = json.loads(line)
+    if "problem" not in found:
+        return _answer(found)
+    error = _error(found["problem"]["status"], found["problem"])
+    if found["line"] is None:  # of the stream, not of a document
+        raise error
+    return error

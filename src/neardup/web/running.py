@@ -68,10 +68,13 @@ def run(
             if started and self.started:
                 started()
 
-        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+            """Unlike uvicorn's, the signal is not raised again when all is done: it was obeyed.
+            The second one does not wait for requests."""
             if stopping:
                 stopping()
-            super().handle_exit(sig, frame)
+            self.force_exit = self.should_exit
+            self.should_exit = True
 
     config = uvicorn.Config(
         app,  # type: ignore[arg-type]  # an ASGI application

@@ -108,6 +108,8 @@ def install(app: FastAPI, pages: Pages) -> None:
         sentence = _SENTENCES.get(status, "{method} {path}: " + status.phrase + ".")
         message = sentence.format(method=request.method, path=request.url.path)
         headers = dict(error.headers or {})
+        if status == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers |= _allow(app, request.url.path)
         return answer(request, ProblemError(status, message, headers=headers))
 
     @app.exception_handler(RequestValidationError)
@@ -144,6 +146,12 @@ def install(app: FastAPI, pages: Pages) -> None:
         return catching
 
     app.add_middleware(caught)
+
+
+def _allow(app: FastAPI, path: str) -> dict[str, str]:
+    """All methods of a path that is described: the router tells those of its first route only."""
+    methods = app.openapi()["paths"].get(path, {})
+    return {"allow": ", ".join(map(str.upper, methods))} if methods else {}
 
 
 def _unexpected(error: Exception) -> ProblemError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
+from neardup.methods import registry
 from neardup.web.problems import MEDIA
 from neardup.web.service.answers import Problem
 
@@ -33,12 +34,18 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     }
 
 
-def body(schema: dict[str, Any], media: str = "application/json") -> dict[str, Any]:
-    return {"requestBody": {"required": True, "content": {media: {"schema": schema}}}}
+def body(schema: dict[str, Any]) -> dict[str, Any]:
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def lines(media: str) -> dict[str, Any]:
+    """No line is a stream, too."""
+    return {"requestBody": {"content": {media: {"schema": {"type": "string"}}}}}
 
 
 _SETTINGS: dict[str, Any] = {
-    "method": {"type": "string", "description": "a name that /v1/methods lists"},
+    "method": {"type": "string", "enum": registry.names()},
     "threshold": {"type": "number"},
     "set": {"type": "object", "description": "parameters of the method; none that names a file"},
 }

@@ -41,6 +41,8 @@ BATCH, COMPARE, GROUP = "/v1/documents/batch", "/v1/compare", "/v1/group"
 METHODS, STATS, HEALTH, READY = "/v1/methods", "/v1/stats", "/v1/health", "/v1/ready"
 PATHS = (CHECK, DOCUMENTS, STREAM, BATCH, COMPARE, GROUP, METHODS, STATS, HEALTH, READY, "/metrics")
 
+# Described here, checked by the index, whose sentence is better.
+Span = Annotated[str | None, Query(json_schema_extra={"pattern": "^[1-9][0-9]{0,5}[mhdw]$"})]
 Id = Annotated[str, Query(min_length=1, max_length=1024)]
 
 
@@ -102,7 +104,7 @@ class Service:
             openapi_extra=described.body(self._documents.schema(named=False)),
         )
         async def check(
-            request: Request, max_age: str | None = None, kind: bool | None = None
+            request: Request, max_age: Span = None, kind: bool | None = None
         ) -> Response:
             document = self._documents.one(await request.body(), named=False)
             match = await self._checker.check(document, max_age=max_age, kind=kind)
@@ -161,7 +163,7 @@ class Service:
                     "One answer or problem a line, in order, when it is durable.", MEDIA
                 ),
             },
-            openapi_extra=described.body({"type": "string"}, MEDIA),
+            openapi_extra=described.lines(MEDIA),
         )
         async def stream() -> Any:
             if self._stopping.is_set():

@@ -17,7 +17,7 @@ ROOT = Path(neardup.__file__).parent
 # The flow, first to last. What stands in one row may import what stands in rows above it.
 LAYERS = (
     ("counted", "errors", "_native", "progress"),
-    ("schema",),
+    ("client", "schema"),
     ("documents", "text"),
     ("features", "planting"),
     ("artefacts",),

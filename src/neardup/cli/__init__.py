@@ -23,6 +23,8 @@ COMMANDS = {
     "evaluate": "neardup.cli.evaluate:evaluate",
     "index": "neardup.cli.index:index",
     "watch": "neardup.cli.watch:watch",
+    "serve": "neardup.cli.serve:serve",
+    "token": "neardup.cli.token:token",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "train": "neardup.cli.train:train",

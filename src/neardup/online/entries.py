@@ -41,6 +41,11 @@ class Entries:
         self._store = store
         self._lock = threading.RLock()
 
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by whoever reads or writes. A thread that holds it does not wait for others."""
+        return self._lock
+
     def get(self, id: str) -> Entry:
         with self._lock:
             row = self._store.get([id]).get(id)

@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "neardup.cli.compare:compare",
     "group": "neardup.cli.group:group",
     "report": "neardup.cli.report:report",
+    "review": "neardup.cli.review:review",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "index": "neardup.cli.index:index",
     "watch": "neardup.cli.watch:watch",

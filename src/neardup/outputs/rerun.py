@@ -25,9 +25,13 @@ def compare_documents(result: Result, first: str, second: str) -> Comparison:
             f"No document of this run that could be compared has the id {listed}.",
             hint="see the column id of decisions; rejected documents have no text.",
         )
+    return compare_texts(result, (found[first], found[second]), (first, second))
+
+
+def compare_texts(result: Result, texts: tuple[str, str], names: tuple[str, str]) -> Comparison:
+    """Where the texts of two documents are at hand."""
     method, artefacts, note = _method(result)
-    texts = found[first], found[second]
-    compared = compare(*texts, method, artefacts=artefacts, names=(first, second))
+    compared = compare(*texts, method, artefacts=artefacts, names=names)
     return replace(compared, note=note)
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 from fastapi import APIRouter, FastAPI
+from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 
+from neardup.outputs.sidebyside.html import CSS
 from neardup.web import problems
 from neardup.web.guard import Guard
 from neardup.web.pages import Pages
@@ -59,6 +61,15 @@ def make_app(parts: Sequence[Part], guard: Guard, *, title: str = "neardup") -> 
     for part in parts:
         app.include_router(part.router(pages))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    _install_sidebyside(app)
     pages.install_front(app)
     app.add_middleware(guard.middleware)
     return app
+
+
+def _install_sidebyside(app: FastAPI) -> None:
+    """The look of two texts side by side, which all pages may show."""
+
+    @app.get("/sidebyside.css", include_in_schema=False)
+    def look() -> Response:
+        return Response(CSS, media_type="text/css")

@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from neardup.outputs.html.safe import Html
+from neardup.outputs.html.safe import Html, shortened
 from neardup.outputs.sidebyside.visible import visible
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ class Pages:
         @functools.wraps(data)
         def twin(*arguments: Any, **named: Any) -> Response:
             made = data(*arguments, **named)
-            return made if isinstance(made, Response) else JSONResponse(made)
+            return made if isinstance(made, Response) else JSONResponse(_plain(made))
 
         for one in (page, twin):
             one.__annotations__ = {**data.__annotations__, "return": Response}
         router.add_api_route(path, page, include_in_schema=False, response_class=HTMLResponse)
-        router.add_api_route(path.rstrip("/") + JSON, twin, include_in_schema=False)
+        router.add_api_route((path.rstrip("/") or "/index") + JSON, twin, include_in_schema=False)
 
     def html(self, template: str, path: str, data: Data, *, status: int = 200) -> HTMLResponse:
         made = self._environment.get_template(template).render(data, here=path, links=self.links)
@@ -89,9 +89,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
+    made.filters["short"] = shortened
     made.filters["count"] = lambda number: f"{number:,}"
     made.filters["score"] = lambda score: "–" if score is None else f"{score:.3f}"
     return made
+
+
+def _plain(data: Data) -> Data:
+    """Markup is for the page; what it says stands beside it as data."""
+    return {name: value for name, value in data.items() if not isinstance(value, Html)}
 
 
 def _shown(value: Any) -> Any:

@@ -47,7 +47,7 @@ def served(parts: Sequence[Part]) -> Iterator[str]:
 def visiting(
     browser: Browser, address: str, *, width: int = 1200, dark: bool = False
 ) -> Iterator[Page]:
-    """A page whose faults fail the test: errors, dialogs, requests to elsewhere, sideways scroll."""
+    """A page whose faults fail the test: errors, dialogs, requests to elsewhere."""
     faults: list[str] = []
     context = browser.new_context(
         viewport={"width": width, "height": 900},

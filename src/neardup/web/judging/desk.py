@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from neardup.evaluation.judged_folder import DRAWN, SUGGESTED, JudgedFolder, judging_folder
 from neardup.evaluation.sampling import draw
+from neardup.evaluation.strata import draw_pairs
 from neardup.web.judging.suggesting import suggested
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Desk:
         self.runs = dict(runs)
         self.folder = JudgedFolder(judging_folder(next(iter(self.runs.values()))))
         self._results: dict[str, Result] = {}
+        self._digests: dict[str, str] = {}
         self._lock = threading.Lock()
 
     @classmethod
@@ -41,6 +43,21 @@ class Desk:
                 if name not in self._results:
                     self._results[name] = Result.load(path)
             return dict(self._results)
+
+    def is_current(self, name: str) -> bool:
+        """Whether all runs that a sample was drawn from are still what they were. One that is not
+        looked at now cannot have changed as far as anybody knows."""
+        results = self.results()
+        return all(
+            one.digest in (None, self._digest(one.name, results[one.name]))
+            for one in self.folder.key(name).treatments
+            if one.name in results
+        )
+
+    def _digest(self, name: str, result: Result) -> str:
+        if name not in self._digests:
+            self._digests[name] = draw_pairs(result, 1, 1, "").digest()
+        return self._digests[name]
 
     def draw(self, wanted: int, strata: int, seed: int) -> str:
         """The name of the sample; the same wishes find the same sample again."""

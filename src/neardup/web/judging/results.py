@@ -10,7 +10,7 @@ from fastapi import APIRouter
 
 from neardup.evaluation.agreement import Verdicts, agreements, verdicts
 from neardup.evaluation.judging import Estimate, estimates
-from neardup.evaluation.labels import Labels, Pair
+from neardup.evaluation.labels import LABELS, NOT, Labels, Pair
 from neardup.evaluation.sampling import Item, Key
 from neardup.evaluation.turns import turn_of
 from neardup.outputs.html.safe import shortened
@@ -49,6 +49,7 @@ class Results:
             "disputed": len(word.disputed),
             "assessors": progress(labels, pairs),
             "agreements": [one.data() for one in agreements(labels)],
+            "said": _said(labels, assessor),
             "judged": _judged(items, labels, assessor),
             "file": str(folder.sample(sample)),
             "labels_file": str(folder.labels_path),
@@ -99,7 +100,12 @@ def _judged(items: tuple[Item, ...], labels: Labels, assessor: str) -> list[dict
             texts = [shortened(text, EXCERPT) for text in (item.text_a, item.text_b)]
             own = {"label": label.label, "kind": label.kind, "note": label.note}
             found.append({"item": item.item, **own, "arbiter": label.arbiter, "texts": texts})
-    return found
+    return sorted(found, key=lambda one: one["label"] != NOT)  # errors of runs first
+
+
+def _said(labels: Labels, assessor: str) -> dict[str, int]:
+    own = [label.label for label in labels if label.assessor == assessor]
+    return {label: own.count(label) for label in LABELS}
 
 
 def _seconds(labels: Labels, assessor: str) -> dict[str, float] | None:

@@ -12,20 +12,36 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from neardup.evaluation.intervals import Interval, wilson
 from neardup.evaluation.labels import UNDECIDED, Label, Labels, Pair
 
 
 def cohen_kappa(a: Sequence[str], b: Sequence[str]) -> float | None:
     """Cohen (1960): (p_o − p_e) / (1 − p_e), with p_e from both assessors' own shares. None where
     chance alone would agree always, or nothing was judged by both."""
-    n = len(a)
-    if not n:
+    if (expected := _by_chance(a, b)) is None:
         return None
-    observed = sum(x == y for x, y in zip(a, b, strict=True)) / n
+    observed = sum(x == y for x, y in zip(a, b, strict=True)) / len(a)
+    return (observed - expected) / (1 - expected)
+
+
+def _by_chance(a: Sequence[str], b: Sequence[str]) -> float | None:
+    """p_e; None where nothing was judged, or where it is 1."""
+    n = len(a)
     names = sorted({*a, *b})
     expected = sum(a.count(name) / n * (b.count(name) / n) for name in names)
     # 1 − p_e of two constant assessors is 0, but for rounding.
-    return None if 1 - expected < 1e-12 else (observed - expected) / (1 - expected)
+    return None if not n or 1 - expected < 1e-12 else expected
+
+
+def kappa_interval(a: Sequence[str], b: Sequence[str]) -> Interval | None:
+    """Of 95 %: Wilson's interval of p_o with p_e taken as given, as in Cohen's own error. It does
+    not shrink to a point where few pairs were judged and all of them alike."""
+    if (expected := _by_chance(a, b)) is None:
+        return None
+    found = wilson(sum(x == y for x, y in zip(a, b, strict=True)), len(a))
+    assert found is not None
+    return Interval(*((end - expected) / (1 - expected) for end in found))
 
 
 @dataclass(frozen=True)
@@ -37,13 +53,16 @@ class Agreement:
     pairs: int
     equal: int
     kappa: float | None
+    kappa_interval: Interval | None
     decided: int
     kappa_decided: float | None
     table: dict[str, dict[str, int]]
 
     def data(self) -> dict[str, Any]:
         share = self.equal / self.pairs if self.pairs else None
-        return {**vars(self), "assessors": list(self.assessors), "agreement": share}
+        interval = list(self.kappa_interval) if self.kappa_interval else None
+        found = {"assessors": list(self.assessors), "kappa_interval": interval}
+        return {**vars(self), **found, "agreement": share}
 
 
 def agreements(labels: Labels) -> list[Agreement]:
@@ -74,6 +93,7 @@ def _agreement(x: str, y: str, of_x: dict[Pair, str], of_y: dict[Pair, str]) -> 
         pairs=len(both),
         equal=sum(a == b for a, b in both),
         kappa=cohen_kappa([a for a, _ in both], [b for _, b in both]),
+        kappa_interval=kappa_interval([a for a, _ in both], [b for _, b in both]),
         decided=len(decided),
         kappa_decided=cohen_kappa([a for a, _ in decided], [b for _, b in decided]),
         table=table,

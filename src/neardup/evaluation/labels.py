@@ -1,9 +1,9 @@
 """The store of labels: what assessors said of pairs, one JSON line each, never rewritten.
 
 A row is ``{"a", "b", "label", "assessor"}`` with ``a < b``, and where they are known ``kind``,
-``note``, ``sample``, ``item`` and ``arbiter`` (true: this word ends a disagreement). A label is
-``duplicate``, ``not`` or ``undecided``; null takes back what this assessor said of this pair. The
-last row of an assessor on a pair counts.
+``note``, ``sample``, ``item``, ``arbiter`` (true: this word ends a disagreement) and ``seconds``,
+the time it took. A label is ``duplicate``, ``not`` or ``undecided``; null takes back what this
+assessor said of this pair. The last row of an assessor on a pair counts.
 
 Each row is one write that is on the disk before ``add`` returns. Whatever moment a process dies at,
 the rows that were acknowledged are there; half a row at the end is set aside in ``FILE.torn`` when
@@ -13,10 +13,11 @@ the next row is added, and readers leave it out. Writers on one machine wait for
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,6 +51,7 @@ class Label:
     sample: str | None = None
     item: str | None = None
     arbiter: bool = False
+    seconds: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         first, second = Pair.of(self.a, self.b)
@@ -65,6 +67,10 @@ class Label:
             )
         if not self.assessor:
             raise SettingsError("A label needs the name of its assessor.", hint="--assessor NAME")
+        if self.seconds is not None and not _is_duration(self.seconds):
+            raise SettingsError(
+                f"The seconds are {self.seconds!r}.", hint="expected a number of 0 or more."
+            )
 
     @property
     def pair(self) -> Pair:
@@ -74,6 +80,12 @@ class Label:
         """Without what is not known; ``label`` always stands there."""
         given = {f.name: getattr(self, f.name) for f in fields(self)}
         return {k: v for k, v in given.items() if k == "label" or v not in (None, False)}
+
+
+def _is_duration(seconds: object) -> bool:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return False
+    return math.isfinite(seconds) and seconds >= 0
 
 
 @dataclass(frozen=True)
@@ -92,6 +104,10 @@ class Labels:
 
     def of(self, assessor: str, pair: Pair) -> Label | None:
         return self.current.get((pair, assessor))
+
+    def among(self, pairs: Container[Pair]) -> Labels:
+        """Those of these pairs."""
+        return Labels({key: label for key, label in self.current.items() if key[0] in pairs})
 
     @property
     def assessors(self) -> list[str]:
@@ -160,23 +176,32 @@ class LabelStore:
         """False where this is what its assessor says already: then nothing is written."""
         return self.add_all([label]) == 1
 
-    def add_all(self, labels: Iterable[Label]) -> int:
-        """How many said something new. Each row is on the disk before the next is written."""
-        added = 0
+    def add_all(self, labels: Iterable[Label], *, together: bool = False) -> int:
+        """How many said something new. Each row is on the disk before the next is written; those
+        that mean nothing apart go ``together``, with one write."""
+        added, rows = 0, b""
         with self._locked() as file:
             current = dict(self.labels().current)
             for label in labels:
                 before = current.get((label.pair, label.assessor))
                 if before == (label if label.label is not None else None):
                     continue
-                _write(file, json.dumps(label.row(), ensure_ascii=False).encode() + b"\n")
+                rows += json.dumps(label.row(), ensure_ascii=False).encode() + b"\n"
+                if not together:
+                    _write(file, rows)
+                    rows = b""
                 _apply(current, label)
                 added += 1
+            if rows:
+                _write(file, rows)
         return added
 
-    def undo(self, assessor: str, count: int = 1) -> list[Label]:
-        """Takes back what this assessor said last, the last first: those pairs are unjudged."""
-        said = self.labels()
+    def undo(
+        self, assessor: str, count: int = 1, *, among: Container[Pair] | None = None
+    ) -> list[Label]:
+        """Takes back what this assessor said last, the last first: those pairs are unjudged.
+        ``among``: only of these pairs."""
+        said = self.labels() if among is None else self.labels().among(among)
         last = {one.pair: one for one in self._history() if one.assessor == assessor}
         order = [one.pair for one in reversed(self._history()) if one.assessor == assessor]
         pairs = [pair for pair in dict.fromkeys(order) if said.of(assessor, pair)][:count]

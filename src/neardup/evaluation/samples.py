@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from neardup.errors import InputError, NeardupError
 from neardup.evaluation.labels import DUPLICATE, NOT, UNDECIDED, Label, Pair
-from neardup.evaluation.sampling import FORMAT, Key, Stratum, Treatment, key_path
+from neardup.evaluation.sampling import FORMAT, Item, Key, Stratum, Treatment, key_path
 
 # What people write, in lower case.
 WRITTEN = {
@@ -57,7 +57,17 @@ def _treatment(written: dict[str, Any]) -> Treatment:
 
 
 def sample_rows(path: Path) -> list[dict[str, Any]]:
-    return [row for _, row in _rows(path) if isinstance(row, dict)]
+    return [row for _, row in _rows(_text(path), str(path)) if isinstance(row, dict)]
+
+
+def read_items(path: Path) -> list[Item]:
+    names = [f.name for f in fields(Item)]
+    try:
+        return [Item(**{name: str(row[name]) for name in names}) for row in sample_rows(path)]
+    except KeyError as error:
+        raise InputError(
+            f"A row of {path} has no {error.args[0]}.", hint="give a sample as it was drawn."
+        ) from error
 
 
 def read_judged(
@@ -68,15 +78,29 @@ def read_judged(
     arbiter: bool = False,
     sample: str | None = None,
 ) -> Judged:
+    return read_judged_text(_text(path), str(path), pairs, assessor, arbiter=arbiter, sample=sample)
+
+
+def read_judged_text(
+    text: str,
+    called: str,
+    pairs: Mapping[str, Pair],
+    assessor: str | None,
+    *,
+    arbiter: bool = False,
+    sample: str | None = None,
+) -> Judged:
     """``pairs`` are the items of the sample. Rows name an item, or a and b of one; all that is
-    wrong is reported at once, before anything is stored."""
+    wrong is reported at once, before anything is stored. Without ``assessor`` each row has to name
+    its own, as those of a store do."""
     found, problems = Judged([]), []
     known = set(pairs.values())
-    for number, row in _rows(path):
+    for number, row in _rows(text, called):
         try:
-            label = _judged(row, pairs, known, assessor, arbiter=arbiter, sample=sample)
+            who = (assessor, arbiter) if assessor is not None else _named(row)
+            label = _judged(row, pairs, known, who[0], arbiter=who[1], sample=sample)
         except NeardupError as error:
-            problems.append(f"{path}, line {number}: {error}")
+            problems.append(f"{called}, line {number}: {error}")
             continue
         if label is None:
             found.open += 1
@@ -88,21 +112,31 @@ def read_judged(
     return found
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Any]]:
+def _named(row: Any) -> tuple[str, bool]:
+    name = row.get("assessor") if isinstance(row, dict) else None
+    if not isinstance(name, str) or not name.strip():
+        raise InputError("there is no assessor.", hint="say who judged.")
+    return name.strip(), row.get("arbiter") is True
+
+
+def _text(path: Path) -> str:
     try:
-        lines = path.read_text("utf-8-sig").split("\n")  # a text may hold other line ends
+        return path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
         raise InputError(
             f"Cannot read {path}: {reason}.", hint="give a JSON Lines file."
         ) from error
-    for number, line in enumerate(lines, 1):
+
+
+def _rows(text: str, called: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):  # a text may hold other line ends
         if not line.strip():
             continue
         try:
             yield number, json.loads(line)
         except ValueError as error:
-            raise InputError(f"{path}, line {number} is no JSON: {error}.") from error
+            raise InputError(f"{called}, line {number} is no JSON: {error}.") from error
 
 
 def _judged(
@@ -136,6 +170,7 @@ def _judged(
         item=item,
         arbiter=arbiter,
         sample=sample,
+        seconds=row.get("seconds"),
     )
 
 

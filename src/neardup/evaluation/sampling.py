@@ -41,7 +41,7 @@ class Stratum:
 @dataclass(frozen=True)
 class Treatment:
     """``returned``: of the items of the whole sample those among its pairs, with the number of the
-    stratum that each is in, whoever drew it."""
+    stratum that each is in, whoever drew it. ``digest`` is that of all its pairs, where known."""
 
     name: str
     method: str
@@ -49,6 +49,7 @@ class Treatment:
     complete: bool
     strata: tuple[Stratum, ...]
     returned: dict[str, int]
+    digest: str | None = None
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,7 @@ def _treatment(name: str, result: Result, drawn: Drawn, names: Mapping[Pair, str
         result.pairs_complete,
         tuple(strata),
         dict(sorted(returned.items())),
+        drawn.digest(),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +31,14 @@ class Drawn:
 
     def pair(self, row: int) -> Pair:
         return Pair(self.pairs["a"][row].as_py(), self.pairs["b"][row].as_py())
+
+    def digest(self) -> str:
+        """Of all pairs with their scores: whether a run is still the one that was sampled."""
+        made = hashlib.sha256()
+        for name in ("a", "b", "score"):
+            for buffer in self.pairs[name].combine_chunks().buffers():
+                made.update(buffer or b"")
+        return made.hexdigest()[:16]
 
     def scores(self, stratum: int) -> tuple[float, float]:
         """The lowest and the highest."""

@@ -52,10 +52,9 @@ class Pages:
             made = data(*arguments, **named)
             return made if isinstance(made, Response) else JSONResponse(_plain(made))
 
-        for one in (page, twin):
-            one.__annotations__ = {**data.__annotations__, "return": Response}
-        router.add_api_route(path, page, include_in_schema=False, response_class=HTMLResponse)
-        router.add_api_route((path.rstrip("/") or "/index") + JSON, twin, include_in_schema=False)
+        given: dict[str, Any] = {"include_in_schema": False, "response_model": None}
+        router.add_api_route(path, page, response_class=HTMLResponse, **given)
+        router.add_api_route((path.rstrip("/") or "/index") + JSON, twin, **given)
 
     def html(self, template: str, path: str, data: Data, *, status: int = 200) -> HTMLResponse:
         made = self._environment.get_template(template).render(data, here=path, links=self.links)

@@ -1,0 +1,172 @@
+"""What judged samples say of one run: precision by score, and how it would be at other thresholds.
+
+A judged pair stands for as many as it was improbable to be drawn (Horvitz and Thompson): of a
+stratum of *N* pairs of which *n* were judged, each for *N/n*; where several samples were drawn, for
+1 / (1 − Π(1 − n/N)). Recall is relative to the duplicates that the run itself found: a higher
+threshold can only lose some of them, and nobody knows what a lower one would add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.evaluation.intervals import Interval, wilson
+from neardup.evaluation.labels import DUPLICATE, UNDECIDED, Label, Pair
+from neardup.evaluation.sampling import Key, Stratum, Treatment
+from neardup.outputs.result import Result
+
+CUTS = 60  # thresholds at most
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run says of a pair."""
+
+    score: float
+    kind: str | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    score: float
+    duplicate: bool
+    weight: float
+
+
+@dataclass(frozen=True)
+class AtThreshold:
+    """``pairs`` of the run have this score or more, ``judged`` of them were judged."""
+
+    threshold: float
+    pairs: int
+    judged: int
+    precision: float | None
+    precision_interval: Interval | None
+    recall: float | None
+
+    @property
+    def f1(self) -> float | None:
+        p, r = self.precision, self.recall
+        return None if p is None or r is None or not p + r else 2 * p * r / (p + r)
+
+    def data(self) -> dict[str, Any]:
+        interval = self.precision_interval
+        return {**vars(self), "precision_interval": interval and list(interval), "f1": self.f1}
+
+
+def found_by(result: Result, pairs: Sequence[Pair]) -> dict[Pair, Found]:
+    """Those of the pairs that the run has."""
+    ids = pa.array(sorted({one for pair in pairs for one in pair}), pa.large_string())
+    table = result.pairs
+    near = table.filter(pc.and_(pc.is_in(table["a"], ids), pc.is_in(table["b"], ids)))
+    wanted, found = set(pairs), dict[Pair, Found]()
+    for row in near.select(["a", "b", "score", "kind"]).to_pylist():
+        if (pair := Pair.of(row["a"], row["b"])) in wanted:
+            found[pair] = Found(float(row["score"]), row["kind"])
+    return found
+
+
+def judged_of(
+    keys: Sequence[Key],
+    name: str,
+    settled: Mapping[Pair, Label],
+    found: Mapping[Pair, Found],
+) -> list[Judged]:
+    """The decided pairs that were drawn from this run in any of the samples."""
+    draws = [(key, one) for key in keys for one in key.treatments if one.name == name]
+    shares = [_shares(key, one, settled) for key, one in draws]
+    made = []
+    drawn = {key.pairs[item] for key, one in draws for s in one.strata for item in s.items}
+    for pair in sorted(drawn):
+        label = settled.get(pair)
+        if label is None or label.label == UNDECIDED or pair not in found:
+            continue
+        score, missed = found[pair].score, 1.0
+        for (_, one), share in zip(draws, shares, strict=True):
+            missed *= 1 - share[_stratum(one, score)]
+        made.append(Judged(score, label.label == DUPLICATE, 1 / (1 - missed)))
+    return made
+
+
+def _shares(key: Key, one: Treatment, settled: Mapping[Pair, Label]) -> list[float]:
+    return [_decided(key, s, settled) / s.pairs for s in one.strata]
+
+
+def _decided(key: Key, stratum: Stratum, settled: Mapping[Pair, Label]) -> int:
+    labels = (settled.get(key.pairs[item]) for item in stratum.items)
+    return sum(label is not None and label.label != UNDECIDED for label in labels)
+
+
+def _stratum(one: Treatment, score: float) -> int:
+    """Equal scores stay in one stratum, so the score says which."""
+    return next(i for i, s in enumerate(one.strata) if score <= s.high or i + 1 == len(one.strata))
+
+
+def curve(judged: Sequence[Judged], scores: np.ndarray, lowest: float) -> list[AtThreshold]:
+    """``scores`` are those of all pairs of the run, which begin at its threshold ``lowest``."""
+    if not judged:
+        return []
+    highest = max(one.score for one in judged)
+    cuts = np.unique(np.round(np.linspace(lowest, highest, CUTS), 4))
+    ordered = np.sort(scores)
+    found = [_at(float(cut), judged, ordered) for cut in cuts]
+    return [one for one in found if one.judged]
+
+
+def _at(cut: float, judged: Sequence[Judged], ordered: np.ndarray) -> AtThreshold:
+    above = [one for one in judged if one.score >= cut]
+    weights = np.array([one.weight for one in above])
+    right = np.array([one.weight for one in above if one.duplicate])
+    every = sum(one.weight for one in judged if one.duplicate)
+    value = float(right.sum() / weights.sum()) if above else None
+    effective = float(weights.sum() ** 2 / (weights**2).sum()) if above else 0.0
+    return AtThreshold(
+        cut,
+        int(len(ordered) - np.searchsorted(ordered, np.float32(cut))),
+        len(above),
+        value,
+        None if value is None else wilson(min(value, 1.0) * effective, effective),
+        float(right.sum() / every) if every else None,
+    )
+
+
+def by_stratum(key: Key, name: str, settled: Mapping[Pair, Label]) -> list[dict[str, Any]]:
+    """Precision within each class of the score of one sample."""
+    one = next((one for one in key.treatments if one.name == name), None)
+    found = []
+    for stratum in one.strata if one else ():
+        decided = _decided(key, stratum, settled)
+        labels = [settled.get(key.pairs[item]) for item in stratum.items]
+        hits = sum(label is not None and label.label == DUPLICATE for label in labels)
+        interval = wilson(hits, decided)
+        found.append(
+            {
+                "low": stratum.low,
+                "high": stratum.high,
+                "pairs": stratum.pairs,
+                "judged": decided,
+                "duplicates": hits,
+                "precision": hits / decided if decided else None,
+                "interval": interval and list(interval),
+            }
+        )
+    return found
+
+
+def kind_table(
+    settled: Mapping[Pair, Label], found: Mapping[Pair, Found]
+) -> dict[str, dict[str, int]]:
+    """Kinds as people said (rows) and as the run says (columns), where both did."""
+    table: dict[str, dict[str, int]] = {}
+    for pair, label in settled.items():
+        said = found.get(pair)
+        if label.kind and label.label == DUPLICATE and said and said.kind:
+            row = table.setdefault(label.kind, {})
+            row[said.kind] = row.get(said.kind, 0) + 1
+    return table

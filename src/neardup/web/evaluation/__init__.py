@@ -1,0 +1,1 @@
+"""The evaluation of a run from its labels, as pages."""

@@ -1,0 +1,67 @@
+"""What the pages of judging and evaluation stand on: the runs, and the folder of judgements."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup.evaluation.judged_folder import DRAWN, SUGGESTED, JudgedFolder, judging_folder
+from neardup.evaluation.sampling import draw
+from neardup.evaluation.strata import draw_pairs
+from neardup.web.judging.suggesting import suggested
+
+if TYPE_CHECKING:
+    from neardup.outputs.result import Result
+
+
+class Desk:
+    """``runs`` by name, the one that is looked at first; the others are compared with it. They are
+    read when they are needed."""
+
+    def __init__(self, runs: Mapping[str, Path]) -> None:
+        self.runs = dict(runs)
+        self.folder = JudgedFolder(judging_folder(next(iter(self.runs.values()))))
+        self._results: dict[str, Result] = {}
+        self._digests: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def of(cls, target: Path, others: tuple[Path, ...] = ()) -> Desk:
+        return cls({str(one): one for one in (target, *others)})
+
+    @property
+    def name(self) -> str:
+        return next(iter(self.runs))
+
+    def results(self) -> dict[str, Result]:
+        from neardup.outputs.result import Result
+
+        with self._lock:
+            for name, path in self.runs.items():
+                if name not in self._results:
+                    self._results[name] = Result.load(path)
+            return dict(self._results)
+
+    def is_current(self, name: str) -> bool:
+        """Whether all runs that a sample was drawn from are still what they were. One that is not
+        looked at now cannot have changed as far as anybody knows."""
+        results = self.results()
+        return all(
+            one.digest in (None, self._digest(one.name, results[one.name]))
+            for one in self.folder.key(name).treatments
+            if one.name in results
+        )
+
+    def _digest(self, name: str, result: Result) -> str:
+        if name not in self._digests:
+            self._digests[name] = draw_pairs(result, 1, 1, "").digest()
+        return self._digests[name]
+
+    def draw(self, wanted: int, strata: int, seed: int) -> str:
+        """The name of the sample; the same wishes find the same sample again."""
+        return self.folder.add(draw(self.results(), wanted, strata=strata, seed=seed), DRAWN)
+
+    def suggest(self, wanted: int) -> str:
+        return self.folder.add(suggested(self.results(), self.folder, wanted), SUGGESTED)

@@ -1,0 +1,30 @@
+"""The command that makes a model of the labels, to paste."""
+
+from __future__ import annotations
+
+import shlex
+
+from neardup.errors import NeardupError
+from neardup.evaluation.run import pasted_inputs
+from neardup.plan import Settings
+from neardup.web.judging.desk import Desk
+
+READING = ("text", "id", "limit", "encoding", "extract")
+
+
+def train_command(desk: Desk) -> str:
+    labels = shlex.quote(str(desk.folder.labels_path))
+    return f"neardup train {labels} --documents {_documents(desk)} -o my.model"
+
+
+def _documents(desk: Desk) -> str:
+    """The inputs of the run as it names them; INPUT where they are not known any more."""
+    try:
+        result = desk.results()[desk.name]
+        collection = result.collection()
+    except (NeardupError, OSError):
+        return "INPUT"
+    written = result.info["settings"]
+    base = Settings(**{name: written[name] for name in READING if written.get(name) is not None})
+    files = [path for path in collection.paths if path]
+    return pasted_inputs(collection, base) if len(files) == 1 else "INPUT"

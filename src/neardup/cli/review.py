@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from neardup.cli.options import debug_option
@@ -12,6 +14,14 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 @click.command(short_help="Look at what was found, in the browser.")
 @click.argument("target", metavar="RUN|STORE")
+@click.option(
+    "--with",
+    "others",
+    metavar="RUN",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Another run over the same documents, to be judged together with it; may be repeated.",
+)
 @click.option(
     "--port",
     metavar="N",
@@ -27,7 +37,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 )
 @click.option("--no-browser", is_flag=True, help="Only say the address; open nothing.")
 @debug_option
-def review(target: str, port: int, host: str, no_browser: bool) -> None:
+def review(target: str, others: tuple[Path, ...], port: int, host: str, no_browser: bool) -> None:
     """Show RUN, the folder of a finished run, or STORE, an index, as pages in the browser, until
     Ctrl-C.
 
@@ -48,7 +58,7 @@ def review(target: str, port: int, host: str, no_browser: bool) -> None:
     from neardup.web.guard import Guard
     from neardup.web.parts import review_parts
 
-    app = make_app(review_parts(target), Guard())
+    app = make_app(review_parts(target, others), Guard())
     with bind(host, port) as bound:
         address = address_of(bound)
 

@@ -147,6 +147,7 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
 
     check_extra()
     from neardup.web.app import Part, make_app
+    from neardup.web.flow.part import FlowPart
     from neardup.web.login import Login
     from neardup.web.service.part import Service
 
@@ -156,7 +157,8 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
     with _opened(store, options, create=not server["read_only"]) as index:
         bound = bind(server["host"], port)
         service = Service(index, limits)
-        parts: list[Part] = [service, *([Login(guard.access)] if guard.access else [])]
+        parts: list[Part] = [service, FlowPart(store, lambda: index)]
+        parts += [Login(guard.access)] if guard.access else []
         app = make_app(parts, _watched(guard, service.metrics.request))
         said = f"{store} at {address_of(bound)} (Ctrl-C stops it)"
         started = None if quiet else lambda: click.echo(said, err=True)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
 from neardup.web.app import Part
+from neardup.web.evaluation.part import Evaluating
+from neardup.web.flow.part import FlowPart
+from neardup.web.judging.card import card
+from neardup.web.judging.desk import Desk
+from neardup.web.judging.part import Judging
 from neardup.web.review.part import Review
 from neardup.web.review.sources import open_source
 
 
-def review_parts(target: str) -> list[Part]:
+def review_parts(target: str, others: Sequence[Path] = ()) -> list[Part]:
     """Of the folder of a run or the address of an index; the first part has the front page.
-
-    A part that has something to say on the front page gives a ``Card`` (review/front.py).
-    """
-    return [Review(open_source(target))]
+    ``others`` are runs that are judged together with it."""
+    source = open_source(target)
+    if source.about.what != "run":
+        return [Review(source), FlowPart(target)]
+    desk = Desk.of(Path(target), tuple(others))
+    return [Review(source, [functools.partial(card, desk)]), Judging(desk), Evaluating(desk)]

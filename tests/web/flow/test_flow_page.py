@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,13 +103,15 @@ def test_listeners_are_bounded_and_end_when_the_server_stops(index: Index) -> No
         streams = [urllib.request.urlopen(f"{address}/flow/events") for _ in range(3)]
         assert all(stream.readline() == b"retry: 2000\n" for stream in streams)
         part._listeners = MOST_LISTENERS
-        with pytest.raises(urllib.error.HTTPError, match="503"):
+        with pytest.raises(urllib.error.HTTPError, match="503") as refused:
             urllib.request.urlopen(f"{address}/flow/events")
+        refused.value.close()
         rest = [threading.Thread(target=stream.read) for stream in streams]
         for thread in rest:
             thread.start()
-    for thread in rest:
+    for thread, stream in zip(rest, streams, strict=True):
         thread.join()  # they have ended
+        stream.close()
 
 
 def state(address: str, documents: int) -> dict:  # type: ignore[type-arg]

@@ -31,7 +31,7 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
     """The plan with everything its method needs, and nothing it could not work with."""
     _check_columns(collection, plan)
     needs = plan.method.needs
-    there = {need.name: found for need in needs if (found := _at_hand(need, plan.against))}
+    there = {need.name: found for need in needs if (found := at_hand(need, plan.against))}
     missing = [need for need in needs if need.name not in there]
     if missing:
         there |= _counted(missing, collection, plan, progress)
@@ -66,7 +66,7 @@ def _check_columns(collection: Collection, plan: Plan) -> None:
             break
 
 
-def _at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
+def at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
     if need.file is not None:
         return need.load(Path(need.file))
     if isinstance(need, ReadyNeed):
@@ -83,6 +83,15 @@ def _counted(
 ) -> dict[str, Artefact]:
     counters = {need.name: need.counter() for need in needs}
     progress.stage("counting", plan.limit, unit="documents", total_bytes=collection.plain_size())
+    tallies = list(counters.values())
+    count_references(tallies, needs, plan, progress)
+    count(collection, tallies, Pass(plan.columns, plan.workers, plan.limit), progress)
+    return {name: counter.finish() for name, counter in counters.items()}
+
+
+def count_references(
+    tallies: Sequence[Tally], needs: Sequence[Need], plan: Plan, progress: Progress
+) -> None:
     # A run that is built on and has no such artefact was made with another method: it is refused
     # when its signatures are read.
     references = [
@@ -90,13 +99,10 @@ def _counted(
         for place in plan.against
         if not _is_run(place)
     ]
-    tallies = list(counters.values())
     # What the order asks for, references need not have.
     counted = tuple(dict.fromkeys(column for need in needs for column in need.columns))
     for sources in references:
         count(sources, tallies, Pass(replace(plan.columns, extra=counted), plan.workers), progress)
-    count(collection, tallies, Pass(plan.columns, plan.workers, plan.limit), progress)
-    return {name: counter.finish() for name, counter in counters.items()}
 
 
 def _is_run(place: Path | str) -> bool:

@@ -21,10 +21,8 @@ from neardup.errors import ColumnError, InputError, SettingsError
 from neardup.plan import Plan, resolve, settings_of
 from neardup.recipes import with_recipe
 from neardup.spark import sorting, standing
-from neardup.spark.carried import Carried
-from neardup.spark.columns import ddl
 from neardup.spark.session import session
-from neardup.spark.signing import Taken, signed_rows, signed_schema
+from neardup.spark.signing import Taken, Work
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -128,19 +126,14 @@ class FrameInput:
             "position": self.position,
         }
 
-    def signed(self, carried: Carried) -> DataFrame:
+    def mapped(self, work: Work, schema: str) -> DataFrame:
+        """What ``work`` makes of the documents, task by task."""
         columns, position = self.columns, self.position
 
-        def sign(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return signed_rows(taken(batches, columns, position), carried.plan())
+        def map_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return work(taken(batches, columns, position))
 
-        return self._needed().mapInArrow(sign, ddl(signed_schema(carried.plan(), 1)))
-
-    def batches(self, columns: Columns) -> DataFrame:
-        return self.frame.select(*_names(columns, None))
-
-    def _needed(self) -> DataFrame:
-        return self.frame.select(*_names(self.columns, self.position))
+        return self.frame.select(*_names(columns, position)).mapInArrow(map_batches, schema)
 
     def positions(self, documents: DataFrame, plan: Plan, keep: standing.Keep) -> DataFrame:
         found = standing.sorted_positions(documents, len(plan.keep.criteria), keep)

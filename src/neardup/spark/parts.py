@@ -78,7 +78,9 @@ class _Gathered:
 
     def part(self) -> Part:
         schema = pa.schema([f for f in PART if f.name not in EVIDENCE.names])
-        table = pa.Table.from_batches(self.documents, schema).sort_by("position").combine_chunks()
+        # Whether a column may be null is not said alike in all batches.
+        parts = [pa.RecordBatch.from_arrays(b.columns, schema=schema) for b in self.documents]
+        table = pa.Table.from_batches(parts, schema).sort_by("position").combine_chunks()
         names = np.concatenate([np.empty(0, _NAME), *self.names])
         known, slot = np.unique(names, return_index=True)
         return Part(

@@ -6,18 +6,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as sql
 
 from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.decisions.kinds import Kinds
 from neardup.errors import ConservationError
+from neardup.methods.method import FLAGS
 from neardup.outputs.result import Counts
+from neardup.plan import Plan
 from neardup.schema import DIRECTIONS, KINDS, Array
+from neardup.spark.columns import unsigned
 from neardup.spark.parts import TAG_COUNTS, TAG_DOCUMENT, TAG_PAIR, TAG_SEEN
 
 if TYPE_CHECKING:
@@ -30,7 +34,15 @@ DECISIONS = (
     "kept_id string, score double, kind string, direction string, confidence double, "
     "cluster bigint, ref boolean"
 )
+LAST = 2**62  # the place of rejected documents, which never meet anyone
 PAIRS = "a string, b string, score double, kind string, direction string, confidence double"
+
+
+class Collected(NamedTuple):
+    decisions: pa.Table
+    pairs: pa.Table
+    rank: Array
+    text_digests: Array
 
 
 class SparkResult:
@@ -49,6 +61,10 @@ class SparkResult:
     @property
     def spark(self) -> SparkSession:
         return self._run.spark
+
+    @property
+    def plan(self) -> Plan:
+        return self._run.plan
 
     @property
     def artefacts(self) -> Artefacts:
@@ -90,6 +106,28 @@ class SparkResult:
             sql.transform(members, lambda one: one["id"]).alias("members"),
         )
 
+    def collected(self) -> Collected:
+        """The tables on this machine, as a local run has them."""
+        decisions = self._decided.orderBy("position").toArrow()
+        pairs = self._pairs.orderBy("position", "other_position").toArrow()
+        place, count = decisions["place"].to_numpy(), len(decisions)
+        rank = np.empty(count, np.int64)
+        rank[np.argsort(place, kind="stable")] = np.arange(count)
+        if np.array_equal(np.sort(place[place < LAST]), place[place < LAST]):
+            rank = np.arange(count)
+        files = list(self._run.input.files)
+        named = {
+            "file": files,
+            "source": list(dict.fromkeys(self._run.input.sources)),
+            "decision": [schema.KEPT, schema.DUPLICATE, schema.REJECTED],
+        }
+        return Collected(
+            _as_local(decisions, schema.DECISIONS, named),
+            _as_local(pairs, schema.PAIRS, {}),
+            rank,
+            unsigned(decisions["text_digest"]),
+        )
+
     def save(self, folder: str) -> str:
         """Writes decisions, duplicates and pairs as folders of Parquet, the kept rows too, and
         ``run.json`` last: a folder without it is a run that did not finish."""
@@ -104,6 +142,20 @@ class SparkResult:
     def __repr__(self) -> str:
         settings = self.info["settings"]
         return f"<SparkResult of {settings['method']}: {self.counts.sentence()}>"
+
+
+def _as_local(table: pa.Table, wanted: pa.Schema, named: dict[str, list[str]]) -> pa.Table:
+    """With the types of a local table; names are numbered as there."""
+    named = {"kind": list(KINDS), "direction": list(DIRECTIONS), **named}
+    columns = []
+    for one in wanted:
+        column = table[one.name].combine_chunks()
+        if pa.types.is_dictionary(one.type):
+            values = pa.array(named[one.name], one.type.value_type)
+            numbers = pc.index_in(column.cast(one.type.value_type), values)
+            column = pa.DictionaryArray.from_arrays(numbers.cast(one.type.index_type), values)
+        columns.append(column.cast(one.type))
+    return pa.table(columns, schema=wanted)
 
 
 def make_result(run: Run, documents: DataFrame, decided: DataFrame) -> SparkResult:
@@ -132,7 +184,8 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame) -> SparkResu
         clusters=len(firsts),
         pairs=listed,
     )
-    _check_conservation(counts, documents)
+    read, flags = _taken_in(documents)
+    _check_conservation(counts, read)
     info = {
         "engine": "spark",
         "settings": plan.describe(),
@@ -141,6 +194,7 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame) -> SparkResu
         "pairs": "complete" if complete else "partial",
         "candidates": counted["candidates"],
         "refused": counted["refused"],
+        "flags": flags,
         "statistics": run.statistics,
         "timings": {name: round(seconds, 3) for name, seconds in run.timings.items()},
         "counts": vars(counts),
@@ -173,7 +227,7 @@ def _lost_columns() -> list[Column]:
     given = {
         "decision": sql.lit(2).cast("tinyint"),
         "reason": sql.col("rejected"),
-        "place": sql.lit(2**62),
+        "place": sql.lit(LAST),
         **{name: sql.col(name) for name in ("position", "id", "file", "row")},
     }
     nothing = {n: sql.lit(None).cast(spark_type(DECIDED.field(n).type)) for n in _TOLD}
@@ -301,10 +355,18 @@ def _numbers(batch: pa.RecordBatch) -> Kinds:
     return Kinds(kind, direction, batch.column("confidence").fill_null(0.0).to_numpy().copy())
 
 
-def _check_conservation(counts: Counts, documents: DataFrame) -> None:
-    found: Any = documents.agg(sql.count(sql.when(sql.col("position") >= 0, 1))).first()
-    if int(found[0]) != counts.documents:
+def _taken_in(documents: DataFrame) -> tuple[int, dict[str, int]]:
+    """How many documents were read, and how many of them each flag was given."""
+    own = sql.col("position") >= 0
+    flags = [sql.count(sql.when(own & (sql.col("flags").bitwiseAND(bit) != 0), 1)) for bit in FLAGS]
+    found: Any = documents.agg(sql.count(sql.when(own, 1)), *flags).first()
+    counts = zip(FLAGS.values(), found[1:], strict=True)
+    return int(found[0]), {name: int(count) for name, count in counts if count}
+
+
+def _check_conservation(counts: Counts, read: int) -> None:
+    if read != counts.documents:
         raise ConservationError(
-            f"{int(found[0])} documents were read, but {counts.sentence()}.",
+            f"{read} documents were read, but {counts.sentence()}.",
             hint="this is a bug in neardup; nothing was written. Please report it.",
         )

@@ -20,7 +20,9 @@ from neardup.progress import Logged, Progress, Silent
 from neardup.spark import components, meeting, standing
 from neardup.spark.carried import Carried, carried
 from neardup.spark.columns import DECIDED, DOCUMENT, EVIDENCE, STANDING, ddl
+from neardup.spark.counting import with_artefacts
 from neardup.spark.parts import PART, decided_rows
+from neardup.spark.signing import Taken, Work, signed_rows, signed_schema
 from neardup.spark.stages import Stages
 
 if TYPE_CHECKING:
@@ -47,7 +49,14 @@ class Input(Protocol):
 
     def check(self, plan: Plan) -> None: ...
 
-    def signed(self, carried: Carried) -> DataFrame: ...
+    @property
+    def more_order(self) -> int:
+        """How many columns of order it has beside those of the policy."""
+        ...
+
+    def mapped(self, work: Work, schema: str) -> DataFrame:
+        """What ``work`` makes of the documents, task by task."""
+        ...
 
     def positions(self, documents: DataFrame, plan: Plan, keep: standing.Keep) -> DataFrame: ...
 
@@ -89,7 +98,7 @@ class Run:
         began = time.perf_counter()
         here = carried(self.spark, self.plan)
         self.progress.stage("reading", unit="documents")
-        rows = self.stages.keep("signed", self.input.signed(here))
+        rows = self.stages.keep("signed", self._signed(here))
         sizes = self._sizes(rows)
         self.progress.advance(sizes.documents)
         began = self._lap("reading", began)
@@ -107,6 +116,12 @@ class Run:
         self._lap("deciding", began)
         self.progress.finish()
         return result
+
+    def _signed(self, here: Carried) -> DataFrame:
+        def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
+            return signed_rows(taken, here.plan())
+
+        return self.input.mapped(sign, ddl(signed_schema(self.plan, self.input.more_order)))
 
     def _lap(self, name: str, began: float) -> float:
         now = time.perf_counter()
@@ -252,6 +267,7 @@ def run(
 ) -> SparkResult:
     told = Logged(progress or Silent())
     input.check(plan)
+    plan = with_artefacts(input, plan, told)
     about = {"input": input.about(), "plan": plan.describe(), "every_pair": plan.every_pair}
     stages = Stages(spark, checkpoint, about)
     return Run(spark, input, plan, told, stages, tuning or Tuning()).execute()

@@ -9,7 +9,7 @@ which costs a comparison and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +36,9 @@ def signed_schema(plan: Plan, more: int = 0) -> pa.Schema:
     """``more``: columns of order beside those of the policy."""
     order = sorting.fields(len(plan.keep.criteria) + more)
     return pa.schema([*DOCUMENT, *order, *EVIDENCE])
+
+
+Work = Callable[[Iterator["Taken"]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""One Spark for all tests: started once, on two threads, with tasks that may be tried three times."""
+"""One Spark for all tests, on two threads, whose tasks may be tried three times."""
 
 from __future__ import annotations
 

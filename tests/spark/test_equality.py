@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import pyarrow as pa
 import pytest
 
 import neardup as nd
-from neardup.plan import resolve, settings_of
 from test_real_data import rows
 
 if TYPE_CHECKING:
@@ -54,9 +52,7 @@ def check_equal(result: Any, local: nd.Result) -> None:
 
 @pytest.mark.parametrize("partitions", [1, 5])
 @pytest.mark.parametrize("method", ["shingles", "simhash"])
-def test_on_real_documents(
-    spark: SparkSession, data: Path, method: str, partitions: int
-) -> None:
+def test_on_real_documents(spark: SparkSession, data: Path, method: str, partitions: int) -> None:
     """A set method and a signature method, on shuffled rows."""
     documents = real(data)
     frame = framed(spark, documents, partitions=partitions, seed=partitions)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
-from neardup.artefacts.calibration import load_calibration
+from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, Rejected, collect
 from neardup.documents.collection import collect_inputs
@@ -46,14 +46,21 @@ def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Pl
     itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
     if not itself and not plan.planted_cut:
         return plan
-    for run in plan.against:
-        stored = Path(run) / ARTEFACTS / f"{calibration.NAME}.arrow"
-        if isinstance(run, Path) and stored.exists():
-            return calibration.with_calibration(plan, load_calibration(stored))
+    if stored := stored_calibration(plan):
+        return calibration.with_calibration(plan, stored)
     if not plan.planted_cut:
         return plan
     found = calibration.planted_cut(collection, plan, progress)
     return calibration.with_calibration(plan, found)
+
+
+def stored_calibration(plan: Plan) -> Calibration | None:
+    """That of the run that this one is built on."""
+    for run in plan.against:
+        stored = Path(run) / ARTEFACTS / f"{calibration.NAME}.arrow"
+        if isinstance(run, Path) and stored.exists():
+            return load_calibration(stored)
+    return None
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:

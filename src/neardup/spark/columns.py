@@ -52,6 +52,7 @@ DECIDED = pa.schema(
         ("place", pa.int64()),
         ("text_digest", pa.int64()),
         ("other_digest", pa.int64()),
+        ("packed", pa.binary()),  # what a part adds up
     ]
 )
 

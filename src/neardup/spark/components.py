@@ -17,7 +17,6 @@ from pyspark.sql import functions as sql
 
 from neardup.decisions.clusters import components
 from neardup.errors import DataError
-from neardup.schema import Array
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -49,12 +48,12 @@ class Joined:
 def join(spark: SparkSession, edges: DataFrame, count: int, *, limit: int = DRIVER_EDGES) -> Joined:
     """``edges`` with the columns ``a`` and ``b``, ``count`` of them."""
     if count <= limit:
-        table = edges.toArrow()
-        return _on_driver(spark, table["a"].to_numpy(), table["b"].to_numpy())
+        return on_driver(spark, edges.toArrow())
     return _by_stars(edges)
 
 
-def _on_driver(spark: SparkSession, a: Array, b: Array) -> Joined:
+def on_driver(spark: SparkSession, edges: pa.Table) -> Joined:
+    a, b = edges["a"].to_numpy(), edges["b"].to_numpy()
     nodes, number = np.unique(np.concatenate([a, b]), return_inverse=True)
     number = number.reshape(-1)
     label = components(len(nodes), number[: len(a)], number[len(a) :])

@@ -156,6 +156,9 @@ class FileInput:
         if self.collection.inputs.offered and SOURCE in plan.columns.delivered:
             self._look_at_sources(plan)
 
+    def local(self) -> Collection:
+        return self.collection.limited(self.plan.limit)
+
     def _last(self, limit: int) -> int | None:
         rows = standing.file_positions(self.mapped(_rows_of, "file int, row bigint"))
         last: Any = rows.orderBy("position").limit(limit).agg(sql.max("position")).first()

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from pyspark.sql import functions as sql
 
 from neardup.decisions.values import plain
+from neardup.documents import Collection, collect
 from neardup.documents.columns import Columns, DocumentBatch, Rejected
 from neardup.documents.tables import check_columns, chunk_of
 from neardup.errors import ColumnError, InputError, SettingsError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from neardup.spark.result import SparkResult
 
 FILE = "input"
+DRIVER_ROWS = 1_000_000
 
 
 def dedup(
@@ -125,6 +127,19 @@ class FrameInput:
             "files": sorted(self.frame.inputFiles()),
             "position": self.position,
         }
+
+    def local(self) -> Collection:
+        """Of more rows than the driver should hold, planting draws from none."""
+        count = self.frame.count()
+        if count > DRIVER_ROWS:
+            raise SettingsError(
+                f"The cut needs known answers, which are drawn on the driver; {count:,} rows are "
+                f"more than the {DRIVER_ROWS:,} that are brought there.",
+                hint="give a threshold, or run on files with neardup.dedup(…, engine='spark').",
+            )
+        names = _names(self.columns, self.position)
+        order = [f"`{name}`" for name in (self.position, self.columns.id_name) if name]
+        return collect(self.frame.orderBy(*order).select(*names).toArrow())
 
     def mapped(self, work: Work, schema: str) -> DataFrame:
         """What ``work`` makes of the documents, task by task."""

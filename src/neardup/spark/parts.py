@@ -7,8 +7,10 @@ so a part may be larger than the memory of its task.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import pickle
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -33,12 +35,23 @@ from neardup.spark.signing import filled
 
 PART = pa.schema([*DOCUMENT, *STANDING, pa.field("meets", pa.bool_()), *EVIDENCE])
 # What a row of ``DECIDED`` is: a document; a pair of all, where they fit; one of those seen.
-TAG_DOCUMENT, TAG_PAIR, TAG_SEEN, TAG_COUNTS = 0, 1, 2, 3
+TAG_DOCUMENT, TAG_PAIR, TAG_SEEN, TAG_TOLD = 0, 1, 2, 3
 BLOCK = 4096  # documents whose evidence is moved at once
 
 
 def decided_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
     """Of rows of documents and rows of evidence (without an id), in any order."""
+    for part, outcome in _parted(batches, plan):
+        yield from _rows(outcome, plan, part)
+
+
+def outcomes(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[Outcome]:
+    for _, outcome in _parted(batches, plan):
+        yield outcome
+
+
+def _parted(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[tuple[Part, Outcome]]:
+    """Those that meet nobody, and the others."""
     gathered = _Gathered(plan)
     for batch in batches:
         gathered.add(batch)
@@ -47,7 +60,7 @@ def decided_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.R
         chosen = part.where(part.meets == meets)
         if len(chosen.documents):
             outcome = chosen.outcome(plan) if meets else chosen.copies(plan)
-            yield from _rows(outcome, plan, chosen)
+            yield chosen, outcome
             outcome.intake.store.close()
     gathered.store.close()
 
@@ -240,20 +253,54 @@ def _rows(outcome: Outcome, plan: Plan, part: Part) -> Iterator[pa.RecordBatch]:
     if not same:
         seen = (leading.a >= outcome.refs) | (leading.b >= outcome.refs)
         yield _pairs(leading.where(seen), outcome, position, TAG_SEEN)
-    yield _counts(outcome, complete=complete, same=same)
+    yield _told(outcome, position, len(every) if complete else 0, complete=complete, same=same)
 
 
-def _counts(outcome: Outcome, *, complete: bool, same: bool) -> pa.RecordBatch:
-    """What is added up over parts: candidates, refused ones; whether pairs are all there, and
-    whether those seen are just these."""
+class Told(NamedTuple):
+    """What a part says of itself; parts add it up. ``firsts`` are the first documents of its
+    clusters. ``partial``: not all its pairs are there; ``seen``: pairs beside those, of leaders."""
+
+    kept: int
+    duplicates: int
+    too_short: int
+    pairs: int
+    seen: int
+    partial: int
+    candidates: int
+    refused: int
+    firsts: Array
+
+
+def _told(
+    outcome: Outcome, position: Array, pairs: int, *, complete: bool, same: bool
+) -> pa.RecordBatch:
+    refs, short = outcome.refs, outcome.intake.prepared.too_short
+    kept, cluster = outcome.decided.kept, outcome.cluster
+    inside = np.flatnonzero(cluster >= 0)
+    _, first = np.unique(cluster[inside], return_index=True)
+    told = Told(
+        kept=int(kept[refs:].sum()),
+        duplicates=int((~kept[refs:]).sum()),
+        too_short=int((kept & short)[refs:].sum()),
+        pairs=pairs,
+        seen=0 if same else len(outcome.pairs),
+        partial=int(not complete),
+        candidates=outcome.candidates,
+        refused=outcome.refused,
+        firsts=position[inside[first]],
+    )
     columns = {
-        "tag": pa.array([TAG_COUNTS], pa.int8()),
-        "position": pa.array([outcome.candidates], pa.int64()),
-        "other_position": pa.array([outcome.refused], pa.int64()),
-        "decision": pa.array([int(complete)], pa.int8()),
-        "kind": pa.array([int(same)], pa.int8()),
+        "tag": pa.array([TAG_TOLD], pa.int8()),
+        "packed": pa.array([pickle.dumps(told)], pa.binary()),
     }
     return filled(columns, 1, DECIDED)
+
+
+def added_up(parts: Iterable[Told]) -> Told:
+    several = list(parts)
+    firsts = np.concatenate([np.empty(0, np.int64), *(one.firsts for one in several)])
+    sums = {n: sum(getattr(one, n) for one in several) for n in Told._fields if n != "firsts"}
+    return Told(**sums, firsts=np.sort(firsts))
 
 
 def _documents(outcome: Outcome, plan: Plan, part: Part) -> pa.RecordBatch:

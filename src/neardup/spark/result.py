@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import pickle
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,17 +18,17 @@ from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.decisions.kinds import Kinds
 from neardup.errors import ConservationError
-from neardup.methods.method import FLAGS
 from neardup.outputs.result import Counts
 from neardup.plan import Plan
 from neardup.schema import DIRECTIONS, KINDS, Array
 from neardup.spark.columns import unsigned
-from neardup.spark.parts import TAG_COUNTS, TAG_DOCUMENT, TAG_PAIR, TAG_SEEN
+from neardup.spark.kinds import with_kinds
+from neardup.spark.parts import TAG_DOCUMENT, TAG_PAIR, TAG_SEEN, TAG_TOLD, Told, added_up
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from neardup.spark.run import Run
+    from neardup.spark.run import Run, Sizes
 
 DECISIONS = (
     "id string, file string, row bigint, source string, decision string, reason string, "
@@ -108,8 +109,9 @@ class SparkResult:
 
     def collected(self) -> Collected:
         """The tables on this machine, as a local run has them."""
-        decisions = self._decided.orderBy("position").toArrow()
-        pairs = self._pairs.orderBy("position", "other_position").toArrow()
+        decisions = self._decided.toArrow().sort_by("position")
+        both = [("position", "ascending"), ("other_position", "ascending")]
+        pairs = self._pairs.toArrow().sort_by(both)
         place, count = decisions["place"].to_numpy(), len(decisions)
         rank = np.empty(count, np.int64)
         rank[np.argsort(place, kind="stable")] = np.arange(count)
@@ -158,13 +160,15 @@ def _as_local(table: pa.Table, wanted: pa.Schema, named: dict[str, list[str]]) -
     return pa.table(columns, schema=wanted)
 
 
-def make_result(run: Run, documents: DataFrame, decided: DataFrame) -> SparkResult:
+def make_result(run: Run, documents: DataFrame, decided: DataFrame, sizes: Sizes) -> SparkResult:
     plan = run.plan
-    firsts = _firsts(decided)
-    told = decided.where(sql.col("tag") == TAG_DOCUMENT)
+    told = _told(decided)
+    decided = with_kinds(run, decided)
     lost = documents.where("rejected is not null")
-    rows = told.select(*_TOLD).union(lost.select(*_lost_columns()))
-    files, sources = list(run.input.files), list(run.input.sources)
+    rows = decided.where(sql.col("tag") == TAG_DOCUMENT).select(*_TOLD)
+    if sizes.rejected:
+        rows = rows.union(lost.select(*_lost_columns()))
+    files, sources, firsts = list(run.input.files), list(run.input.sources), told.firsts
 
     def say(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -172,34 +176,36 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame) -> SparkResu
 
     more = "position bigint, place bigint, text_digest bigint"
     decisions = rows.mapInArrow(say, f"{DECISIONS}, {more}")
-    counted = _counted(decided, lost)
-    budget = plan.pair_budget(counted["documents"])
-    pairs, listed, complete = _listed(decided, counted, budget)
+    pairs, listed, complete = _listed(decided, told, plan.pair_budget(sizes.documents))
     counts = Counts(
-        documents=counted["documents"],
-        kept=counted["kept"],
-        duplicates=counted["duplicates"],
-        rejected=counted["rejected"],
-        too_short=counted["too_short"],
+        documents=told.kept + told.duplicates + sizes.rejected,
+        kept=told.kept,
+        duplicates=told.duplicates,
+        rejected=sizes.rejected,
+        too_short=told.too_short,
         clusters=len(firsts),
         pairs=listed,
     )
-    read, flags = _taken_in(documents)
-    _check_conservation(counts, read)
+    _check_conservation(counts, sizes.documents)
     info = {
         "engine": "spark",
         "settings": plan.describe(),
         "artefacts": {name: one.describe() for name, one in plan.artefacts.items()},
         "against": [str(path) for path in plan.against],
         "pairs": "complete" if complete else "partial",
-        "candidates": counted["candidates"],
-        "refused": counted["refused"],
-        "flags": flags,
+        "candidates": told.candidates,
+        "refused": told.refused,
+        "flags": sizes.flags,
         "statistics": run.statistics,
         "timings": {name: round(seconds, 3) for name, seconds in run.timings.items()},
         "counts": vars(counts),
     }
     return SparkResult(decisions, pairs, counts, info, run)
+
+
+def _told(decided: DataFrame) -> Told:
+    rows = decided.where(sql.col("tag") == TAG_TOLD).select("packed").collect()
+    return added_up(pickle.loads(bytes(row["packed"])) for row in rows)
 
 
 _TOLD = (
@@ -232,12 +238,6 @@ def _lost_columns() -> list[Column]:
     }
     nothing = {n: sql.lit(None).cast(spark_type(DECIDED.field(n).type)) for n in _TOLD}
     return [given.get(name, nothing[name]).alias(name) for name in _TOLD]
-
-
-def _firsts(decided: DataFrame) -> Array:
-    """The first document of every cluster, in the order of the input: their numbers."""
-    clusters = decided.where((sql.col("tag") == TAG_DOCUMENT) & sql.col("first").isNotNull())
-    return np.sort(clusters.select("first").distinct().toArrow()["first"].to_numpy())
 
 
 def said(
@@ -279,41 +279,15 @@ def _kind_columns(batch: pa.RecordBatch) -> list[pa.Array]:
     return [kind, direction, batch.column("confidence")]
 
 
-def _counted(decided: DataFrame, lost: DataFrame) -> dict[str, int]:
-    """One pass over what was decided."""
-    tag, decision = sql.col("tag"), sql.col("decision")
-    document, count = tag == TAG_DOCUMENT, tag == TAG_COUNTS
-    asked = {
-        "kept": sql.sum((document & (decision == 0)).cast("bigint")),
-        "duplicates": sql.sum((document & (decision == 1)).cast("bigint")),
-        "too_short": sql.sum((document & (sql.col("reason") == "too_short")).cast("bigint")),
-        "pairs": sql.sum((tag == TAG_PAIR).cast("bigint")),
-        "seen": sql.sum((tag == TAG_SEEN).cast("bigint")),
-        "same": sql.sum(sql.when(count, sql.col("kind")).cast("bigint")),
-        "partial": sql.sum((count & (decision == 0)).cast("bigint")),
-        "candidates": sql.sum(sql.when(count, sql.col("position"))),
-        "refused": sql.sum(sql.when(count, sql.col("other_position"))),
-    }
-    found: Any = decided.agg(*[value.alias(name) for name, value in asked.items()]).first()
-    counted = {name: int(found[name] or 0) for name in asked}
-    counted["rejected"] = lost.count()
-    counted["documents"] = counted["kept"] + counted["duplicates"] + counted["rejected"]
-    return counted
-
-
-def _listed(
-    decided: DataFrame, counted: dict[str, int], budget: int
-) -> tuple[DataFrame, int, bool]:
+def _listed(decided: DataFrame, told: Told, budget: int) -> tuple[DataFrame, int, bool]:
     """All pairs where they fit, else each document with what it was set aside for."""
     tag = sql.col("tag")
-    complete = not counted["partial"] and counted["pairs"] <= budget
-    if complete:
+    if not told.partial and told.pairs <= budget:
         chosen = decided.where(tag == TAG_PAIR)
-        return chosen.mapInArrow(_pair_rows, _PAIR_ROWS), counted["pairs"], True
-    aside = decided.where((tag == TAG_DOCUMENT) & (sql.col("decision") == 1))
-    chosen = aside
-    if counted["seen"] + counted["pairs"] + counted["duplicates"] <= budget:
-        chosen = aside.union(decided.where(tag.isin(TAG_PAIR, TAG_SEEN)))
+        return chosen.mapInArrow(_pair_rows, _PAIR_ROWS), told.pairs, True
+    chosen = decided.where((tag == TAG_DOCUMENT) & (sql.col("decision") == 1))
+    if told.seen + told.pairs + told.duplicates <= budget:
+        chosen = chosen.union(decided.where(tag.isin(TAG_PAIR, TAG_SEEN)))
     made = chosen.mapInArrow(_pair_rows, _PAIR_ROWS).dropDuplicates(["position", "other_position"])
     return made, made.count(), False
 
@@ -353,15 +327,6 @@ def _numbers(batch: pa.RecordBatch) -> Kinds:
         for name in ("kind", "direction")
     )
     return Kinds(kind, direction, batch.column("confidence").fill_null(0.0).to_numpy().copy())
-
-
-def _taken_in(documents: DataFrame) -> tuple[int, dict[str, int]]:
-    """How many documents were read, and how many of them each flag was given."""
-    own = sql.col("position") >= 0
-    flags = [sql.count(sql.when(own & (sql.col("flags").bitwiseAND(bit) != 0), 1)) for bit in FLAGS]
-    found: Any = documents.agg(sql.count(sql.when(own, 1)), *flags).first()
-    counts = zip(FLAGS.values(), found[1:], strict=True)
-    return int(found[0]), {name: int(count) for name, count in counts if count}
 
 
 def _check_conservation(counts: Counts, read: int) -> None:

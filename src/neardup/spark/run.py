@@ -7,19 +7,22 @@ The three dear stages are kept (``stages.py``), so a lost application goes on fr
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
+from neardup.documents import Collection
 from neardup.local.intake import strict_error
+from neardup.methods.method import FLAGS
 from neardup.plan import Plan
 from neardup.progress import Logged, Progress, Silent
 from neardup.spark import components, meeting, standing
+from neardup.spark.calibrating import SCORES, calibrated
 from neardup.spark.carried import Carried, carried
-from neardup.spark.columns import DECIDED, DOCUMENT, EVIDENCE, STANDING, ddl
+from neardup.spark.columns import DECIDED, DOCUMENT, EVIDENCE, STANDING, ddl, spark_type
 from neardup.spark.counting import with_artefacts
 from neardup.spark.parts import PART, decided_rows
 from neardup.spark.signing import Taken, Work, signed_rows, signed_schema
@@ -28,7 +31,7 @@ from neardup.spark.stages import Stages
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from neardup.spark.result import SparkResult
 
@@ -60,14 +63,20 @@ class Input(Protocol):
 
     def positions(self, documents: DataFrame, plan: Plan, keep: standing.Keep) -> DataFrame: ...
 
+    def local(self) -> Collection:
+        """The same documents for the driver, which draws a few to plant copies of."""
+        ...
+
 
 @dataclass
 class Sizes:
     """Of the signed rows."""
 
     documents: int
+    rejected: int
     key_bytes: int
     evidence_bytes: int
+    flags: dict[str, int]
 
 
 @dataclass
@@ -96,26 +105,38 @@ class Run:
         from neardup.spark.result import make_result
 
         began = time.perf_counter()
+        matched = self.matched()
+        began = self._lap("matching", began)
+        self.progress.stage("deciding", unit="documents")
+        decided = self.stages.keep("decided", matched.parts(decided_rows))
+        result = make_result(self, matched.documents, decided, matched.sizes)
+        self._lap("deciding", began)
+        self.progress.finish()
+        return result
+
+    def matched(self) -> Matched:
+        """Documents signed, in their places, and who meets whom."""
+        began = time.perf_counter()
         here = carried(self.spark, self.plan)
         self.progress.stage("reading", unit="documents")
         rows = self.stages.keep("signed", self._signed(here))
         sizes = self._sizes(rows)
         self.progress.advance(sizes.documents)
-        began = self._lap("reading", began)
+        self._lap("reading", began)
         self.progress.stage("matching", unit="edges")
-        edges, repeated = self._edges(rows, sizes)
+        joined, repeated = self._joined(rows, sizes)
+        self.progress.advance(self.statistics["edges"])
         documents = self._standing(rows, repeated=repeated)
-        joined = components.join(
-            self.spark, edges, self.statistics["edges"], limit=self.tuning.driver_edges
-        )
+        if repeated:
+            sizes = self._sizes_again(sizes, documents)
         self.statistics["components"] = joined.statistics()
-        began = self._lap("matching", began)
-        self.progress.stage("deciding", unit="documents")
-        decided = self.stages.keep("decided", self._decided(rows, documents, joined, here, sizes))
-        result = make_result(self, documents, decided)
-        self._lap("deciding", began)
-        self.progress.finish()
-        return result
+        count = self.tuning.parts or max(
+            self._parallel,
+            -(-sizes.documents // PART_DOCUMENTS),
+            -(-sizes.evidence_bytes // PART_BYTES),
+        )
+        self.statistics["parts"] = count
+        return Matched(rows, documents, joined, here, sizes, count)
 
     def _signed(self, here: Carried) -> DataFrame:
         def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
@@ -129,24 +150,47 @@ class Run:
         return now
 
     def _sizes(self, rows: DataFrame) -> Sizes:
+        flags = [sql.count(sql.when(sql.col("flags").bitwiseAND(bit) != 0, 1)) for bit in FLAGS]
         found: Any = rows.agg(
-            sql.count("*"), sql.sum(sql.length("keys")), sql.sum(sql.length("evidence"))
+            sql.count("*"),
+            sql.count("rejected"),
+            sql.sum(sql.length("keys")),
+            sql.sum(sql.length("evidence")),
+            *flags,
         ).first()
-        return Sizes(*(int(value or 0) for value in found))
+        counts = dict(zip(FLAGS.values(), found[4:], strict=True))
+        flagged = {name: int(count) for name, count in counts.items() if count}
+        documents, rejected, keys, evidence = (int(value or 0) for value in found[:4])
+        return Sizes(documents, rejected, keys, evidence, flagged)
+
+    def _sizes_again(self, sizes: Sizes, documents: DataFrame) -> Sizes:
+        """When documents with an id that others have were rejected, too."""
+        nothing = sql.lit(None).cast("binary")
+        slim = documents.withColumn("keys", nothing).withColumn("evidence", nothing)
+        accepted = self._sizes(slim.where("rejected is null"))
+        return replace(sizes, rejected=sizes.documents - accepted.documents, flags=accepted.flags)
 
     @property
     def _parallel(self) -> int:
         return int(self.spark.sparkContext.defaultParallelism)
 
-    def _edges(self, rows: DataFrame, sizes: Sizes) -> tuple[DataFrame, bool]:
+    def _joined(self, rows: DataFrame, sizes: Sizes) -> tuple[components.Joined, bool]:
         """Which nodes meet, and whether an id came twice."""
         buckets = self.tuning.buckets or max(
             self._parallel, -(-sizes.key_bytes // meeting.BUCKET_BYTES)
         )
         edges = self.stages.keep("edges", meeting.edges(rows, buckets))
-        counted = {row["b is null"]: row["count"] for row in _by_null(edges)}
-        self.statistics["edges"] = counted.get(False, 0)
-        return edges.where("b is not null"), bool(counted.get(True, 0))
+        if sizes.documents * buckets <= self.tuning.driver_edges:  # that many at most
+            table = edges.toArrow()
+            there = table.filter(table["b"].is_valid())
+            self.statistics["edges"] = len(there)
+            joined = components.on_driver(self.spark, there)
+            return joined, len(there) < len(table)
+        counted = {row["repeats"]: row["count"] for row in _by_null(edges)}
+        self.statistics["edges"] = count = counted.get(False, 0)
+        there = edges.where("b is not null")
+        joined = components.join(self.spark, there, count, limit=self.tuning.driver_edges)
+        return joined, bool(counted.get(True, 0))
 
     def _standing(self, rows: DataFrame, *, repeated: bool) -> DataFrame:
         """Documents without keys and evidence, with position and place."""
@@ -172,59 +216,61 @@ class Run:
             file = self.input.files[one["file"]]
             raise strict_error(Rejected(file, one["row"], one["rejected"], one["id"]))
 
-    def _decided(
-        self,
-        rows: DataFrame,
-        documents: DataFrame,
-        joined: components.Joined,
-        here: Carried,
-        sizes: Sizes,
-    ) -> DataFrame:
-        table = joined.table
-        if not joined.rounds:  # as small as what the driver can hold
-            table = sql.broadcast(table)
-        there = documents.where("rejected is null").join(table, "node", "left")
-        bringing = rows.where("evidence is not null").join(table, "node", "inner")
-        names = PART.names
-        missing = {f.name: _null(f.type) for f in PART}
-        documents_part = there.select(
-            sql.coalesce("component", "node").alias("part"),
-            *[
-                sql.col("component").isNotNull().alias(name)
-                if name == "meets"
-                else missing[name].alias(name)
-                if name in EVIDENCE.names
-                else sql.col(name)
-                for name in names
-            ],
-        )
-        shown = {"node", "digest_a", "digest_b", *EVIDENCE.names}
-        evidence_part = bringing.select(
-            sql.col("component").alias("part"),
-            *[sql.col(n) if n in shown else missing[n].alias(n) for n in names],
-        )
-        both = documents_part.union(evidence_part)
-        count = self.tuning.parts or max(
-            self._parallel,
-            -(-sizes.documents // PART_DOCUMENTS),
-            -(-sizes.evidence_bytes // PART_BYTES),
-        )
-        self.statistics["parts"] = count
+
+@dataclass(frozen=True)
+class Matched:
+    """``rows`` as signed; ``documents`` in their places, without keys and evidence."""
+
+    rows: DataFrame
+    documents: DataFrame
+    joined: components.Joined
+    here: Carried
+    sizes: Sizes
+    count: int  # of parts
+
+    def parts(self, work: PartWork) -> DataFrame:
+        """What ``work`` makes of each part."""
+        here = self.here
 
         def decide(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return decided_rows(batches, here.plan())
+            return work(batches, here.plan())
 
-        return both.repartition(count, "part").drop("part").mapInArrow(decide, ddl(DECIDED))
+        both = self._documents().union(self._evidence())
+        parted = both.repartition(self.count, "part").drop("part")
+        return parted.mapInArrow(decide, ddl(SCHEMAS[work.__name__]))
+
+    def _table(self) -> DataFrame:
+        """Small where the driver has made it."""
+        table = self.joined.table
+        return table if self.joined.rounds else sql.broadcast(table)
+
+    def _documents(self) -> DataFrame:
+        there = self.documents.where("rejected is null").join(self._table(), "node", "left")
+        meets = sql.col("component").isNotNull().alias("meets")
+        given = {name: sql.col(name) for name in PART.names if name not in EVIDENCE.names}
+        part = sql.coalesce("component", "node").alias("part")
+        return there.select(part, *_filled({**given, "meets": meets}))
+
+    def _evidence(self) -> DataFrame:
+        bringing = self.rows.where("evidence is not null").join(self._table(), "node", "inner")
+        given = {n: sql.col(n) for n in ("node", "digest_a", "digest_b", *EVIDENCE.names)}
+        return bringing.select(sql.col("component").alias("part"), *_filled(given))
+
+
+PartWork = Callable[[Iterator[pa.RecordBatch], Plan], Iterator[pa.RecordBatch]]
+SCHEMAS = {"decided_rows": DECIDED, "scored_rows": SCORES}
+
+
+def _filled(given: dict[str, Column]) -> list[Column]:
+    """The columns of a part; those not given are null."""
+    return [
+        given.get(one.name, sql.lit(None)).cast(spark_type(one.type)).alias(one.name)
+        for one in PART
+    ]
 
 
 def _by_null(edges: DataFrame) -> list[Any]:
-    return edges.groupBy(sql.col("b").isNull().alias("b is null")).count().collect()
-
-
-def _null(type_: pa.DataType) -> Any:
-    from neardup.spark.columns import spark_type
-
-    return sql.lit(None).cast(spark_type(type_))
+    return edges.groupBy(sql.col("b").isNull().alias("repeats")).count().collect()
 
 
 def _without_repeated(documents: DataFrame, files: Sequence[str]) -> DataFrame:
@@ -270,4 +316,5 @@ def run(
     plan = with_artefacts(input, plan, told)
     about = {"input": input.about(), "plan": plan.describe(), "every_pair": plan.every_pair}
     stages = Stages(spark, checkpoint, about)
-    return Run(spark, input, plan, told, stages, tuning or Tuning()).execute()
+    made = Run(spark, input, plan, told, stages, tuning or Tuning())
+    return replace(made, plan=calibrated(made)).execute()

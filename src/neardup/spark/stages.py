@@ -49,6 +49,12 @@ class Stages:
         settings = self.spark.sparkContext._jsc.hadoopConfiguration()
         return bool(place.getFileSystem(settings).exists(place))
 
+    def under(self, name: str) -> Stages:
+        """Stages of a run within this one."""
+        made = Stages(self.spark, None, {})
+        made.folder = None if self.folder is None else f"{self.folder}/{name}"
+        return made
+
     def release(self) -> None:
         for frame in self.kept:
             frame.unpersist()

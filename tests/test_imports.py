@@ -26,7 +26,8 @@ LAYERS = (
     ("decisions",),
     ("plan",),
     ("outputs", "recipes"),
-    ("local", "online", "spark"),  # drivers
+    ("local", "online"),  # drivers
+    ("spark",),  # parts the collection and has the local engine decide the parts
     ("api", "grouping"),
     ("doctor", "dryrun", "testing"),
     ("evaluation",),

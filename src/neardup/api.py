@@ -68,6 +68,8 @@ def execute(
     collection = collection.limited(plan.limit)
     _check_columns(collection, plan)
     told = Logged(progress or Silent())
+    if plan.engine == "spark":
+        return _on_spark(collection, plan, told)
     plan = with_artefacts(collection, plan, told)
     outcome, plan = run(collection, plan, told, folder)
     kinds = find_kinds(collection, plan, outcome, told, folder)
@@ -78,6 +80,53 @@ def execute(
         outcome.intake.store.close()
     _log(result, plan)
     return result
+
+
+def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
+    """The same result; its tables are brought to this machine."""
+    from neardup.spark.session import check_pyspark, session
+
+    check_pyspark()
+    from neardup.spark.files import FileInput
+    from neardup.spark.run import run as run_on_spark
+
+    spark = session(master=plan.master)
+    found = run_on_spark(spark, FileInput(spark, collection, plan), plan, progress=progress)
+    tables = found.collected()
+    result = Result(
+        tables.decisions,
+        tables.pairs,
+        {},
+        rank=tables.rank,
+        collection=lambda: collection,
+        artefacts=found.artefacts,
+        text_digests=tables.text_digests,
+    )
+    result.info.update(
+        {**_about(collection, found.plan), **found.info, "kinds": kind_counts(tables.decisions)}
+    )
+    result.info["counts"] = vars(result.counts)
+    _check_conservation(result, found.counts.documents)
+    found.release()
+    _log(result, found.plan)
+    return result
+
+
+def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
+    """What is said of a run whatever came out."""
+    return {
+        "neardup": _version(),
+        "settings": plan.describe(),
+        "inputs": _inputs(collection),
+        "artefacts": {name: artefact.describe() for name, artefact in plan.artefacts.items()},
+        "against": [_from_anywhere(path) for path in plan.against],
+        **({"by_name": True} if collection.inputs.mapped else {}),
+        "encodings": collection.encodings(),
+        "extracted": collection.extracted(),
+        "passed_over": collection.passed_over(),
+        "versions": _versions(),
+        "peak_memory": _peak_memory(),
+    }
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:

@@ -176,6 +176,17 @@ _OPTIONS = (
         help="A text, or any input of texts, that does not count, such as a notice that all "
         "documents carry (rareshingles, shingles). May be repeated.",
     ),
+    click.option(
+        "--engine",
+        metavar="local|spark",
+        help="Where the work is done: on this machine, or by Spark.  [default: local]",
+    ),
+    click.option(
+        "--master",
+        metavar="URL",
+        help="The Spark to run on, such as local[4], yarn or spark://HOST:7077.  "
+        "[default: as Spark is configured]",
+    ),
     click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
     click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 1GB]"),
     click.option("--limit", metavar="N", type=int, help="Read only the first N documents."),

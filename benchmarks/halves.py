@@ -30,7 +30,7 @@ from neardup.evaluation.training.fitting import fit
 from neardup.evaluation.training.kinds import KINDS, one_thread
 from neardup.evaluation.training.train import MOST_PAIRS
 from neardup.features.similarity import MEASURES, vectors
-from neardup.methods.profiles import GRAMS, frequency_name, needs, profiles
+from neardup.methods.profiles import GRAMS_OF, frequency_name, needs, profiles
 from neardup.schema import Ragged
 from neardup.text.options import Text
 
@@ -71,7 +71,7 @@ def candidates(batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray]:
     count = len(batch)
     (need,) = needs(Text(), (f"{FAMILY}_jaccard",))
     table: Any = resolved([need], batch)[frequency_name(FAMILY)]
-    sets = GRAMS[FAMILY].sets(Ragged.of_strings(batch.column("text")), Text())
+    sets = GRAMS_OF[FAMILY].sets(Ragged.of_strings(batch.column("text")), Text())
     having = table.counts_of(sets.values).astype(np.int64)
     used = (having >= 2) & (having <= count // 2)
     document = np.repeat(np.arange(count), sets.lengths)[used]

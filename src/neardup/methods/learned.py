@@ -28,6 +28,7 @@ from neardup.artefacts.frequencies import Frequencies
 from neardup.artefacts.model import Model, ModelNeed
 from neardup.errors import SignatureError
 from neardup.features import similarity
+from neardup.features.sections import section, section_places
 from neardup.features.similarity import Family
 from neardup.methods import seeking
 from neardup.methods.fractions import threshold_fraction
@@ -35,13 +36,7 @@ from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.method import FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import no_keys, prepared, read_words
-from neardup.methods.profiles import (
-    frequency_name,
-    needs,
-    profiles,
-    section,
-    section_places,
-)
+from neardup.methods.profiles import frequency_name, needs, profiles
 from neardup.methods.rarity import (
     LONE,
     NOISE,
@@ -177,7 +172,7 @@ class Learned:
         return np.diff(np.concatenate([[0], np.cumsum(marked)])[words.offsets]) > 0
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        found = self._compared(evidence, a, b)
+        found = self._judged(evidence, a, b)
         enough = found.probability >= self.threshold
         passed, refused = enough & ~found.template, int((enough & found.template).sum())
         return Scores(passed, found.probability, refused)
@@ -203,43 +198,43 @@ class Learned:
 
     def _sizes(self, evidence: Ragged) -> Array:
         everyone = np.arange(len(evidence))
-        return similarity.compared(evidence, everyone, everyone, self.families)[GRAMS].a
+        return similarity.summed(evidence, everyone, everyone, self.families)[GRAMS].a
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
-        return self._compared(evidence, a, b).probability
+        return self._judged(evidence, a, b).probability
 
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """The share of rare grams in all that is known: there unlike documents differ most."""
-        found = self._compared(evidence, a, b)
-        grams = found.families[GRAMS]
+        found = self._judged(evidence, a, b)
+        grams = found.sums[GRAMS]
         shared = grams.shared[similarity.RARE_WEIGHT]
         known = sum(s[similarity.WEIGHT] - s[similarity.LONE_WEIGHT] for s in (grams.a, grams.b))
         score = np.asarray(shared / np.maximum(known - shared, np.maximum(shared, 1)))
         few = np.minimum(grams.a[similarity.FEATURES], grams.b[similarity.FEATURES]) < FAINT_GRAMS
         alike = found.noisy | (found.probability >= NEARLY)
         passed = alike & ~found.template & ~few & (score >= FAINT_SCORE)
-        return Scores(passed & (grams.shared[similarity.RARE] >= FAINT_FEATURES), score)
+        return Scores(passed & (grams.shared[similarity.RARES] >= FAINT_FEATURES), score)
 
-    def _compared(self, evidence: Ragged, a: Array, b: Array) -> _Compared:
-        families = similarity.compared(evidence, a, b, self.families)
+    def _judged(self, evidence: Ragged, a: Array, b: Array) -> _Judged:
+        found = similarity.compared(evidence, a, b, self.families)
         probability = self.discriminant.probability(
-            similarity.measured(families, self.discriminant.measures)
+            similarity.measured(found, self.discriminant.measures)
         )
         marked = self._noisy(evidence)
         noisy = marked[a] | marked[b]
-        quoting = ~noisy & (_held(families[GRAMS]) < HELD) & (self.model is None)
+        quoting = ~noisy & (_held(found.sums[GRAMS]) < HELD) & (self.model is None)
         probability = np.where(quoting, np.minimum(probability, QUOTING), probability)
-        template = _template(families[SHINGLES]) & (self.templates == "refuse")
+        template = _template(found.sums[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
-        return _Compared(np.where(equal, 1.0, probability), families, template & ~equal, noisy)
+        return _Judged(np.where(equal, 1.0, probability), found.sums, template & ~equal, noisy)
 
 
-class _Compared(NamedTuple):
+class _Judged(NamedTuple):
     """``template``: both go on with words of their own, and hardly anything they share is rare.
     ``noisy``: one of them is full of words that no other document has."""
 
     probability: Array
-    families: dict[str, Family]
+    sums: dict[str, Family]
     template: Array
     noisy: Array
 
@@ -253,5 +248,5 @@ def _held(grams: Family) -> Array:
 def _template(shingles: Family) -> Array:
     own = np.minimum(shingles.a[similarity.LONES], shingles.b[similarity.LONES])
     least = np.minimum(shingles.a[similarity.FEATURES], shingles.b[similarity.FEATURES])
-    shared = shingles.shared[similarity.FEATURES], shingles.shared[similarity.RARE]
+    shared = shingles.shared[similarity.FEATURES], shingles.shared[similarity.RARES]
     return fills_template(own, least, *shared)

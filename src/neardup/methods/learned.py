@@ -27,16 +27,17 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies
 from neardup.artefacts.model import Model, ModelNeed
 from neardup.errors import SignatureError
-from neardup.features import similarity
+from neardup.features import nearness, similarity
+from neardup.features.dates import check_dates
 from neardup.features.sections import section, section_places
 from neardup.features.similarity import Family
 from neardup.methods import seeking
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.idf_terms import equal_evidence
-from neardup.methods.method import FaintEntries, Prepared, Scores
+from neardup.methods.method import UNDATED, FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import no_keys, prepared, read_words
-from neardup.methods.profiles import frequency_name, needs, profiles
+from neardup.methods.profiles import check_date, frequency_name, needs, profiles
 from neardup.methods.rarity import (
     LONE,
     NOISE,
@@ -67,6 +68,7 @@ class Learned:
     ``calibrate``: let pairs pass that stand out; None: with the general model at its own cut.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``min_words``: shorter documents are duplicates only of equal ones.
+    ``date``: the column of the date, where the model compares dates; also ``--date``.
     """
 
     model: str | None = None
@@ -74,9 +76,9 @@ class Learned:
     calibrate: bool | None = None
     templates: str = "refuse"
     min_words: int = 15
+    date: str | None = None
 
     name: ClassVar[str] = "learned"
-    columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
     confirms_copies: ClassVar[bool] = False
     miss_rate: ClassVar[float] = seeking.MISS_RATE
@@ -88,6 +90,9 @@ class Learned:
         require(self.min_words >= 0, self, "min_words", "0 or more")
         require(self.model != "", self, "model", "the file of a model, or general")
         object.__setattr__(self, "model", place_of(self.model))
+        check_date(self.discriminant.measures, self.date, f"The model {self.model}")
+        if not similarity.needs_date(self.discriminant.measures):  # other dates change nothing
+            object.__setattr__(self, "date", None)
         if self.calibrate is None:
             object.__setattr__(self, "calibrate", self.model is None)
         if self.threshold is None:
@@ -99,6 +104,14 @@ class Learned:
     @functools.cached_property
     def discriminant(self) -> Model:
         return model_at(self.model)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.date,) if self.date else ()
+
+    def check_columns(self, first: pa.RecordBatch) -> None:
+        if self.date:
+            check_dates(first.column(self.date), self.date)
 
     @functools.cached_property
     def measures(self) -> tuple[str, ...]:
@@ -144,14 +157,22 @@ class Learned:
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         text = self.discriminant.text
         reading = read_words(batch, text)
-        evidence = self._marked(profiles(batch, artefacts, text, self.measures), artefacts)
+        made = profiles(batch, artefacts, text, self.measures, date=self.date)
+        evidence = self._marked(made, artefacts)
         entries = section(evidence, self.families, GRAMS)
         grams = Ragged((entries.values >> np.uint64(32)).astype(np.uint32), entries.offsets)
         table = artefacts[frequency_name(GRAMS)]
         assert isinstance(table, Frequencies)
         short = reading.shorter_than(self.min_words) | (grams.lengths == 0)
         keys, probes = seeking.keys_of(grams, table) if len(grams.values) else no_keys(grams)
-        return prepared(reading, evidence, keys, probes, short)
+        return prepared(reading, evidence, keys, probes, short, self._flags(evidence))
+
+    def _flags(self, evidence: Ragged) -> Array | None:
+        """Who has no date, where dates are compared."""
+        if not self.date:
+            return None
+        dates = section(evidence, self.families, nearness.FAMILY)
+        return np.where(dates.lengths == 0, UNDATED, 0)
 
     def _marked(self, evidence: Ragged, artefacts: Artefacts) -> Ragged:
         """Lone words of noisy documents say so. Of few documents, any has many such words."""

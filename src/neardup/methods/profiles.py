@@ -60,7 +60,7 @@ def check_date(measures: Sequence[str], date: str | None, who: str) -> None:
     if date is None and needs_date(measures):
         asking = next(name for name in measures if needs_date((name,)))
         raise SettingsError(
-            f"The measure {asking} compares dates, but {who} has no column of dates.",
+            f"{who} takes the measure {asking}, which compares dates; no column of dates is named.",
             hint="name it with --date COL (in Python date=COL).",
         )
 

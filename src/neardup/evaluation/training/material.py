@@ -44,7 +44,7 @@ class Source:
     date: str | None = None
 
     def __post_init__(self) -> None:
-        check_date(self.measures, self.date, "training")
+        check_date(self.measures, self.date, "What is learned")
 
     @property
     def dated(self) -> tuple[str, ...]:

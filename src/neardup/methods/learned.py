@@ -11,6 +11,9 @@ Two documents that share only what many have, and each go on with words of their
 template with other content: they are refused, however alike (docs/decisions/0014). And clean
 documents that share a quotation, and nothing else that others know, are none to the general model:
 what the smaller has must be in the other to a good part. What labels taught is not overruled so.
+
+A model says what its documents looked like (``artefacts/outline.py``). In a collection that is
+unlike them the method says so, and lets nothing pass but what reaches the model's own cut.
 """
 
 from __future__ import annotations
@@ -23,9 +26,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.artefacts import outline
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies
 from neardup.artefacts.model import Model, ModelNeed
+from neardup.artefacts.outline import Outline, OutlineNeed
 from neardup.errors import SignatureError
 from neardup.features import nearness, similarity
 from neardup.features.dates import check_dates
@@ -123,7 +128,8 @@ class Learned:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        return (*needs(self.discriminant.text, self.measures), ModelNeed(self.discriminant))
+        text = self.discriminant.text
+        return (*needs(text, self.measures), OutlineNeed(text), ModelNeed(self.discriminant))
 
     @property
     def reason(self) -> str:
@@ -153,6 +159,13 @@ class Learned:
                 f"The model {self.model or GENERAL} is not the one that was decided by.",
                 hint="put that model back, or build what was made with it again.",
             )
+
+    def unlike(self, artefacts: Artefacts) -> tuple[str, ...]:
+        """As far as the model says what it was trained on."""
+        seen = artefacts.get(outline.NAME)
+        if not isinstance(seen, Outline):
+            return ()
+        return outline.unlike(seen, self.discriminant.trained.get(outline.NAME))
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         text = self.discriminant.text

@@ -15,8 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.artefacts import outline
 from neardup.artefacts.arrays import Floats
 from neardup.artefacts.artefact import Artefact, Artefacts, Counter, Need, ReadyNeed, Tally
+from neardup.artefacts.outline import Outline, OutlineNeed
 from neardup.counted import many
 from neardup.documents import Collection, Columns
 from neardup.errors import InputError
@@ -156,7 +158,7 @@ def artefacts_of(source: Source, progress: Progress) -> Artefacts:
     """What the measures need, from files, known already, or counted over all documents."""
     found: dict[str, Artefact] = {}
     counters: dict[str, Counter] = {}
-    wanted: Sequence[Need] = needs(source.text, source.measures)
+    wanted: Sequence[Need] = (*needs(source.text, source.measures), OutlineNeed(source.text))
     for need in wanted:
         if isinstance(need, ReadyNeed):
             found[need.name] = need.ready()
@@ -167,6 +169,12 @@ def artefacts_of(source: Source, progress: Progress) -> Artefacts:
     if counters:
         _read(source, "counting", list(counters.values()), progress)
     return found | {name: counter.finish() for name, counter in counters.items()}
+
+
+def _outline(artefacts: Artefacts) -> Outline:
+    found = artefacts[outline.NAME]
+    assert isinstance(found, Outline)
+    return found
 
 
 def material_of(source: Source, labelled: Labelled, progress: Progress) -> Material:
@@ -185,5 +193,6 @@ def material_of(source: Source, labelled: Labelled, progress: Progress) -> Mater
         "labels": labelled.source,
         "unused": {**labelled.unused, **({"documents not there": missing} if missing else {})},
         "artefacts": {name: one.digest for name, one in known.artefacts.items()},
+        outline.NAME: outline.ranges([_outline(known.artefacts)]),
     }
     return Material(Data(a, b, y, known.vectors(a, b)), source.text, source.measures, about)

@@ -102,22 +102,22 @@ def test_a_date_that_cannot_be_read_is_neither_near_nor_far(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("command", [("find", "docs.jsonl", "-o"), ("index", "build")])
 @pytest.mark.parametrize(
-    ("file", "sentence"),
+    ("file", "sentence", "code"),
     [
-        ("none.arrow", "none.arrow cannot be read: No such file"),
-        ("docs.jsonl", "docs.jsonl is no model"),
-        ("older.arrow", "was trained on version 99 of the measures"),
+        ("none.arrow", "There is no model", 2),
+        ("docs.jsonl", "docs.jsonl is no model", 1),
+        ("older.arrow", "was trained on version 99 of the measures", 1),
     ],
 )
 def test_a_model_that_is_none_is_refused_with_a_sentence(
-    place: Path, run: Run, command: tuple[str, ...], file: str, sentence: str
+    place: Path, run: Run, command: tuple[str, ...], file: str, sentence: str, code: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(similarity, "VERSION", 99)
         model().save(place / "older.arrow")
     where = ("new",) if command[0] == "find" else ("new.db", "docs.jsonl")
     done = run(*command, *where, "--method", "learned", "--set", f"model={file}")
-    assert done.exit_code == 1
+    assert done.exit_code == code
     assert sentence in done.stderr
     assert "Traceback" not in done.output
     assert not {"new", "new.db"} & {path.name for path in place.iterdir()}
@@ -131,10 +131,24 @@ def test_an_index_says_that_its_model_is_gone_and_goes_on_when_it_is_back(
     assert run("index", "build", "x.db", "docs.jsonl", *options).exit_code == 0
     (place / "m.arrow").rename(place / "away.arrow")
     done = run("index", "check", "x.db", "docs.jsonl")
-    assert (done.exit_code, "m.arrow cannot be read" in done.stderr) == (1, True)
+    assert (done.exit_code, "There is no model" in done.stderr) == (2, True)
     model(weights=(4.0, 2.5)).save(place / "m.arrow")
     done = run("index", "check", "x.db", "docs.jsonl")
     assert (done.exit_code, "is not the one that was decided by" in done.stderr) == (1, True)
     (place / "away.arrow").rename(place / "m.arrow")
     back = run("index", "check", "x.db", "docs.jsonl")
     assert back.exit_code == 0, back.output
+
+
+def test_compare_names_the_model_that_changed_or_went(place: Path, run: Run) -> None:
+    model().save(place / "m.arrow")
+    given = ("--method", "learned", "--set", "model=m.arrow", "--keep", "first")
+    assert run("dedup", "docs.jsonl", "-o", "out", *given).exit_code == 0
+    asked = ("compare", "--run", "out", "d0b")
+    assert "learned ≥ 0.7" in run(*asked).output
+    model(weights=(4.0, 2.5)).save(place / "m.arrow")
+    changed = run(*asked)
+    assert "is not the one that was decided by" in changed.output
+    assert "documents have changed" not in changed.output
+    (place / "m.arrow").unlink()
+    assert "There is no model" in run(*asked).output

@@ -158,15 +158,25 @@ def unlike(outline: Outline, trained: Any) -> tuple[str, ...]:
         low, high = limits
         statistic = STATISTICS[name]
         if (statistic.low and median < low) or (statistic.high and median > high):
-            found.append(f"{statistic.said.format(f'{median:.3g}')} ({_there(statistic, *limits)})")
+            there = f"there {_between(statistic, *limits)}"
+            found.append(f"{statistic.said.format(f'{median:.3g}')} ({there})")
     return tuple(found)
 
 
-def _there(statistic: Statistic, low: float, high: float) -> str:
-    """Where it was trained."""
+def said(trained: Any) -> list[str]:
+    """The ranges of a model, for people; what it does not say is left out."""
+    told = trained if isinstance(trained, Mapping) else {}
+    known = {name: limits for name in STATISTICS if (limits := _limits(told.get(name)))}
+    return [
+        STATISTICS[name].said.format(_between(STATISTICS[name], *limits))
+        for name, limits in known.items()
+    ]
+
+
+def _between(statistic: Statistic, low: float, high: float) -> str:
     if not statistic.high:
-        return f"there {low:.3g} or more"
-    return f"there {low:.3g} to {high:.3g}" if statistic.low else f"there {high:.3g} or less"
+        return f"{low:.3g} or more"
+    return f"{low:.3g} to {high:.3g}" if statistic.low else f"{high:.3g} or less"
 
 
 def _limits(said: Any) -> tuple[float, float] | None:

@@ -49,9 +49,9 @@ from neardup.methods.rarity import (
     NOISY_DOCUMENTS,
     RARE,
     TEMPLATES,
-    fills_template,
     full_of_noise,
 )
+from neardup.methods.shares import held, is_template, rare_share, smaller
 from neardup.methods.trained import GENERAL, check_reached, cut_of, model_at, place_of
 from neardup.schema import Array, Ragged
 
@@ -241,12 +241,9 @@ class Learned:
         """The share of rare grams in all that is known: there unlike documents differ most."""
         found = self._judged(evidence, a, b)
         grams = found.sums[GRAMS]
-        shared = grams.shared[similarity.RARE_WEIGHT]
-        known = sum(s[similarity.WEIGHT] - s[similarity.LONE_WEIGHT] for s in (grams.a, grams.b))
-        score = np.asarray(shared / np.maximum(known - shared, np.maximum(shared, 1)))
-        few = np.minimum(grams.a[similarity.FEATURES], grams.b[similarity.FEATURES]) < FAINT_GRAMS
+        score, enough = rare_share(grams), smaller(grams) >= FAINT_GRAMS
         alike = found.noisy | (found.probability >= NEARLY)
-        passed = alike & ~found.template & ~few & (score >= FAINT_SCORE)
+        passed = alike & ~found.template & enough & (score >= FAINT_SCORE)
         return Scores(passed & (grams.shared[similarity.RARES] >= FAINT_FEATURES), score)
 
     def _judged(self, evidence: Ragged, a: Array, b: Array) -> _Judged:
@@ -256,9 +253,9 @@ class Learned:
         )
         marked = self._noisy(evidence)
         noisy = marked[a] | marked[b]
-        quoting = ~noisy & (_held(found.sums[GRAMS]) < HELD) & (self.model is None)
+        quoting = ~noisy & (held(found.sums[GRAMS]) < HELD) & (self.model is None)
         probability = np.where(quoting, np.minimum(probability, QUOTING), probability)
-        template = _template(found.sums[SHINGLES]) & (self.templates == "refuse")
+        template = is_template(found.sums[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
         return _Judged(np.where(equal, 1.0, probability), found.sums, template & ~equal, noisy)
 
@@ -271,16 +268,3 @@ class _Judged(NamedTuple):
     sums: dict[str, Family]
     template: Array
     noisy: Array
-
-
-def _held(grams: Family) -> Array:
-    """The share of the smaller that is in the other, whatever else it has that is its own."""
-    sizes = np.minimum(grams.a[similarity.FEATURES], grams.b[similarity.FEATURES])
-    return np.asarray(grams.shared[similarity.FEATURES] / np.maximum(sizes, 1))
-
-
-def _template(shingles: Family) -> Array:
-    own = np.minimum(shingles.a[similarity.LONES], shingles.b[similarity.LONES])
-    least = np.minimum(shingles.a[similarity.FEATURES], shingles.b[similarity.FEATURES])
-    shared = shingles.shared[similarity.FEATURES], shingles.shared[similarity.RARES]
-    return fills_template(own, least, *shared)

@@ -24,7 +24,7 @@ from neardup.errors import ConservationError
 from neardup.local.artefacts import with_artefacts
 from neardup.local.kinds import find_kinds
 from neardup.local.run import run
-from neardup.methods.method import CalibratedMethod
+from neardup.methods.method import CalibratedMethod, KnowsItsLike
 from neardup.outputs.kinds import UNKNOWN, PairKinds, kind_counts
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
@@ -154,12 +154,20 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.warning("only the first %s documents were read: that is the limit", plan.limit)
     if undated := result.info["flags"].get("undated"):
         LOG.warning("%s documents have no date that can be read: it was not compared", undated)
+    if ways := result.info.get("unlike"):
+        LOG.warning("the collection is unlike what the model was trained on: %s", ", ".join(ways))
     if counts.rejected:
         LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
     if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
         LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
         LOG.warning("pairs are partial: each duplicate has the one it was set aside for")
+
+
+def _unlike(plan: Plan) -> dict[str, list[str]]:
+    """Of a method that can tell: in which ways this is not what it was made for."""
+    method = plan.method
+    return {"unlike": [*method.unlike(plan.artefacts)]} if isinstance(method, KnowsItsLike) else {}
 
 
 def make_result(
@@ -187,6 +195,7 @@ def make_result(
         refused=outcome.refused,
         kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
+        **_unlike(plan),
         encodings=collection.encodings(),
         extracted=collection.extracted(),
         passed_over=collection.passed_over(),

@@ -24,7 +24,7 @@ from neardup.matching.candidates import share_keys
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import evidence_blocks
 from neardup.matching.verify import Pairs
-from neardup.methods.method import CalibratedMethod, FaintEntries
+from neardup.methods.method import CalibratedMethod, FaintEntries, KnowsItsLike
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
@@ -47,6 +47,11 @@ def with_calibration(plan: Plan, found: Calibration) -> Plan:
     cuts = choose(plan.method).cuts
     cut = next((one for one in cuts if one.threshold == found.threshold), None)
     return replace(plan, method=cut.of(plan.method) if cut else plan.method, artefacts=made)
+
+
+def is_unlike(plan: Plan) -> bool:
+    """Whether the method was made for other collections: then this one is not asked."""
+    return isinstance(plan.method, KnowsItsLike) and bool(plan.method.unlike(plan.artefacts))
 
 
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:

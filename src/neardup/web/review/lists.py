@@ -72,7 +72,7 @@ class Lists:
             "labels": LABEL_CHOICES,
             "becomes": self._becomes(),
             "actions": ACTIONS,
-            "sources": sorted(set(facts.source[1]))[:MOST_SOURCES],
+            "sources": facts.source_names[:MOST_SOURCES],
             "dates": about.date if self._state.texts.dates is not None else None,
             "changeable": self._state.source.log is not None,
             "reading": progress(self._state),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import click
 
 from neardup.cli.options import debug_option
@@ -57,12 +59,12 @@ def review(target: str, port: int, host: str, no_browser: bool) -> None:
             if not no_browser:
                 _open(address)
 
-        run(app, bound, started=started)
+        with contextlib.suppress(KeyboardInterrupt):  # the way it is meant to end
+            run(app, bound, started=started)
 
 
 def _open(address: str) -> None:
     """A machine without a browser has the address on its terminal."""
-    import contextlib
     import webbrowser
 
     with contextlib.suppress(webbrowser.Error):

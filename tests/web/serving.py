@@ -1,8 +1,4 @@
-"""A server of an application in this process, and pages of it in a real browser.
-
-Whatever a page must not do is a fault: a request elsewhere, a dialog, an error, a word on the
-console.
-"""
+"""An application on a real port of this machine, and a page of a browser that must behave."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -19,75 +16,80 @@ from neardup.web.running import address_of, bind
 
 
 @contextmanager
-def served(app: FastAPI) -> Iterator[str]:
-    """The address of the server while it runs."""
+def serving(app: FastAPI) -> Iterator[str]:
+    """Its address, once it answers; stopped and closed at the end."""
     bound = bind("127.0.0.1", 0)
-    config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
-    server = uvicorn.Server(config)
-    ready = threading.Event()
-    started = server.startup
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False))
+    up = threading.Event()
+    startup = server.startup
 
-    async def startup(sockets: list[object] | None = None) -> None:
-        await started(sockets)  # type: ignore[arg-type]
-        ready.set()
+    async def started(sockets: Any = None) -> None:
+        await startup(sockets)
+        up.set()
 
-    server.startup = startup  # type: ignore[method-assign, assignment]
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    server.startup = started  # type: ignore[method-assign]
+    thread = threading.Thread(target=server.run, args=([bound],), daemon=True)
     thread.start()
     try:
-        assert ready.wait(30), "the server did not start"
+        assert up.wait(60), "the server did not start"
         yield address_of(bound)
     finally:
         app.state.stopping.set()
         server.should_exit = True
-        thread.join()
+        thread.join(60)
         bound.close()
 
 
 @dataclass
-class Opened:
+class Visited:
+    """A page of a server, and what it did that no page may do."""
+
     page: Page
+    address: str
     faults: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> Page:
+        self.page.goto(self.address + path)
+        return self.page
 
     def overflow(self) -> int:
         """How many pixels the page is wider than its window."""
-        return int(
-            self.page.evaluate(
-                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            )
-        )
+        root = "document.documentElement"
+        return int(self.page.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
+
+    def check(self) -> None:
+        found, self.faults = self.faults, []
+        assert found == []
 
 
 @contextmanager
-def opened(
-    browser: Browser, address: str, *, width: int = 1400, dark: bool = False
-) -> Iterator[Opened]:
-    """An empty page that may talk to ``address`` only. Faults are looked at when it is closed."""
+def visiting(
+    browser: Browser, address: str, *, width: int = 1280, dark: bool = False
+) -> Iterator[Visited]:
+    """Requests to other origins are refused, and are faults; so are dialogs and errors."""
     context = browser.new_context(
-        base_url=address,
-        viewport={"width": width, "height": 900},
-        color_scheme="dark" if dark else "light",
+        viewport={"width": width, "height": 850}, color_scheme="dark" if dark else "light"
     )
-    found = Opened(context.new_page())
+    found = Visited(context.new_page(), address)
 
-    def request(route: object) -> None:
-        url = route.request.url  # type: ignore[attr-defined]
-        if url.startswith(f"{address}/"):
-            route.continue_()  # type: ignore[attr-defined]
+    def request(route: Any) -> None:
+        if route.request.url.startswith(address + "/"):
+            route.continue_()
         else:
-            found.faults.append(f"request {url}")
-            route.abort()  # type: ignore[attr-defined]
+            found.faults.append(f"request {route.request.url}")
+            route.abort()
 
-    def dialog(one: object) -> None:
-        found.faults.append(f"dialog {one.message}")  # type: ignore[attr-defined]
-        one.dismiss()  # type: ignore[attr-defined]
+    def dialog(one: Any) -> None:
+        found.faults.append(f"dialog {one.message}")
+        one.dismiss()
 
     context.route("**/*", request)
+    context.set_default_timeout(10_000)
     found.page.on("dialog", dialog)
     found.page.on("console", lambda said: found.faults.append(f"console {said.text}"))
     found.page.on("pageerror", lambda error: found.faults.append(f"error {error}"))
     try:
         yield found
+        found.check()
     finally:
         context.close()
-    assert not found.faults

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import click
@@ -67,12 +68,12 @@ def review(target: str, others: tuple[Path, ...], port: int, host: str, no_brows
             if not no_browser:
                 _open(address)
 
-        run(app, bound, started=started)
+        with contextlib.suppress(KeyboardInterrupt):  # the way it is meant to end
+            run(app, bound, started=started)
 
 
 def _open(address: str) -> None:
     """A machine without a browser has the address on its terminal."""
-    import contextlib
     import webbrowser
 
     with contextlib.suppress(webbrowser.Error):

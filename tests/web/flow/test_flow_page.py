@@ -17,7 +17,7 @@ from neardup.outputs.sidebyside.visible import visible
 from neardup.web.app import make_app
 from neardup.web.flow.part import MOST_LISTENERS, FlowPart
 from neardup.web.guard import Guard
-from web.serving import opened, served
+from web.serving import serving, visiting
 
 TEXT = "The council met on Tuesday to discuss the harbour and the price of fish in the old town."
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
@@ -31,14 +31,13 @@ def index(tmp_path: Path) -> Iterator[Index]:
 
 @pytest.fixture
 def address(index: Index) -> Iterator[str]:
-    with served(make_app([FlowPart(index.store.url)], Guard())) as address:
+    with serving(make_app([FlowPart(index.store.url)], Guard())) as address:
         yield address
 
 
 def test_what_comes_is_shown_as_it_comes(browser: Browser, index: Index, address: str) -> None:
-    with opened(browser, address) as found:
-        page = found.page
-        page.goto("/flow")
+    with visiting(browser, address) as found:
+        page = found.go("/flow")
         expect(page.get_by_text("Nothing has come yet")).to_be_visible()
         index.add({"id": "a", "text": TEXT, "source": "post"})
         index.add({"id": HOSTILE, "text": TEXT, "source": HOSTILE})
@@ -64,8 +63,8 @@ def test_scripts_make_the_same_characters_visible_as_the_server(
     points = [*range(0xD800), *range(0xE000, 0x110000, 7), *range(0x13000, 0x14000)]
     points += [*range(0x1BC00, 0x1BD00), *range(0x1D100, 0x1D200), *range(0xE0000, 0xE0100)]
     text = "".join(map(chr, points))
-    with opened(browser, address) as found:
-        found.page.goto("/flow.json")
+    with visiting(browser, address) as found:
+        found.go("/flow.json")
         asked = "text => import('/static/common.js').then(m => m.visible(text))"
         assert found.page.evaluate(asked, text) == visible(text)
 
@@ -76,30 +75,30 @@ def test_a_telephone_shows_it_without_sideways_scrolling(
 ) -> None:
     index.add({"id": "a" * 300, "text": TEXT, "source": "s" * 190})
     index.add({"id": "b" * 300, "text": TEXT, "source": "s" * 190})
-    with opened(browser, address, width=400, dark=dark) as found:
-        found.page.goto("/flow")
+    with visiting(browser, address, width=400, dark=dark) as found:
+        found.go("/flow")
         expect(found.page.locator("#matches tr")).to_have_count(1)
         assert found.overflow() <= 0
 
 
 def test_a_store_that_is_gone_is_told(browser: Browser, tmp_path: Path) -> None:
     app = make_app([FlowPart(str(tmp_path / "none.db"))], Guard())
-    with served(app) as address, opened(browser, address) as found:
-        found.page.goto("/flow")
+    with serving(app) as address, visiting(browser, address) as found:
+        found.go("/flow")
         expect(found.page.locator("#problem")).to_contain_text("There is no index")
 
 
 def test_an_index_in_memory_is_followed_too() -> None:
     with Index.open("memory:", method="shingles") as index:
         index.add({"id": "a", "text": TEXT})
-        with served(make_app([FlowPart("memory:", lambda: index)], Guard())) as address:
+        with serving(make_app([FlowPart("memory:", lambda: index)], Guard())) as address:
             first = state(address, documents=1)
             assert first["memory"]["index"] > 0
 
 
 def test_listeners_are_bounded_and_end_when_the_server_stops(index: Index) -> None:
     part = FlowPart(index.store.url)
-    with served(make_app([part], Guard())) as address:
+    with serving(make_app([part], Guard())) as address:
         streams = [urllib.request.urlopen(f"{address}/flow/events") for _ in range(3)]
         assert all(stream.readline() == b"retry: 2000\n" for stream in streams)
         part._listeners = MOST_LISTENERS

@@ -60,7 +60,7 @@ class Changing:
             "path": str(self._state.log.path),
             "policy": policy.describe() if policy else None,
             "command": self._state.source.about.command,
-            "counts": becomes_counts(self._state),
+            "counts": self._state.tables.becomes_counts,
         }
 
     def first(self, asked: First) -> Data:
@@ -122,13 +122,3 @@ def _data(change: Change) -> Data:
         "at": change.at,
         "undone": change.undone,
     }
-
-
-def becomes_counts(state: State) -> dict[str, int]:
-    """Documents by what becomes of them; together that is all of them."""
-    import numpy as np
-
-    from neardup.web.review.tables import BECOMES
-
-    counts = np.bincount(state.tables.becomes, minlength=len(BECOMES)).tolist()
-    return {name: count for name, count in zip(BECOMES, counts, strict=True) if count}

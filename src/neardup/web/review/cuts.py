@@ -7,6 +7,7 @@ a threshold is a setting of the whole.
 
 from __future__ import annotations
 
+import functools
 import threading
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -87,11 +88,17 @@ class Cuts:
                 "no score is above 1.",
                 hint="run again with a lower threshold.",
             )
-        return result, ranked(result)
+        return result, self._ranked
+
+    @functools.cached_property
+    def _ranked(self) -> Pairs:
+        """All pairs, documents by their rank."""
+        assert self._result
+        return by_rank(self._result, self._result.pairs, self._result.rank)
 
     def _count_all(self) -> None:
         assert self._result
-        pairs = ranked(self._result)
+        pairs = self._ranked
         for cut in steps(self._result.threshold):
             if self._stop.is_set():
                 return
@@ -106,11 +113,6 @@ def steps(lowest: float) -> list[float]:
     """With at most four decimals, but for the first, which is the run's own."""
     made = [round(float(cut), 4) for cut in np.linspace(lowest, 1, STEPS)]
     return list(dict.fromkeys([lowest, *(cut for cut in made if cut > lowest)]))
-
-
-def ranked(result: Result) -> Pairs:
-    """All pairs, documents by their rank."""
-    return by_rank(result, result.pairs, result.rank)
 
 
 def count(result: Result, pairs: Pairs, threshold: float) -> Counted:

@@ -47,10 +47,21 @@ class Facts:
             made[rows[rows >= 0]] = True
         return made
 
-    @property
+    @functools.cached_property
     def source(self) -> tuple[Array, list[str]]:
         """The documents' own sources where they have them and are read, else the inputs."""
-        return self.texts.sources or self.tables.source
+        given, inputs = self.tables.source
+        if self.texts.sources is None:
+            return given, inputs
+        codes, names = self.texts.sources
+        unnamed = np.where(given < 0, -1, given.astype(np.int64) + len(names))
+        return np.where(codes < 0, unnamed, codes), [*names, *inputs]
+
+    @functools.cached_property
+    def source_names(self) -> list[str]:
+        """Those that some document has."""
+        codes, names = self.source
+        return sorted({names[code] for code in np.unique(codes).tolist() if code >= 0})
 
     def dated(self, since: str, until: str) -> Array:
         """A day means all of it: the times of a last day begin with it."""

@@ -9,7 +9,6 @@ from fastapi import APIRouter
 
 from neardup.outputs.report.columns import DUPLICATE, KEPT, REJECTED
 from neardup.web.pages import Pages
-from neardup.web.review.changing import becomes_counts
 from neardup.web.review.filters import DECIDED, Filter
 from neardup.web.review.lists import progress
 from neardup.web.review.shown import Data, pair_row
@@ -46,7 +45,7 @@ class Front:
                 "changes": len(state.now.changes.counting),
                 "labelled": len(facts.states),
             },
-            "becomes": becomes_counts(state),
+            "becomes": tables.becomes_counts,
             "policy": state.source.policy is not None,
             "changeable": state.source.log is not None,
             "cards": [card for make in self._cards if (card := make())],

@@ -14,7 +14,6 @@ from neardup.web.review.filters import ACTION_CHOICES, LABEL_CHOICES, UNKNOWN, F
 from neardup.web.review.orders import SORTS, Page
 from neardup.web.review.shown import Data, cluster_row, document_row, pair_row
 from neardup.web.review.state import State
-from neardup.web.review.tables import BECOMES
 
 Asked = Annotated[Filter, Depends(asked)]
 Number = Annotated[int, Query(ge=1, le=1_000_000_000)]
@@ -73,7 +72,7 @@ class Lists:
             "labels": LABEL_CHOICES,
             "becomes": self._becomes(),
             "actions": ACTIONS,
-            "sources": sorted(set(facts.source[1]))[:MOST_SOURCES],
+            "sources": facts.source_names[:MOST_SOURCES],
             "dates": about.date if self._state.texts.dates is not None else None,
             "changeable": self._state.source.log is not None,
             "reading": progress(self._state),
@@ -81,8 +80,7 @@ class Lists:
 
     def _becomes(self) -> list[str]:
         """Without a policy only what a person chose is an action."""
-        there = set(self._state.tables.becomes.tolist())
-        return [name for i, name in enumerate(BECOMES) if i in there] + [ACTION_CHOICES[-1]]
+        return [*self._state.tables.becomes_counts, ACTION_CHOICES[-1]]
 
 
 def progress(state: State) -> dict[str, Any]:

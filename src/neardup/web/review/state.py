@@ -53,6 +53,7 @@ class State:
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
+        self._facts: tuple[Hashable, Facts | None] = (None, None)
         self.now = self._made(self._read(), 0)
         self.texts = Texts(self.source, len(self.now.tables.decisions))
         self.labelled = Labelled(self.source.judging)
@@ -76,8 +77,14 @@ class State:
         return self.now.tables
 
     def facts(self) -> Facts:
-        now = self.now
-        return Facts(now.tables, self.texts, self.labelled.states(), now.changes.first)
+        """One object as long as nothing has changed: what it has counted stays counted."""
+        with self._lock:
+            version, (known, facts) = self.version(), self._facts
+            if facts is None or known != version:
+                now, states = self.now, self.labelled.states()
+                facts = Facts(now.tables, self.texts, states, now.changes.first)
+                self._facts = version, facts
+            return facts
 
     def version(self) -> Hashable:
         return self.now.version, self.texts.version, self.labelled.version

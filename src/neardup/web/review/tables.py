@@ -110,6 +110,12 @@ class Tables:
         """Numbers in ``BECOMES``."""
         return self._acted[0]
 
+    @functools.cached_property
+    def becomes_counts(self) -> dict[str, int]:
+        """Documents by what becomes of them; together that is all of them."""
+        counts = np.bincount(self.becomes, minlength=len(BECOMES)).tolist()
+        return {name: count for name, count in zip(BECOMES, counts, strict=True) if count}
+
     @property
     def by_hand(self) -> Array:
         return self._acted[1]
@@ -196,7 +202,15 @@ class Tables:
 
     def prepare(self) -> Tables:
         """Makes now what every page needs, so that none has to wait for it."""
-        for name in ("_acted", "weakest", "head", "pair_kind", "pair_decides", "_pair_keys"):
+        for name in (
+            "_acted",
+            "becomes_counts",
+            "weakest",
+            "head",
+            "pair_kind",
+            "pair_decides",
+            "_pair_keys",
+        ):
             getattr(self, name)
         return self
 

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from neardup.errors import NeardupError
 from neardup.outputs.report.columns import coded
 from neardup.schema import Array
-from neardup.web.review.sources import Source
+from neardup.web.review.sources import Read, Source
 
 WORKERS = 2
 SCHEMA = pa.schema([("text", pa.large_string())])
@@ -149,23 +149,25 @@ class Texts:
         self._progress = Progress(before.read, before.share, True, fault)
 
     def _spool(self) -> None:
-        dates: list[pa.Array] = []
-        sources: list[pa.Array] = []
-        order: list[Array] = []
-        for number, read in enumerate(self._source.read()):
-            if self._stop.is_set():
-                return
-            self._store(number, read.rows, read.texts)
-            dates.append(read.dates)
-            sources.append(read.sources)
-            order.append(read.rows)
-            done = self._progress.read + len(read.rows)
-            self._progress = Progress(done, read.share, False, None)
-        if order:
-            by_row = _by_row(np.concatenate(order), self._count)
-            self.dates = _values(dates, by_row)
-            own = _values(sources, by_row)
-            self.sources = None if own is None else coded(pa.chunked_array([own]))
+        """What was read before a fault counts."""
+        read: list[Read] = []
+        try:
+            for number, some in enumerate(self._source.read()):
+                if self._stop.is_set():
+                    return
+                self._store(number, some.rows, some.texts)
+                read.append(some._replace(texts=None))
+                done = self._progress.read + len(some.rows)
+                self._progress = Progress(done, some.share, False, None)
+        finally:
+            if read:
+                self._take_columns(read)
+
+    def _take_columns(self, read: list[Read]) -> None:
+        by_row = _by_row(np.concatenate([some.rows for some in read]), self._count)
+        self.dates = _values([some.dates for some in read], by_row)
+        own = _values([some.sources for some in read], by_row)
+        self.sources = None if own is None else coded(pa.chunked_array([own]))
 
     def _store(self, number: int, rows: Array, texts: pa.Array) -> None:
         """Through the disk: what is mapped may leave the memory again."""

@@ -140,3 +140,19 @@ def test_what_was_computed_is_kept_until_labels_change() -> None:
     background.wait()
     failed = background.ask("y", "s", lambda: 1)
     assert (failed.state, failed.reason) == ("failed", "Unexpected ZeroDivisionError: see the log.")
+
+
+def test_an_index_is_judged_and_evaluated_too(tmp_path: Path) -> None:
+    import json
+
+    store = tmp_path / "news.db"
+    with nd.Index.open(str(store), method="shingles", threshold=0.4, texts=True) as index:
+        for line in EXAMPLE.read_text("utf-8").splitlines():
+            index.add(json.loads(line))
+    parts = judging_parts(store)
+    judged(parts, 10, wrong=2)
+    assert (tmp_path / "news.db.judging" / "labels.jsonl").exists()
+    found = shown(parts)
+    assert found["treatments"][0]["name"] == "news.db"
+    assert found["treatments"][0]["precision"]["value"] is not None
+    assert found["recommended"]["state"] == "ready"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -92,9 +96,35 @@ def test_fields_keys_and_views(browser: Browser, run_folder: Path) -> None:
     assert (second.label, second.kind, second.note) == ("not", None, None)
 
 
+SERVER = """
+import sys
+from pathlib import Path
+from neardup.web.app import make_app
+from neardup.web.guard import Guard
+from neardup.web.judging.parts import judging_parts
+from neardup.web.running import address_of, bind, run
+
+bound = bind("127.0.0.1", 0)
+app = make_app(judging_parts(Path(sys.argv[1])), Guard())
+run(app, bound, started=lambda: print(address_of(bound), flush=True))
+"""
+
+
+@contextmanager
+def killed(run_folder: Path) -> Iterator[str]:
+    """A server of its own process, which is killed without warning when the block ends."""
+    command = [sys.executable, "-c", SERVER, str(run_folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
 def test_an_interrupted_assessor_loses_nothing(browser: Browser, run_folder: Path) -> None:
-    """The browser goes away in the middle, then the server; both are back at the same pair."""
-    with served(judging_parts(run_folder)) as address:
+    """The browser goes away in the middle, then the server is killed: the same pair, all labels."""
+    with killed(run_folder) as address:
         with visiting(browser, address) as page:
             page.goto("/judge")
             page.keyboard.press("Enter")

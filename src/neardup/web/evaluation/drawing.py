@@ -52,7 +52,7 @@ def line_chart(
         + f'<svg x="{LEFT}%" y="{TOP}" width="{RIGHT - LEFT}%" height="{HEIGHT}" '
         f'viewBox="0 0 100 100" preserveAspectRatio="none">{inner}</svg>'
         + ticks
-        + _x_label(x_label)
+        + _x_label(x_label, 34)
         + _legend(series)
         + "</svg>"
     )
@@ -69,7 +69,7 @@ class Bar:
 def bar_chart(title: str, bars: Sequence[Bar], *, x_label: str) -> Html:
     step = (RIGHT - LEFT) / max(len(bars), 1)
     drawn = "".join(_bar(LEFT + step * i, step, one) for i, one in enumerate(bars))
-    return Html(_opened(title) + _y_axis() + drawn + _x_label(x_label) + "</svg>")
+    return Html(_opened(title) + _y_axis() + drawn + _x_label(x_label, 50) + "</svg>")
 
 
 FIXED = ' vector-effect="non-scaling-stroke"'
@@ -101,9 +101,9 @@ def _x_tick(x: float, said: str) -> str:
     return f'<text x="{place:.2f}%" y="{y + 16}" text-anchor="middle">{html(said)}</text>'
 
 
-def _x_label(said: str) -> str:
+def _x_label(said: str, below: int) -> str:
     return (
-        f'<text x="{(LEFT + RIGHT) / 2}%" y="{TOP + HEIGHT + 50}" text-anchor="middle">'
+        f'<text x="{(LEFT + RIGHT) / 2}%" y="{TOP + HEIGHT + below}" text-anchor="middle">'
         f"{html(said)}</text>"
     )
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class Desk:
     """``runs`` by name, the one that is looked at first; the others are compared with it. They are
-    read when they are needed."""
+    read when they are needed; a store of an index may stand for a run."""
 
     def __init__(self, runs: Mapping[str, Path]) -> None:
         self.runs = dict(runs)
@@ -37,12 +37,10 @@ class Desk:
         return next(iter(self.runs))
 
     def results(self) -> dict[str, Result]:
-        from neardup.outputs.result import Result
-
         with self._lock:
             for name, path in self.runs.items():
                 if name not in self._results:
-                    self._results[name] = Result.load(path)
+                    self._results[name] = _result(path)
             return dict(self._results)
 
     def key(self, sample: str) -> Key:
@@ -78,6 +76,14 @@ class Desk:
 
     def suggest(self, wanted: int) -> str:
         return self.folder.add(suggested(self.results(), self.folder, wanted), SUGGESTED)
+
+
+def _result(path: Path) -> Result:
+    """A folder is a run, a file the store of an index."""
+    from neardup.evaluation.indexed import result_of_index
+    from neardup.outputs.result import Result
+
+    return Result.load(path) if path.is_dir() else result_of_index(str(path))
 
 
 def _named(runs: Sequence[Path]) -> dict[str, Path]:

@@ -173,3 +173,33 @@ def test_rows_are_plain_json_and_more_fields_are_left_alone(tmp_path: Path) -> N
     path.write_text(json.dumps({**second, "at": "2020-01-01"}))
     assert [label.label for label in read_labels(path)] == ["not"]
     assert len(read_labels(tmp_path / "nothing.jsonl")) == 0
+
+
+def test_the_time_is_kept_and_is_no_new_word(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    store = LabelStore(path)
+    assert store.add(Label("a", "b", "not", "ann", seconds=3.5))
+    assert not store.add(Label("a", "b", "not", "ann", seconds=9))
+    assert [label.seconds for label in store.labels()] == [3.5]
+    for odd in (-1, float("nan"), "3", True):
+        with pytest.raises(SettingsError, match="The seconds are"):
+            Label("a", "b", "not", "ann", seconds=odd)  # type: ignore[arg-type]
+
+
+def test_labels_that_go_together_are_one_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    real = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: sizes.append(len(data)) or real(file, data))  # type: ignore[func-returns-value]
+    store = LabelStore(tmp_path / "labels.jsonl")
+    assert store.add_all(ROWS, together=True) == 5
+    assert len(sizes) == 1
+    assert state(store.path) == replayed(ROWS)
+
+
+def test_undo_among_some_pairs_leaves_the_others(tmp_path: Path) -> None:
+    store = filled(tmp_path / "labels.jsonl", [ROWS[0], ROWS[3]])
+    assert store.undo("ann", among={Pair("a", "b")}) == [ROWS[0]]
+    assert state(store.path) == replayed([ROWS[3]])
+    assert store.undo("ann", among=set()) == []

@@ -70,7 +70,7 @@ def visiting(
     page.on("dialog", lambda one: (faults.append(f"dialog {one.message}"), one.dismiss()))
     yield page
     context.close()
-    assert not faults
+    assert not faults, faults
 
 
 def fits(page: Page) -> bool:

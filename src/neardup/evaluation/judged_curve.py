@@ -128,7 +128,7 @@ def _at(cut: float, judged: Sequence[Judged], ordered: np.ndarray) -> AtThreshol
     effective = float(weights.sum() ** 2 / (weights**2).sum()) if above else 0.0
     return AtThreshold(
         cut,
-        int(len(ordered) - np.searchsorted(ordered, np.float32(cut))),
+        int(len(ordered) - np.searchsorted(ordered, cut)),
         len(above),
         value,
         None if value is None else wilson(min(value, 1.0) * effective, effective),

@@ -74,10 +74,10 @@ def check_assessor(labels: Labels, who: str, role: str) -> None:
         )
 
 
-def free_name(labels: Labels) -> str:
+def free_name(labels: Labels, role: str = ASSESSOR) -> str:
     """For somebody who does not say who it is."""
     taken = {label.assessor for label in labels}
     number = 1
-    while f"assessor {number}" in taken:
+    while f"{role} {number}" in taken:
         number += 1
-    return f"assessor {number}"
+    return f"{role} {number}"

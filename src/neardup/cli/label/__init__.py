@@ -9,6 +9,7 @@ from neardup.cli.lazy import Commands
 COMMANDS = {
     "sample": "neardup.cli.label.sample:sample",
     "suggest": "neardup.cli.label.suggest:suggest",
+    "lists": "neardup.cli.label.lists:lists",
     "import": "neardup.cli.label.importing:import_",
     "undo": "neardup.cli.label.undo:undo",
     "agree": "neardup.cli.label.agree:agree",

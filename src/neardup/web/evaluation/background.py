@@ -11,6 +11,7 @@ from typing import Any
 from neardup.errors import NeardupError
 
 LOG = logging.getLogger("neardup.web")
+MOST = 32  # names whose outcome is kept
 COMPUTING, READY, FAILED = "computing", "ready", "failed"
 
 
@@ -40,7 +41,10 @@ class Background:
             if known and known[0] == state:
                 return known[1]
             begun = Outcome(COMPUTING)
+            self._known.pop(name, None)
             self._known[name] = state, begun
+            if len(self._known) > MOST:
+                del self._known[next(iter(self._known))]
             thread = threading.Thread(target=self._run, args=(name, state, compute), daemon=True)
             self._threads.add(thread)
             thread.start()

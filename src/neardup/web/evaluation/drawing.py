@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from neardup.outputs.html.safe import Html, html
 
 LEFT, RIGHT = 9.0, 97.0  # percent
-TOP, HEIGHT, FOOT = 14, 200, 40  # pixels
+TOP, HEIGHT, FOOT = 26, 200, 56  # pixels
+LEGEND = (0, 52, 74)  # percent of the width at which names of lines stand
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -51,7 +52,7 @@ def line_chart(
         + f'<svg x="{LEFT}%" y="{TOP}" width="{RIGHT - LEFT}%" height="{HEIGHT}" '
         f'viewBox="0 0 100 100" preserveAspectRatio="none">{inner}</svg>'
         + ticks
-        + _x_label(x_label)
+        + _x_label(x_label, 34)
         + _legend(series)
         + "</svg>"
     )
@@ -62,13 +63,13 @@ class Bar:
     label: str
     value: float | None
     interval: tuple[float, float] | None
-    below: str
+    below: tuple[str, ...]  # lines
 
 
 def bar_chart(title: str, bars: Sequence[Bar], *, x_label: str) -> Html:
     step = (RIGHT - LEFT) / max(len(bars), 1)
     drawn = "".join(_bar(LEFT + step * i, step, one) for i, one in enumerate(bars))
-    return Html(_opened(title) + _y_axis() + drawn + _x_label(x_label) + "</svg>")
+    return Html(_opened(title) + _y_axis() + drawn + _x_label(x_label, 50) + "</svg>")
 
 
 FIXED = ' vector-effect="non-scaling-stroke"'
@@ -100,19 +101,18 @@ def _x_tick(x: float, said: str) -> str:
     return f'<text x="{place:.2f}%" y="{y + 16}" text-anchor="middle">{html(said)}</text>'
 
 
-def _x_label(said: str) -> str:
+def _x_label(said: str, below: int) -> str:
     return (
-        f'<text x="{(LEFT + RIGHT) / 2}%" y="{TOP + HEIGHT + 34}" text-anchor="middle">'
+        f'<text x="{(LEFT + RIGHT) / 2}%" y="{TOP + HEIGHT + below}" text-anchor="middle">'
         f"{html(said)}</text>"
     )
 
 
 def _legend(series: Sequence[Series]) -> str:
-    """At the right end, above the foot."""
+    """Above the lines, where none of them runs."""
     return "".join(
-        f'<text class="{one.css}" x="{RIGHT - 1}%" y="{TOP + HEIGHT - 10 - 16 * i}" '
-        f'text-anchor="end">{html(one.label)}</text>'
-        for i, one in enumerate(reversed(series))
+        f'<text class="{one.css}" x="{LEFT + place}%" y="12">{html(one.label)}</text>'
+        for one, place in zip(series, LEGEND, strict=False)
     )
 
 
@@ -132,7 +132,10 @@ def _band(one: Series, across: object) -> str:
 
 def _bar(x: float, step: float, one: Bar) -> str:
     middle, foot = x + step / 2, TOP + HEIGHT
-    below = f'<text x="{middle:.2f}%" y="{foot + 16}" text-anchor="middle">{html(one.below)}</text>'
+    below = "".join(
+        f'<text x="{middle:.2f}%" y="{foot + 16 + 15 * i}" text-anchor="middle">{html(line)}</text>'
+        for i, line in enumerate(one.below)
+    )
     if one.value is None:
         none = f'<text x="{middle:.2f}%" y="{foot - 6}" text-anchor="middle">–</text>'
         return none + below

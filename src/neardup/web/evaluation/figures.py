@@ -19,7 +19,7 @@ def strata(rows: Rows) -> Html | None:
             f"{row['duplicates']} of {row['judged']} judged are duplicates",
             row["precision"],
             row["interval"],
-            f"{row['low']:.2f}–{row['high']:.2f}",
+            (f"{row['low']:.2f}", f"to {row['high']:.2f}"),
         )
         for row in rows
     ]

@@ -70,7 +70,7 @@ class Evaluating:
 
     def _estimates(self, current: Sequence[str], word: Verdicts) -> Data:
         """By the sample of which most is decided."""
-        keys = {name: self.desk.folder.key(name) for name in current}
+        keys = {name: self.desk.key(name) for name in current}
         decided = {
             name: sum(pair in word.settled for pair in key.pairs.values())
             for name, key in keys.items()
@@ -88,7 +88,7 @@ class Evaluating:
 
     def _curves(self, current: Sequence[str], word: Verdicts) -> Data:
         """Of each run over its thresholds, and its kinds."""
-        keys = [self.desk.folder.key(name) for name in current]
+        keys = [self.desk.key(name) for name in current]
         curves, table = {}, {}
         for name, result in self.desk.results().items():
             found = found_by(result, list(word.settled))

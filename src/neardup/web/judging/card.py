@@ -1,41 +1,43 @@
-"""What judging says on the front page: an invitation, or what was found so far."""
+"""What judging says on the front page of a review."""
 
 from __future__ import annotations
 
 from neardup.evaluation.agreement import verdicts
 from neardup.evaluation.judged_folder import DRAWN
-from neardup.evaluation.sampling import PER_TREATMENT
 from neardup.web.judging.desk import Desk
-from neardup.web.judging.posted import address
 from neardup.web.judging.results import measured
 from neardup.web.pages import Data
 
 
 def card(desk: Desk) -> Data | None:
-    """None where there is no pair that could be judged."""
+    """An invitation, or precision with its interval where something was judged; None where there is
+    nothing to judge."""
     if not len(desk.results()[desk.name].pairs):
         return None
-    for name in reversed([name for name in desk.folder.samples() if name.startswith(DRAWN)]):
-        if (said := _measured(desk, name)) is not None:
-            return {
-                "title": "How good it is",
-                "text": said,
-                "href": address("/judge/result", sample=name),
-                "link": "See how that was found",
-                "main": False,
-            }
+    said = _precision(desk)
+    if said is None:
+        return {
+            "title": "How good is it?",
+            "text": "Judge twenty of its pairs with the keys 1, 2 and 3. That takes a few minutes, and "
+            "says how many of all pairs are right, and how sure that is.",
+            "href": "/judge",
+            "link": "Judge 20 pairs",
+            "main": True,
+        }
     return {
-        "title": "How good is it?",
-        "text": f"Judge {PER_TREATMENT} pairs, drawn at random, with the keys 1, 2 and 3. That "
-        "takes a few minutes and says how many of all pairs are right, and how sure that is.",
-        "href": "/judge",
-        "link": f"Judge {PER_TREATMENT} pairs",
-        "main": True,
+        "title": "How good it is",
+        "text": said,
+        "href": "/evaluation",
+        "link": "See the evaluation",
+        "main": False,
     }
 
 
-def _measured(desk: Desk, sample: str) -> str | None:
-    key = desk.folder.key(sample)
-    labels = desk.folder.labels().among(set(key.pairs.values()))
-    found = next((one for one in measured(key, verdicts(labels)) if one["name"] == desk.name), None)
-    return found["sentence"] if found else None
+def _precision(desk: Desk) -> str | None:
+    """By the sample of which most is decided."""
+    word = verdicts(desk.folder.labels())
+    drawn = [name for name in desk.folder.samples() if name.startswith(DRAWN)]
+    found = [one for name in drawn for one in measured(desk.key(name), word)]
+    own = [one for one in found if one["name"] == desk.name and one["sentence"]]
+    best = max(own, key=lambda one: one["decided"], default=None)
+    return str(best["sentence"]) if best else None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.evaluation.judged_folder import DRAWN, SUGGESTED, JudgedFolder, judging_folder
-from neardup.evaluation.sampling import draw
+from neardup.evaluation.sampling import Key, draw
 from neardup.evaluation.strata import draw_pairs
 from neardup.web.judging.suggesting import suggested
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 class Desk:
     """``runs`` by name, the one that is looked at first; the others are compared with it. They are
-    read when they are needed."""
+    read when they are needed; a store of an index may stand for a run."""
 
     def __init__(self, runs: Mapping[str, Path]) -> None:
         self.runs = dict(runs)
@@ -29,28 +30,38 @@ class Desk:
 
     @classmethod
     def of(cls, target: Path, others: tuple[Path, ...] = ()) -> Desk:
-        return cls({str(one): one for one in (target, *others)})
+        return cls(_named([target, *others]))
 
     @property
     def name(self) -> str:
         return next(iter(self.runs))
 
     def results(self) -> dict[str, Result]:
-        from neardup.outputs.result import Result
-
         with self._lock:
             for name, path in self.runs.items():
                 if name not in self._results:
-                    self._results[name] = Result.load(path)
+                    self._results[name] = _result(path)
             return dict(self._results)
 
-    def is_current(self, name: str) -> bool:
-        """Whether all runs that a sample was drawn from are still what they were. One that is not
-        looked at now cannot have changed as far as anybody knows."""
+    def key(self, sample: str) -> Key:
+        """Of a sample. A run that was moved since is called as it is now."""
+        results = self.results()
+        digests = {self._digest(name, one): name for name, one in results.items()}
+        key = self.folder.key(sample)
+        treatments = tuple(
+            one
+            if one.name in results
+            else replace(one, name=digests.get(one.digest or "", one.name))
+            for one in key.treatments
+        )
+        return replace(key, treatments=treatments)
+
+    def is_current(self, sample: str) -> bool:
+        """Whether the runs that it was drawn from are still what they were, as far as known."""
         results = self.results()
         return all(
             one.digest in (None, self._digest(one.name, results[one.name]))
-            for one in self.folder.key(name).treatments
+            for one in self.key(sample).treatments
             if one.name in results
         )
 
@@ -65,3 +76,22 @@ class Desk:
 
     def suggest(self, wanted: int) -> str:
         return self.folder.add(suggested(self.results(), self.folder, wanted), SUGGESTED)
+
+
+def _result(path: Path) -> Result:
+    """A folder is a run, a file the store of an index."""
+    from neardup.evaluation.indexed import result_of_index
+    from neardup.outputs.result import Result
+
+    return Result.load(path) if path.is_dir() else result_of_index(str(path))
+
+
+def _named(runs: Sequence[Path]) -> dict[str, Path]:
+    """By the names of their folders, wherever they are called from: samples are drawn by them."""
+    found: dict[str, Path] = {}
+    for path in runs:
+        name, number = path.resolve().name or str(path), 2
+        while name in found:
+            name, number = f"{path.resolve().name} ({number})", number + 1
+        found[name] = path
+    return found

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from neardup.evaluation.agreement import agreements, verdicts
 from neardup.evaluation.labels import LABELS, Labels, Pair
 from neardup.evaluation.sampling import Item
-from neardup.evaluation.turns import free_name
+from neardup.evaluation.turns import ARBITER, free_name
 from neardup.outputs.html.safe import shortened
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.results import EXCERPT
@@ -35,7 +35,7 @@ class Disputes:
             "disputed": sum(one["disputed"] for one in samples),
             "agreements": [agreement_data(one.data()) for one in agreements(labels)],
             "labels": list(LABELS),
-            "proposed": free_name(labels).replace("assessor", "arbiter"),
+            "proposed": free_name(labels, ARBITER),
         }
 
     def _sample(self, name: str, labels: Labels) -> Data:

@@ -46,6 +46,7 @@ class Lists:
             "practice": len(self._lists(practice=True)),
             "assessor": assessor,
             "proposed": free_name(labels),
+            "proposed_arbiter": free_name(labels, ARBITER),
             "assessors": _progress(lists, labels),
             "disputed": len(disputed_lists(lists, labels)),
             "agreements": list_agreements(lists, labels),

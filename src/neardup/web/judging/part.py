@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fastapi import APIRouter
 
 from neardup.web.app import Link
+from neardup.web.judging.card import card
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.disputes import Disputes
 from neardup.web.judging.exchange import Exchange
@@ -14,7 +15,7 @@ from neardup.web.judging.front import Front
 from neardup.web.judging.lists import Lists
 from neardup.web.judging.pairs import Pairs
 from neardup.web.judging.results import Results
-from neardup.web.pages import Pages
+from neardup.web.pages import Data, Pages
 
 
 class Judging:
@@ -27,6 +28,9 @@ class Judging:
         if self.desk.folder.lists_path.exists():
             found.append(Link("/judge/lists", "Result lists"))
         return [*found, Link("/judge/disputes", "Disagreements")]
+
+    def card(self) -> Data:
+        return card(self.desk)
 
     def router(self, pages: Pages) -> APIRouter:
         router = APIRouter()

@@ -32,7 +32,7 @@ class Results:
 
     def result(self, sample: str, assessor: str = "") -> Data:
         folder = self.desk.folder
-        key, items = folder.key(sample), folder.items(sample)
+        key, items = self.desk.key(sample), folder.items(sample)
         pairs = set(key.pairs.values())
         labels = folder.labels().among(pairs)
         word = verdicts(labels)

@@ -18,8 +18,8 @@ def card(desk: Desk) -> Data | None:
     if said is None:
         return {
             "title": "How good is it?",
-            "text": "Judge twenty of its pairs with the keys 1, 2 and 3. That takes a few minutes, and "
-            "says how many of all pairs are right, and how sure that is.",
+            "text": "Judge twenty of its pairs with the keys 1, 2 and 3. That takes a few minutes, "
+            "and says how many of all pairs are right, and how sure that is.",
             "href": "/judge",
             "link": "Judge 20 pairs",
             "main": True,

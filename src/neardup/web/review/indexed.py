@@ -11,6 +11,7 @@ import pyarrow as pa
 from neardup import schema
 from neardup.decisions.clusters import rule_clusters
 from neardup.errors import NeardupError
+from neardup.evaluation.judged_folder import judging_folder
 from neardup.methods import registry
 from neardup.methods.method import Method
 from neardup.online.entries import entry_of, moment
@@ -41,7 +42,9 @@ class IndexSource:
             store.close()
         self._texts = {row.id: row.text for row, _ in self._rows if row.text is not None}
         self._method = _method(description)
-        self.judging: Path | None = Path(f"{url}.judging") if "://" not in url else None
+        file = Path(url.removeprefix("sqlite:"))
+        judgeable = self._texts and "://" not in url  # who judges reads
+        self.judging: Path | None = judging_folder(file) if judgeable else None
         self.about = About(
             what="index",
             name=url,

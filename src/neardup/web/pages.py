@@ -94,9 +94,11 @@ def _environment() -> Environment:
     return made
 
 
-def _plain(data: Data) -> Data:
+def _plain(data: Any) -> Any:
     """Markup is for the page; what it says stands beside it as data."""
-    return {name: value for name, value in data.items() if not isinstance(value, Html)}
+    if isinstance(data, dict):
+        return {name: _plain(one) for name, one in data.items() if not isinstance(one, Html)}
+    return [_plain(one) for one in data] if isinstance(data, list | tuple) else data
 
 
 def _shown(value: Any) -> Any:

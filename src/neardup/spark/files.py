@@ -141,6 +141,10 @@ class FileInput:
         return self.collection.files
 
     @property
+    def offered(self) -> bool:
+        return self.collection.inputs.offered
+
+    @property
     def sources(self) -> list[str]:
         names = self.collection.source_names
         return [names[file] for file in self.files]

@@ -111,6 +111,7 @@ class FrameInput:
     files = (FILE,)
     sources = (FILE,)
     more_order = 1
+    offered = False
 
     def check(self, plan: Plan) -> None:
         if plan.limit is not None:

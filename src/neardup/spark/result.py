@@ -183,7 +183,7 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame, sizes: Sizes
         duplicates=told.duplicates,
         rejected=sizes.rejected,
         too_short=told.too_short,
-        clusters=len(firsts),
+        clusters=told.clusters,
         pairs=listed,
     )
     _check_conservation(counts, sizes.documents)

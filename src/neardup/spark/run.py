@@ -24,9 +24,12 @@ from neardup.spark.calibrating import SCORES, calibrated
 from neardup.spark.carried import Carried, carried
 from neardup.spark.columns import DECIDED, DOCUMENT, EVIDENCE, STANDING, ddl, spark_type
 from neardup.spark.counting import with_artefacts
+from neardup.spark.failing import as_ours
 from neardup.spark.parts import PART, decided_rows
+from neardup.spark.references import with_references
 from neardup.spark.signing import Taken, Work, signed_rows, signed_schema
 from neardup.spark.stages import Stages
+from neardup.spark.verifying import taken_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from neardup.spark.result import SparkResult
 
 PART_DOCUMENTS = 20_000  # about, so that a task's evidence fits its memory many times over
+GIANT = 10_000  # nodes of a component beyond which its pairs are verified apart
 PART_BYTES = 64 << 20  # of evidence
 
 
@@ -51,6 +55,11 @@ class Input(Protocol):
     def about(self) -> dict[str, Any]: ...
 
     def check(self, plan: Plan) -> None: ...
+
+    @property
+    def offered(self) -> bool:
+        """Whether the names of inputs are a column ``source``."""
+        ...
 
     @property
     def more_order(self) -> int:
@@ -86,6 +95,7 @@ class Tuning:
     driver_edges: int = components.DRIVER_EDGES
     buckets: int | None = None
     parts: int | None = None
+    giant: int = GIANT
 
 
 @dataclass
@@ -125,16 +135,19 @@ class Run:
         self._lap("reading", began)
         self.progress.stage("matching", unit="edges")
         joined, repeated = self._joined(rows, sizes)
-        self.progress.advance(self.statistics["edges"])
-        documents = self._standing(rows, repeated=repeated)
-        if repeated:
-            sizes = self._sizes_again(sizes, documents)
-        self.statistics["components"] = joined.statistics()
         count = self.tuning.parts or max(
             self._parallel,
             -(-sizes.documents // PART_DOCUMENTS),
             -(-sizes.evidence_bytes // PART_BYTES),
         )
+        if joined.largest > self.tuning.giant:
+            buckets = self._buckets(sizes)
+            joined = taken_apart(self, rows, joined, here, buckets, count)
+        self.progress.advance(self.statistics["edges"])
+        documents = self._standing(rows, repeated=repeated)
+        if repeated:
+            sizes = self._sizes_again(sizes, documents)
+        self.statistics["components"] = joined.statistics()
         self.statistics["parts"] = count
         return Matched(rows, documents, joined, here, sizes, count)
 
@@ -142,7 +155,8 @@ class Run:
         def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
             return signed_rows(taken, here.plan())
 
-        return self.input.mapped(sign, ddl(signed_schema(self.plan, self.input.more_order)))
+        rows = self.input.mapped(sign, ddl(signed_schema(self.plan, self.input.more_order)))
+        return with_references(self, rows, here)
 
     def _lap(self, name: str, began: float) -> float:
         now = time.perf_counter()
@@ -150,9 +164,13 @@ class Run:
         return now
 
     def _sizes(self, rows: DataFrame) -> Sizes:
-        flags = [sql.count(sql.when(sql.col("flags").bitwiseAND(bit) != 0, 1)) for bit in FLAGS]
+        flags = [
+            sql.count(sql.when((sql.col("file") >= 0) & (sql.col("flags").bitwiseAND(bit) != 0), 1))
+            for bit in FLAGS
+        ]
+        own = sql.col("file") >= 0
         found: Any = rows.agg(
-            sql.count("*"),
+            sql.count(sql.when(own, 1)),
             sql.count("rejected"),
             sql.sum(sql.length("keys")),
             sql.sum(sql.length("evidence")),
@@ -167,18 +185,20 @@ class Run:
         """When documents with an id that others have were rejected, too."""
         nothing = sql.lit(None).cast("binary")
         slim = documents.withColumn("keys", nothing).withColumn("evidence", nothing)
-        accepted = self._sizes(slim.where("rejected is null"))
+        accepted = self._sizes(slim.where("rejected is null and file >= 0"))
         return replace(sizes, rejected=sizes.documents - accepted.documents, flags=accepted.flags)
 
     @property
     def _parallel(self) -> int:
         return int(self.spark.sparkContext.defaultParallelism)
 
+    def _buckets(self, sizes: Sizes) -> int:
+        fitting = -(-sizes.key_bytes // meeting.BUCKET_BYTES)
+        return self.tuning.buckets or max(self._parallel, fitting)
+
     def _joined(self, rows: DataFrame, sizes: Sizes) -> tuple[components.Joined, bool]:
         """Which nodes meet, and whether an id came twice."""
-        buckets = self.tuning.buckets or max(
-            self._parallel, -(-sizes.key_bytes // meeting.BUCKET_BYTES)
-        )
+        buckets = self._buckets(sizes)
         edges = self.stages.keep("edges", meeting.edges(rows, buckets))
         if sizes.documents * buckets <= self.tuning.driver_edges:  # that many at most
             table = edges.toArrow()
@@ -196,7 +216,8 @@ class Run:
         """Documents without keys and evidence, with position and place."""
         plan = self.plan
         slim = rows.drop(*EVIDENCE.names)
-        placed = self.input.positions(slim, plan, self.stages.keep)
+        own = slim.where("file >= 0") if plan.against else slim
+        placed = self.input.positions(own, plan, self.stages.keep)
         if repeated:
             placed = self.stages.keep("ids", _without_repeated(placed, self.input.files))
         if plan.strict:
@@ -205,7 +226,12 @@ class Run:
         there = standing.places(there, plan.keep, self.stages.keep)
         names = [*DOCUMENT.names, *STANDING.names]
         lost = placed.where("rejected is not null").withColumn("place", sql.col("position"))
-        return there.select(*names).union(lost.select(*names))
+        both = there.select(*names).union(lost.select(*names))
+        if not plan.against:
+            return both
+        first = standing.file_positions(slim.where("file < 0"))
+        first = first.withColumn("place", sql.col("position"))
+        return first.select(*names).union(both)
 
     def _check_strict(self, documents: DataFrame) -> None:
         from neardup.documents.columns import Rejected
@@ -241,8 +267,8 @@ class Matched:
 
     def _table(self) -> DataFrame:
         """Small where the driver has made it."""
-        table = self.joined.table
-        return table if self.joined.rounds else sql.broadcast(table)
+        table, few = self.joined.table, self.joined.nodes <= components.DRIVER_EDGES
+        return sql.broadcast(table) if few else table
 
     def _documents(self) -> DataFrame:
         there = self.documents.where("rejected is null").join(self._table(), "node", "left")
@@ -312,9 +338,21 @@ def run(
     tuning: Tuning | None = None,
 ) -> SparkResult:
     told = Logged(progress or Silent())
+    with as_ours():
+        return _run(spark, input, plan, checkpoint, told, tuning or Tuning())
+
+
+def _run(
+    spark: SparkSession,
+    input: Input,
+    plan: Plan,
+    checkpoint: str | None,
+    told: Progress,
+    tuning: Tuning,
+) -> SparkResult:
     input.check(plan)
     plan = with_artefacts(input, plan, told)
     about = {"input": input.about(), "plan": plan.describe(), "every_pair": plan.every_pair}
     stages = Stages(spark, checkpoint, about)
-    made = Run(spark, input, plan, told, stages, tuning or Tuning())
+    made = Run(spark, input, plan, told, stages, tuning)
     return replace(made, plan=calibrated(made)).execute()

@@ -10,7 +10,7 @@ which costs a comparison and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -61,9 +61,21 @@ def signed_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch]:
 def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
     records = taken.batch.records
     prepared = plan.method.prepare(records, plan.artefacts)
-    within = groups_of(records, plan)
+    prepared = replace(prepared, text_digests=text_digests(records))
+    columns = {
+        **prepared_rows(prepared, records.column("id"), groups_of(records, plan), plan, seen),
+        "file": pa.array(np.full(len(records), taken.file, np.int32)),
+        "row": records.column("row"),
+        **_order_columns(taken, plan),
+    }
+    return filled(columns, len(records), signed_schema(plan, len(taken.order)))
+
+
+def prepared_rows(
+    prepared: Prepared, ids: pa.Array, within: pa.Array | None, plan: Plan, seen: _native.IdSet
+) -> dict[str, pa.Array]:
+    """The columns of prepared documents; ``seen`` are the nodes that the task had already."""
     keys, probes = all_keys(prepared, plan)
-    ids = records.column("id")
     nodes = np.ascontiguousarray(prepared.digests[:, 0])
     if plan.method.confirms_copies:
         keys, probes = _with_key(keys, probes, nodes)
@@ -74,27 +86,19 @@ def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
         keys = Ragged(keys.values ^ np.repeat(codes, keys.lengths), keys.offsets)
     known = seen.add(nodes) >= 0
     columns = {
-        "file": pa.array(np.full(len(records), taken.file, np.int32)),
-        "row": records.column("row"),
         "id": ids.cast(pa.string()),
         "node": signed(nodes),
         "digest_a": signed(prepared.digests[:, 0]),
         "digest_b": signed(prepared.digests[:, 1]),
-        "text_digest": signed(text_digests(records)),
+        "text_digest": signed(prepared.text_digests),
         "normal_digest": signed(prepared.normal_digests),
         "flags": pa.array(prepared.flags.astype(np.int32)),
-        "within": pa.nulls(len(records), pa.string())
-        if within is None
-        else within.cast(pa.string()),
-        "rejected": pa.nulls(len(records), pa.string()),
         "probes": pa.array(probes.astype(np.int32)),
         # Copies with another normal form may have faint keys that the first has not.
         "keys": as_bytes(keys, None if has_own_cuts(plan) else known),
         "evidence": as_bytes(prepared.evidence, known),
     }
-    columns |= _order_columns(taken, plan)
-    schema = signed_schema(plan, len(taken.order))
-    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+    return columns if within is None else {**columns, "within": within.cast(pa.string())}
 
 
 def groups_of(records: pa.RecordBatch, plan: Plan) -> pa.Array | None:

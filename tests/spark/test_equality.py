@@ -65,21 +65,21 @@ def test_on_real_documents(spark: SparkSession, data: Path, method: str, partiti
     result.release()
 
 
-def fails_once(batches: Iterator[pa.RecordBatch], marker: Path) -> Iterator[pa.RecordBatch]:
-    """As a machine that is lost when half of its work is done."""
-    for number, batch in enumerate(batches):
-        yield batch
-        if number == 0 and not marker.exists():
-            marker.touch()
-            raise OSError("the task is lost")
-
-
 def test_a_task_that_is_lost_and_tried_again(
     spark: SparkSession, data: Path, tmp_path: Path
 ) -> None:
+    """As with a machine that is lost when half of its work is done."""
     documents, marker = real(data, 200), tmp_path / "failed"
+
+    def fail_once(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for number, batch in enumerate(batches):
+            yield batch
+            if number == 0 and not marker.exists():
+                marker.touch()
+                raise OSError("the task is lost")
+
     frame = framed(spark, documents)
-    frame = frame.mapInArrow(lambda batches: fails_once(batches, marker), frame.schema)
+    frame = frame.mapInArrow(fail_once, frame.schema)
     result = nd.spark.dedup(frame, position="at", method="simhash", kinds="none")
     assert marker.exists()
     check_equal(result, nd.dedup(documents, method="simhash", kinds="none"))

@@ -137,6 +137,11 @@ class SparkResult:
 
         return save(self, folder)
 
+    @property
+    def resumed(self) -> list[str]:
+        """The stages that were taken from the checkpoint."""
+        return self._run.stages.resumed
+
     def release(self) -> None:
         """Gives back what Spark keeps of the run; the DataFrames would be computed again."""
         self._run.stages.release()

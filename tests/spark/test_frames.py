@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,3 +102,22 @@ def test_import_neardup_needs_no_spark() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
     assert parts.PART
+
+
+def test_the_ten_lines_of_the_page(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = Path(__file__).parents[2] / "docs" / "spark.md"
+    [code] = re.findall(r"```py\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    assert len([line for line in code.splitlines() if line]) <= 10
+    rows = [(str(i), f"{TEXT} {i // 2}") for i in range(6)]
+    monkeypatch.chdir(tmp_path)
+    frame = spark.createDataFrame(rows, "id string, text string")
+    frame.write.parquet(str(tmp_path / "docs.parquet"))
+    code = code.replace('"docs.parquet"', repr(str(tmp_path / "docs.parquet")))
+    code = code.replace('"kept.parquet"', repr(str(tmp_path / "kept.parquet")))
+    found: dict[str, Any] = {}
+    exec(code.replace('"out"', repr(str(tmp_path / "out"))), found)
+    kept = spark.read.parquet(str(tmp_path / "kept.parquet")).count()
+    assert kept == found["result"].counts.kept
+    assert (tmp_path / "out" / "run.json").exists()

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -129,6 +130,13 @@ class SparkResult:
             rank,
             unsigned(decisions["text_digest"]),
         )
+
+    def write_signatures(self, path: Path) -> None:
+        """What a next run needs to build on this one, of a run on files."""
+        from neardup.spark.signatures import write_signatures
+
+        write_signatures(self._run, self._decided, path)
+        self.release()
 
     def save(self, folder: str) -> str:
         """Writes decisions, duplicates and pairs as folders of Parquet, the kept rows too, and

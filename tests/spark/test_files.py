@@ -40,7 +40,7 @@ def same(ours: nd.Result, theirs: nd.Result) -> None:
 
 @pytest.fixture
 def mixed(tmp_path: Path) -> list[Path]:
-    """Lines that are broken, blank or repeat an id; a table of several row groups; no file."""
+    """Lines that are broken, blank or repeat an id; a table of several row groups; a torn file."""
     lines = NEWS.read_text("utf-8").splitlines()
     broken = ["{", "", json.dumps({"id": "x", "text": None}), lines[3], *lines[:30], '{"text": 1}']
     hostile = [json.dumps({"id": f"h{i}", "text": t}) for i, t in enumerate(HOSTILE)]
@@ -48,7 +48,8 @@ def mixed(tmp_path: Path) -> list[Path]:
     rows = [json.loads(line) for line in lines[20:]]
     table = pa.table({"id": [f"{r['id']}" for r in rows], "text": [r["text"] for r in rows]})
     pq.write_table(table, tmp_path / "table.parquet", row_group_size=7)
-    return [tmp_path / "lines.jsonl", tmp_path / "table.parquet", tmp_path / "gone.jsonl"]
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
+    return [tmp_path / f"{name}" for name in ("lines.jsonl", "table.parquet", "broken.parquet")]
 
 
 def test_ranges_row_groups_and_what_cannot_be_read(

@@ -135,6 +135,7 @@ class FileInput:
     upto: int | None = None  # the position of the last document, where there is a limit
 
     more_order = 0
+    reads_again = True
 
     @property
     def files(self) -> list[str]:

@@ -11,23 +11,33 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.documents import Collection
 from neardup.local.intake import strict_error
-from neardup.methods.method import FLAGS
+from neardup.methods.method import FLAGS, CalibratedMethod
 from neardup.plan import Plan
 from neardup.progress import Logged, Progress, Silent
 from neardup.spark import components, meeting, standing
 from neardup.spark.calibrating import SCORES, calibrated
 from neardup.spark.carried import Carried, carried
-from neardup.spark.columns import DECIDED, DOCUMENT, EVIDENCE, STANDING, ddl, spark_type
+from neardup.spark.columns import (
+    BROUGHT,
+    DECIDED,
+    DOCUMENT,
+    EVIDENCE,
+    STANDING,
+    ddl,
+    spark_type,
+    unsigned,
+)
 from neardup.spark.counting import with_artefacts
 from neardup.spark.failing import as_ours
 from neardup.spark.parts import PART, decided_rows
 from neardup.spark.references import with_references
-from neardup.spark.signing import Taken, Work, signed_rows, signed_schema
+from neardup.spark.signing import Taken, Work, evidence_rows, signed_rows, signed_schema
 from neardup.spark.stages import Stages
 from neardup.spark.verifying import taken_apart
 
@@ -55,6 +65,11 @@ class Input(Protocol):
     def about(self) -> dict[str, Any]: ...
 
     def check(self, plan: Plan) -> None: ...
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether reading again gives the same documents, at the price of reading."""
+        ...
 
     @property
     def offered(self) -> bool:
@@ -129,7 +144,8 @@ class Run:
         began = time.perf_counter()
         here = carried(self.spark, self.plan)
         self.progress.stage("reading", unit="documents")
-        rows = self.stages.keep("signed", self._signed(here))
+        again = self._makes_again()
+        rows = self.stages.keep("signed", self._signed(here, evidence=not again))
         sizes = self._sizes(rows)
         self.progress.advance(sizes.documents)
         self._lap("reading", began)
@@ -140,20 +156,37 @@ class Run:
             -(-sizes.documents // PART_DOCUMENTS),
             -(-sizes.evidence_bytes // PART_BYTES),
         )
+        brought = self._again(here, joined) if again else _brought(rows)
         if joined.largest > self.tuning.giant:
+            brought = self.stages.keep("evidence", brought) if again else brought
             buckets = self._buckets(sizes)
-            joined = taken_apart(self, rows, joined, here, buckets, count)
+            joined = taken_apart(self, (rows, brought), joined, here, buckets, count)
         self.progress.advance(self.statistics["edges"])
         documents = self._standing(rows, repeated=repeated)
         if repeated:
             sizes = self._sizes_again(sizes, documents)
         self.statistics["components"] = joined.statistics()
         self.statistics["parts"] = count
-        return Matched(rows, documents, joined, here, sizes, count)
+        return Matched(rows, documents, brought, joined, here, sizes, count)
 
-    def _signed(self, here: Carried) -> DataFrame:
+    def _makes_again(self) -> bool:
+        """Evidence is many times what else is known of a document. Where the input can be read
+        again, it is made again for those that meet others, which is cheaper than to keep it."""
+        calibrates = isinstance(self.plan.method, CalibratedMethod)
+        return self.input.reads_again and not self.plan.against and not calibrates
+
+    def _again(self, here: Carried, joined: components.Joined) -> DataFrame:
+        wanted = np.sort(unsigned(joined.table.select("node").toArrow()["node"]))
+        there = self.spark.sparkContext.broadcast(wanted)
+
+        def bring(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
+            return evidence_rows(taken, here.plan(), there.value)
+
+        return self.input.mapped(bring, ddl(BROUGHT))
+
+    def _signed(self, here: Carried, *, evidence: bool) -> DataFrame:
         def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
-            return signed_rows(taken, here.plan())
+            return signed_rows(taken, here.plan(), evidence=evidence)
 
         rows = self.input.mapped(sign, ddl(signed_schema(self.plan, self.input.more_order)))
         return with_references(self, rows, here)
@@ -173,7 +206,7 @@ class Run:
             sql.count(sql.when(own, 1)),
             sql.count("rejected"),
             sql.sum(sql.length("keys")),
-            sql.sum(sql.length("evidence")),
+            sql.sum("size"),
             *flags,
         ).first()
         counts = dict(zip(FLAGS.values(), found[4:], strict=True))
@@ -184,7 +217,7 @@ class Run:
     def _sizes_again(self, sizes: Sizes, documents: DataFrame) -> Sizes:
         """When documents with an id that others have were rejected, too."""
         nothing = sql.lit(None).cast("binary")
-        slim = documents.withColumn("keys", nothing).withColumn("evidence", nothing)
+        slim = documents.withColumns({"keys": nothing, "size": sql.lit(0)})
         accepted = self._sizes(slim.where("rejected is null and file >= 0"))
         return replace(sizes, rejected=sizes.documents - accepted.documents, flags=accepted.flags)
 
@@ -215,7 +248,7 @@ class Run:
     def _standing(self, rows: DataFrame, *, repeated: bool) -> DataFrame:
         """Documents without keys and evidence, with position and place."""
         plan = self.plan
-        slim = rows.drop(*EVIDENCE.names)
+        slim = rows.drop(*EVIDENCE.names, "size")
         own = slim.where("file >= 0") if plan.against else slim
         placed = self.input.positions(own, plan, self.stages.keep)
         if repeated:
@@ -249,6 +282,7 @@ class Matched:
 
     rows: DataFrame
     documents: DataFrame
+    brought: DataFrame  # keys and evidence of nodes that meet others
     joined: components.Joined
     here: Carried
     sizes: Sizes
@@ -278,8 +312,8 @@ class Matched:
         return there.select(part, *_filled({**given, "meets": meets}))
 
     def _evidence(self) -> DataFrame:
-        bringing = self.rows.where("evidence is not null").join(self._table(), "node", "inner")
-        given = {n: sql.col(n) for n in ("node", "digest_a", "digest_b", *EVIDENCE.names)}
+        bringing = self.brought.join(self._table(), "node", "inner")
+        given = {n: sql.col(n) for n in BROUGHT.names}
         return bringing.select(sql.col("component").alias("part"), *_filled(given))
 
 
@@ -293,6 +327,10 @@ def _filled(given: dict[str, Column]) -> list[Column]:
         given.get(one.name, sql.lit(None)).cast(spark_type(one.type)).alias(one.name)
         for one in PART
     ]
+
+
+def _brought(rows: DataFrame) -> DataFrame:
+    return rows.where("evidence is not null").select(*BROUGHT.names)
 
 
 def _by_null(edges: DataFrame) -> list[Any]:

@@ -25,7 +25,7 @@ from neardup.outputs.signatures import as_strings
 from neardup.plan import Plan
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.spark import sorting
-from neardup.spark.columns import DOCUMENT, EVIDENCE, as_bytes, signed
+from neardup.spark.columns import BROUGHT, DOCUMENT, EVIDENCE, SIZE, as_bytes, signed, unsigned
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
@@ -35,7 +35,7 @@ _NO_GROUP = "\0"  # a value that no column can hold, for documents without one
 def signed_schema(plan: Plan, more: int = 0) -> pa.Schema:
     """``more``: columns of order beside those of the policy."""
     order = sorting.fields(len(plan.keep.criteria) + more)
-    return pa.schema([*DOCUMENT, *order, *EVIDENCE])
+    return pa.schema([*DOCUMENT, *order, *EVIDENCE, SIZE])
 
 
 Work = Callable[[Iterator["Taken"]], Iterator[pa.RecordBatch]]
@@ -50,10 +50,17 @@ class Taken:
     order: Sequence[sorting.Column] = ()
 
 
-def signed_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch]:
+def signed_rows(
+    taken: Iterator[Taken], plan: Plan, *, evidence: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """Without ``evidence``, where it will be made again for those that meet others."""
     seen = _native.IdSet()
     for one in taken:
-        yield _accepted(one, plan, seen)
+        made = _accepted(one, plan, seen)
+        if not evidence:
+            at = made.schema.get_field_index("evidence")
+            made = made.set_column(at, "evidence", pa.nulls(len(made), pa.binary()))
+        yield made
         if one.batch.rejected:
             yield rejected_rows(one.batch.rejected, one.file, signed_schema(plan, len(one.order)))
 
@@ -71,6 +78,18 @@ def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
     return filled(columns, len(records), signed_schema(plan, len(taken.order)))
 
 
+def evidence_rows(taken: Iterator[Taken], plan: Plan, wanted: Array) -> Iterator[pa.RecordBatch]:
+    """Keys and evidence of the nodes that are ``wanted`` (sorted), each once a task."""
+    seen = _native.IdSet()
+    for one in taken:
+        records = one.batch.records
+        prepared = plan.method.prepare(records, plan.artefacts)
+        rows = prepared_rows(prepared, records.column("id"), groups_of(records, plan), plan, seen)
+        there = np.isin(unsigned(rows["node"]), wanted) & np.asarray(rows["evidence"].is_valid())
+        columns = {name: rows[name].filter(pa.array(there)) for name in BROUGHT.names}
+        yield filled(columns, int(there.sum()), BROUGHT)
+
+
 def prepared_rows(
     prepared: Prepared, ids: pa.Array, within: pa.Array | None, plan: Plan, seen: _native.IdSet
 ) -> dict[str, pa.Array]:
@@ -85,6 +104,7 @@ def prepared_rows(
         nodes = nodes ^ codes
         keys = Ragged(keys.values ^ np.repeat(codes, keys.lengths), keys.offsets)
     known = seen.add(nodes) >= 0
+    itemsize = prepared.evidence.values.dtype.itemsize
     columns = {
         "id": ids.cast(pa.string()),
         "node": signed(nodes),
@@ -97,6 +117,7 @@ def prepared_rows(
         # Copies with another normal form may have faint keys that the first has not.
         "keys": as_bytes(keys, None if has_own_cuts(plan) else known),
         "evidence": as_bytes(prepared.evidence, known),
+        "size": pa.array(np.where(known, 0, prepared.evidence.lengths) * itemsize),
     }
     return columns if within is None else {**columns, "within": within.cast(pa.string())}
 

@@ -54,9 +54,16 @@ APART = 1 << 40  # component numbers of what was taken apart begin here
 
 
 def taken_apart(
-    run: Run, rows: DataFrame, joined: components.Joined, here: Carried, buckets: int, homes: int
+    run: Run,
+    tables: tuple[DataFrame, DataFrame],
+    joined: components.Joined,
+    here: Carried,
+    buckets: int,
+    homes: int,
 ) -> components.Joined:
-    """The components, with those beyond the limit joined by verified pairs only."""
+    """The components, with those beyond the limit joined by verified pairs only. ``tables``: the
+    signed rows, and those with evidence."""
+    rows, brought = tables
     sizes = joined.table.groupBy("component").count()
     large = sizes.where(sql.col("count") > run.tuning.giant).select("component")
     giants = joined.table.join(large, "component").select("node")
@@ -67,7 +74,7 @@ def taken_apart(
     )
     made = packed.groupBy("bucket").applyInArrow(_pairing(here, homes), ddl(CANDIDATES))
     candidates = run.stages.keep("candidates", made)
-    edges = _verified(candidates, inside, here, homes).union(
+    edges = _verified(candidates, brought, here, homes).union(
         candidates.where("edge_a is not null").select("edge_a", "edge_b").toDF("a", "b")
     )
     edges = run.stages.keep("verified", edges)
@@ -154,16 +161,16 @@ def _packed_pairs(a: Array, b: Array, shared: Array, homes: int) -> Iterator[pa.
         yield filled(packed, 1, CANDIDATES)
 
 
-def _verified(candidates: DataFrame, rows: DataFrame, here: Carried, homes: int) -> DataFrame:
+def _verified(candidates: DataFrame, brought: DataFrame, here: Carried, homes: int) -> DataFrame:
     asked = candidates.where("node is not null").select("home", "node").distinct()
-    evidence = rows.where("evidence is not null").select("node", "evidence")
-    brought = asked.join(evidence.dropDuplicates(["node"]), "node")
+    evidence = brought.select("node", "evidence").dropDuplicates(["node"])
+    answered = asked.join(evidence, "node")
     nothing = sql.lit(None).cast("binary")
     given = [nothing.alias(name) for name in ("a", "b", "shared")]
     both = (
         candidates.where("a is not null")
         .select("home", "node", "a", "b", "shared", nothing.alias("evidence"))
-        .union(brought.select("home", "node", *given, "evidence"))
+        .union(answered.select("home", "node", *given, "evidence"))
     )
 
     def verify(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

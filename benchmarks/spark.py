@@ -2,8 +2,8 @@
 
 `python -m benchmarks.spark` prints a line of JSON a side: JSONL → decisions at a resemblance of 0.8
 on two cores. Sessions are started, and have done a few documents, before the clock. Beside seconds
-it says what goes into docs/scale.md: bytes shuffled and spilled, CPU seconds, and the most memory of
-the Java machine and of all Python workers at one moment.
+it says what goes into docs/scale.md: bytes shuffled and spilled, CPU seconds, and the most memory
+of the Java machine and of all Python workers at one moment.
 """
 
 from __future__ import annotations

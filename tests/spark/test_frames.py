@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of pyspark: pandas is newer than it knows
-TEXT = "one two three four five six seven eight nine ten eleven twelve thirteen"
+TEXT = "one two three four five six seven eight nine ten eleven twelve and then many more of them"
 
 
 def test_rows_that_cannot_be_used_are_rejected_and_counted(

@@ -6,7 +6,7 @@ STAMP  := $(VENV)/.installed
 NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 
 .DEFAULT_GOAL := help
-.PHONY: help dev browser test lint quality bench long crash sanitize clean
+.PHONY: help dev browser test lint quality bench long crash spark sanitize clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ long: dev ## the dearest properties of runs and indexes with twenty times as man
 
 crash: dev ## kill a writer of each store hundreds of times at random moments: docs/stores.md
 	cd tests && ../$(BIN)/python -m online.crashing
+
+spark: dev ## every method on Spark and locally, and a cluster that loses a worker: docs/spark.md
+	cd tests && ../$(BIN)/python -m spark.cluster && ../$(BIN)/python -m spark.methods
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh

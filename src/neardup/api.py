@@ -107,7 +107,10 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
     )
     result.info["counts"] = vars(result.counts)
     _check_conservation(result, found.counts.documents)
-    found.release()
+    if plan.signatures:
+        result.signatures = found.write_signatures
+    else:
+        found.release()
     _log(result, found.plan)
     return result
 

@@ -40,15 +40,15 @@ def take_references(
     because the name of a reference is that of no input."""
     offered = offered and plan.within != SOURCE
     parts = []
-    for path in _with_their_own(plan.against):
-        if files := _files(path):
+    for path in with_their_own(plan.against):
+        if files := files_of(path):
             parts.append(_of_files(files, plan, store, progress, offered))
         else:
             parts.append(_of_run(Path(path), plan, store))
     return joined(parts, plan) if parts else empty_intake(store)
 
 
-def _files(path: Path | str) -> Sequence[Path | str]:
+def files_of(path: Path | str) -> Sequence[Path | str]:
     """The files of a reference; none for a run of which the signatures are read."""
     return [path] if isinstance(path, str) or not path.is_dir() else _kept_files(path)
 
@@ -82,7 +82,7 @@ def named(intake: Intake) -> Intake:
 def reference_texts(plan: Plan) -> list[tuple[Collection, Columns]]:
     """Where the texts of references can be read again; nothing for those that are gone."""
     found = []
-    for path in _with_their_own(plan.against):
+    for path in with_their_own(plan.against):
         try:
             found.append(_texts_of_run(path) if _is_run(path) else _texts_of_files([path], plan))
         except (NeardupError, OSError) as error:
@@ -110,12 +110,12 @@ def _texts_of_run(folder: Path | str) -> tuple[Collection, Columns]:
     return collection, Columns(text=settings["text"])
 
 
-def _with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
+def with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
     """A run brings the references it was made against, before itself; each comes once."""
     found: dict[Path | str, None] = {}
     for path in paths:
         if isinstance(path, Path) and path.is_dir():
-            for own in _with_their_own(as_paths(_info(path).get("against", []))):
+            for own in with_their_own(as_paths(_info(path).get("against", []))):
                 found.setdefault(own)
         found.setdefault(path)
     return list(found)
@@ -152,13 +152,13 @@ def _of_files(
     collection = collect_inputs(
         given, offered=offered, encoding=plan.encoding, extraction=plan.extraction
     )
-    _check_read(collection)
+    check_read(collection)
     taken = take_in(collection, replace(plan, limit=None), progress, store)
-    _check_read(collection)  # a file may have gone meanwhile
+    check_read(collection)  # a file may have gone meanwhile
     return named(taken)
 
 
-def _check_read(collection: Collection) -> None:
+def check_read(collection: Collection) -> None:
     """Without one of its files, duplicates of what stands there would be kept."""
     for source in collection.sources:
         if isinstance(source, LostSource):

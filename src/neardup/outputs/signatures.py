@@ -8,7 +8,7 @@ parameters) and the ``within`` column; unlike ones are never mixed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,38 @@ def write_signatures(outcome: Outcome, plan: Plan, path: Path) -> None:
     """Only documents of this run: what it was compared with has a file of its own."""
     kept = np.flatnonzero(outcome.decided.kept)
     kept = kept[kept >= outcome.refs]
+    write_rows((_batch(outcome, plan, some) for some in _blocks(outcome, kept)), plan, path)
+
+
+def signature_rows(
+    ids: pa.Array, prepared: Prepared, within: pa.Array | None, plan: Plan
+) -> pa.RecordBatch:
+    """Of prepared documents, as the file has them."""
     schema = _schema(plan)
+    columns = {
+        "id": ids,
+        "keys": _list(prepared.keys),
+        "probes": pa.array(prepared.probes),
+        "evidence": _list(prepared.evidence),
+        "digest_a": pa.array(prepared.digests[:, 0]),
+        "digest_b": pa.array(prepared.digests[:, 1]),
+        "text_digest": pa.array(prepared.text_digests),
+        "normal_digest": pa.array(prepared.normal_digests),
+        "flags": pa.array(prepared.flags),
+        "within": pa.nulls(len(ids), pa.large_string()) if within is None else as_strings(within),
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def write_rows(batches: Iterable[pa.RecordBatch], plan: Plan, path: Path) -> None:
+    """Batches of ``signature_rows``, in the order of the input."""
     with (
         whole_file(path) as part,
         pa.OSFile(str(part), "wb") as sink,
-        pa.ipc.new_stream(sink, schema) as writer,
+        pa.ipc.new_stream(sink, _schema(plan)) as writer,
     ):
-        for documents in _blocks(outcome, kept):
-            writer.write_batch(_batch(outcome, plan, documents, schema))
+        for batch in batches:
+            writer.write_batch(batch)
 
 
 def read_signatures(path: Path, plan: Plan) -> Iterator[tuple[pa.Array, Prepared, pa.Array]]:
@@ -105,33 +129,27 @@ def _blocks(outcome: Outcome, kept: Array) -> list[Array]:
     return np.split(kept, np.flatnonzero(np.diff(sizes // BATCH_BYTES)) + 1) if len(kept) else []
 
 
-def _batch(outcome: Outcome, plan: Plan, documents: Array, schema: pa.Schema) -> pa.RecordBatch:
+def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:
     intake, prepared = outcome.intake, outcome.intake.prepared
     within = intake.extra.get(plan.within or "")
-    columns = {
-        "id": intake.ids.take(pa.array(documents)),
-        "keys": _list(prepared.keys.take(documents)),
-        "probes": pa.array(prepared.probes[documents]),
-        "evidence": _list(intake.store.take(documents)),
-        "digest_a": pa.array(prepared.digests[documents, 0]),
-        "digest_b": pa.array(prepared.digests[documents, 1]),
-        "text_digest": pa.array(prepared.text_digests[documents]),
-        "normal_digest": pa.array(prepared.normal_digests[documents]),
-        "flags": pa.array(prepared.flags[documents]),
-        "within": as_strings(within, documents)
-        if within is not None
-        else pa.nulls(len(documents), pa.large_string()),
-    }
-    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+    some = Prepared(
+        keys=prepared.keys.take(documents),
+        probes=prepared.probes[documents],
+        evidence=intake.store.take(documents),
+        digests=prepared.digests[documents],
+        text_digests=prepared.text_digests[documents],
+        normal_digests=prepared.normal_digests[documents],
+        flags=prepared.flags[documents],
+    )
+    groups = None if within is None else within.take(pa.array(documents))
+    return signature_rows(intake.ids.take(pa.array(documents)), some, groups, plan)
 
 
-def as_strings(column: pa.ChunkedArray | pa.Array, chosen: Array | None = None) -> pa.Array:
+def as_strings(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Values of any policy column as text, so that two runs can compare them."""
     from neardup.decisions.values import plain
 
-    values = plain(column, "within")
-    values = values if chosen is None else values.take(pa.array(chosen))
-    return values.cast(pa.large_string())
+    return plain(column, "within").cast(pa.large_string())
 
 
 def _list(ragged: Ragged) -> pa.LargeListArray:

@@ -128,9 +128,8 @@ def _nodes(documents: DataFrame) -> Nodes:
     )
     table = first.toArrow().sort_by("place")
     short = (table["flags"].to_numpy() & TOO_SHORT) != 0
-    return Nodes(
-        unsigned(table["node"]), unsigned(table["digest"]), short, group_codes(table["within"], "")
-    )
+    groups = group_codes(table["within"], "within")
+    return Nodes(unsigned(table["node"]), unsigned(table["digest"]), short, groups)
 
 
 def _faint(
@@ -147,9 +146,8 @@ def _faint(
     made = long.mapInArrow(_gathering(here, every), ddl(ENTRIES)).toArrow()
     if not pa.compute.any(made["may"]).as_py():
         return Pairs.none(), np.empty(0, np.bool_)
-    return calibration.pairs_of_entries(
-        *_in_order(made, nodes, places, every), nodes.groups[places]
-    )
+    found = _in_order(made, nodes)
+    return calibration.pairs_of_entries(found, every, places, nodes.groups[places])
 
 
 def _gathering(
@@ -172,9 +170,7 @@ def _gathering(
     return gather
 
 
-def _in_order(
-    made: pa.Table, nodes: Nodes, places: Array, every: int
-) -> tuple[FaintEntries, int, Array]:
+def _in_order(made: pa.Table, nodes: Nodes) -> FaintEntries:
     """Entries by place; those of nodes whose documents were all rejected are left out."""
     table = made.combine_chunks()
     order = np.argsort(nodes.names, kind="stable")
@@ -185,4 +181,4 @@ def _in_order(
     rows = rows[place[rows] >= 0]
     entries = as_rows(table["entries"].combine_chunks(), np.uint64).take(rows)
     weights, may = table["weight"].to_numpy()[rows], np.asarray(table["may"])[rows]
-    return FaintEntries(entries, weights, may), every, places
+    return FaintEntries(entries, weights, may)

@@ -30,6 +30,9 @@ DOCUMENT = pa.schema(
     ]
 )
 EVIDENCE = pa.schema([("probes", pa.int32()), ("keys", pa.binary()), ("evidence", pa.binary())])
+SIZE = pa.field("size", pa.int64())  # of the evidence in bytes, whether it is there or not
+# Keys and evidence of a node, for whoever needs them.
+BROUGHT = pa.schema([*(DOCUMENT.field(n) for n in ("node", "digest_a", "digest_b")), *EVIDENCE])
 # Where it stands: in the input, and in the order of the rule. Those of references are negative.
 STANDING = pa.schema([("position", pa.int64()), ("place", pa.int64())])
 # What a part says: of a document (``other`` is what it was set aside for), or of a pair.

@@ -35,6 +35,7 @@ class Joined:
     components: int
     largest: int
     rounds: list[int] = field(default_factory=list)
+    apart: dict[str, object] | None = None  # of those that were taken apart
 
     def statistics(self) -> dict[str, object]:
         return {
@@ -42,6 +43,7 @@ class Joined:
             "components": self.components,
             "largest": self.largest,
             "rounds": self.rounds,
+            **({"apart": self.apart} if self.apart else {}),
         }
 
 

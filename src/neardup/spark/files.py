@@ -135,10 +135,15 @@ class FileInput:
     upto: int | None = None  # the position of the last document, where there is a limit
 
     more_order = 0
+    reads_again = True
 
     @property
     def files(self) -> list[str]:
         return self.collection.files
+
+    @property
+    def offered(self) -> bool:
+        return self.collection.inputs.offered
 
     @property
     def sources(self) -> list[str]:

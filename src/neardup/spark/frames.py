@@ -111,6 +111,8 @@ class FrameInput:
     files = (FILE,)
     sources = (FILE,)
     more_order = 1
+    reads_again = False  # what it is made from may be dear, or not the same again
+    offered = False
 
     def check(self, plan: Plan) -> None:
         if plan.limit is not None:
@@ -167,7 +169,7 @@ def taken(
         there = batch.column(columns.id_name).is_valid()
         lost = batch.filter(pc.invert(there))
         if len(lost):
-            yield Taken(0, _without_ids(lost, columns), [_order(lost, position)])
+            yield Taken(0, _without_ids(lost, columns), [_order(lost.slice(0, 0), position)])
         kept = batch.filter(there) if len(lost) else batch
         read = chunk_of(kept, FILE, 1, columns).read()
         rows = read.records.column("row").to_numpy() - 1

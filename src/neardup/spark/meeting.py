@@ -41,12 +41,12 @@ BUCKET_BYTES = 64 << 20  # of keys, which a task holds some times over
 def edges(rows: DataFrame, buckets: int) -> DataFrame:
     """Of signed rows: edges between nodes that share a key, and ids that are not the only ones."""
     packed = rows.select("node", "id", "rejected", "probes", "keys").mapInArrow(
-        _packer(buckets), ddl(PACKED)
+        packer(buckets), ddl(PACKED)
     )
     return packed.groupBy("bucket").applyInArrow(_met, ddl(EDGES))
 
 
-def _packer(buckets: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def packer(buckets: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             yield packed_keys(batch, buckets)

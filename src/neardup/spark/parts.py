@@ -268,6 +268,7 @@ class Told(NamedTuple):
     partial: int
     candidates: int
     refused: int
+    clusters: int
     firsts: Array
 
 
@@ -287,6 +288,7 @@ def _told(
         partial=int(not complete),
         candidates=outcome.candidates,
         refused=outcome.refused,
+        clusters=len(np.unique(cluster[refs:][cluster[refs:] >= 0])),
         firsts=position[inside[first]],
     )
     columns = {

@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -130,12 +131,24 @@ class SparkResult:
             unsigned(decisions["text_digest"]),
         )
 
+    def write_signatures(self, path: Path) -> None:
+        """What a next run needs to build on this one, of a run on files."""
+        from neardup.spark.signatures import write_signatures
+
+        write_signatures(self._run, self._decided, path)
+        self.release()
+
     def save(self, folder: str) -> str:
         """Writes decisions, duplicates and pairs as folders of Parquet, the kept rows too, and
         ``run.json`` last: a folder without it is a run that did not finish."""
         from neardup.spark.saving import save
 
         return save(self, folder)
+
+    @property
+    def resumed(self) -> list[str]:
+        """The stages that were taken from the checkpoint."""
+        return self._run.stages.resumed
 
     def release(self) -> None:
         """Gives back what Spark keeps of the run; the DataFrames would be computed again."""
@@ -183,7 +196,7 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame, sizes: Sizes
         duplicates=told.duplicates,
         rejected=sizes.rejected,
         too_short=told.too_short,
-        clusters=len(firsts),
+        clusters=told.clusters,
         pairs=listed,
     )
     _check_conservation(counts, sizes.documents)

@@ -11,22 +11,35 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.documents import Collection
 from neardup.local.intake import strict_error
-from neardup.methods.method import FLAGS
+from neardup.methods.method import FLAGS, CalibratedMethod
 from neardup.plan import Plan
 from neardup.progress import Logged, Progress, Silent
 from neardup.spark import components, meeting, standing
 from neardup.spark.calibrating import SCORES, calibrated
 from neardup.spark.carried import Carried, carried
-from neardup.spark.columns import DECIDED, DOCUMENT, EVIDENCE, STANDING, ddl, spark_type
+from neardup.spark.columns import (
+    BROUGHT,
+    DECIDED,
+    DOCUMENT,
+    EVIDENCE,
+    STANDING,
+    ddl,
+    spark_type,
+    unsigned,
+)
 from neardup.spark.counting import with_artefacts
+from neardup.spark.failing import as_ours
 from neardup.spark.parts import PART, decided_rows
-from neardup.spark.signing import Taken, Work, signed_rows, signed_schema
+from neardup.spark.references import with_references
+from neardup.spark.signing import Taken, Work, evidence_rows, signed_rows, signed_schema
 from neardup.spark.stages import Stages
+from neardup.spark.verifying import taken_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +49,7 @@ if TYPE_CHECKING:
     from neardup.spark.result import SparkResult
 
 PART_DOCUMENTS = 20_000  # about, so that a task's evidence fits its memory many times over
+GIANT = 10_000  # nodes of a component beyond which its pairs are verified apart
 PART_BYTES = 64 << 20  # of evidence
 
 
@@ -51,6 +65,16 @@ class Input(Protocol):
     def about(self) -> dict[str, Any]: ...
 
     def check(self, plan: Plan) -> None: ...
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether reading again gives the same documents, at the price of reading."""
+        ...
+
+    @property
+    def offered(self) -> bool:
+        """Whether the names of inputs are a column ``source``."""
+        ...
 
     @property
     def more_order(self) -> int:
@@ -86,6 +110,7 @@ class Tuning:
     driver_edges: int = components.DRIVER_EDGES
     buckets: int | None = None
     parts: int | None = None
+    giant: int = GIANT
 
 
 @dataclass
@@ -119,30 +144,52 @@ class Run:
         began = time.perf_counter()
         here = carried(self.spark, self.plan)
         self.progress.stage("reading", unit="documents")
-        rows = self.stages.keep("signed", self._signed(here))
+        again = self._makes_again()
+        rows = self.stages.keep("signed", self._signed(here, evidence=not again))
         sizes = self._sizes(rows)
         self.progress.advance(sizes.documents)
         self._lap("reading", began)
         self.progress.stage("matching", unit="edges")
         joined, repeated = self._joined(rows, sizes)
-        self.progress.advance(self.statistics["edges"])
-        documents = self._standing(rows, repeated=repeated)
-        if repeated:
-            sizes = self._sizes_again(sizes, documents)
-        self.statistics["components"] = joined.statistics()
         count = self.tuning.parts or max(
             self._parallel,
             -(-sizes.documents // PART_DOCUMENTS),
             -(-sizes.evidence_bytes // PART_BYTES),
         )
+        brought = self._again(here, joined) if again else _brought(rows)
+        if joined.largest > self.tuning.giant:
+            brought = self.stages.keep("evidence", brought) if again else brought
+            buckets = self._buckets(sizes)
+            joined = taken_apart(self, (rows, brought), joined, here, buckets, count)
+        self.progress.advance(self.statistics["edges"])
+        documents = self._standing(rows, repeated=repeated)
+        if repeated:
+            sizes = self._sizes_again(sizes, documents)
+        self.statistics["components"] = joined.statistics()
         self.statistics["parts"] = count
-        return Matched(rows, documents, joined, here, sizes, count)
+        return Matched(rows, documents, brought, joined, here, sizes, count)
 
-    def _signed(self, here: Carried) -> DataFrame:
+    def _makes_again(self) -> bool:
+        """Evidence is many times what else is known of a document. Where the input can be read
+        again, it is made again for those that meet others, which is cheaper than to keep it."""
+        calibrates = isinstance(self.plan.method, CalibratedMethod)
+        return self.input.reads_again and not self.plan.against and not calibrates
+
+    def _again(self, here: Carried, joined: components.Joined) -> DataFrame:
+        wanted = np.sort(unsigned(joined.table.select("node").toArrow()["node"]))
+        there = self.spark.sparkContext.broadcast(wanted)
+
+        def bring(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
+            return evidence_rows(taken, here.plan(), there.value)
+
+        return self.input.mapped(bring, ddl(BROUGHT))
+
+    def _signed(self, here: Carried, *, evidence: bool) -> DataFrame:
         def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
-            return signed_rows(taken, here.plan())
+            return signed_rows(taken, here.plan(), evidence=evidence)
 
-        return self.input.mapped(sign, ddl(signed_schema(self.plan, self.input.more_order)))
+        rows = self.input.mapped(sign, ddl(signed_schema(self.plan, self.input.more_order)))
+        return with_references(self, rows, here)
 
     def _lap(self, name: str, began: float) -> float:
         now = time.perf_counter()
@@ -150,12 +197,16 @@ class Run:
         return now
 
     def _sizes(self, rows: DataFrame) -> Sizes:
-        flags = [sql.count(sql.when(sql.col("flags").bitwiseAND(bit) != 0, 1)) for bit in FLAGS]
+        flags = [
+            sql.count(sql.when((sql.col("file") >= 0) & (sql.col("flags").bitwiseAND(bit) != 0), 1))
+            for bit in FLAGS
+        ]
+        own = sql.col("file") >= 0
         found: Any = rows.agg(
-            sql.count("*"),
+            sql.count(sql.when(own, 1)),
             sql.count("rejected"),
             sql.sum(sql.length("keys")),
-            sql.sum(sql.length("evidence")),
+            sql.sum("size"),
             *flags,
         ).first()
         counts = dict(zip(FLAGS.values(), found[4:], strict=True))
@@ -166,19 +217,21 @@ class Run:
     def _sizes_again(self, sizes: Sizes, documents: DataFrame) -> Sizes:
         """When documents with an id that others have were rejected, too."""
         nothing = sql.lit(None).cast("binary")
-        slim = documents.withColumn("keys", nothing).withColumn("evidence", nothing)
-        accepted = self._sizes(slim.where("rejected is null"))
+        slim = documents.withColumns({"keys": nothing, "size": sql.lit(0)})
+        accepted = self._sizes(slim.where("rejected is null and file >= 0"))
         return replace(sizes, rejected=sizes.documents - accepted.documents, flags=accepted.flags)
 
     @property
     def _parallel(self) -> int:
         return int(self.spark.sparkContext.defaultParallelism)
 
+    def _buckets(self, sizes: Sizes) -> int:
+        fitting = -(-sizes.key_bytes // meeting.BUCKET_BYTES)
+        return self.tuning.buckets or max(self._parallel, fitting)
+
     def _joined(self, rows: DataFrame, sizes: Sizes) -> tuple[components.Joined, bool]:
         """Which nodes meet, and whether an id came twice."""
-        buckets = self.tuning.buckets or max(
-            self._parallel, -(-sizes.key_bytes // meeting.BUCKET_BYTES)
-        )
+        buckets = self._buckets(sizes)
         edges = self.stages.keep("edges", meeting.edges(rows, buckets))
         if sizes.documents * buckets <= self.tuning.driver_edges:  # that many at most
             table = edges.toArrow()
@@ -195,8 +248,9 @@ class Run:
     def _standing(self, rows: DataFrame, *, repeated: bool) -> DataFrame:
         """Documents without keys and evidence, with position and place."""
         plan = self.plan
-        slim = rows.drop(*EVIDENCE.names)
-        placed = self.input.positions(slim, plan, self.stages.keep)
+        slim = rows.drop(*EVIDENCE.names, "size")
+        own = slim.where("file >= 0") if plan.against else slim
+        placed = self.input.positions(own, plan, self.stages.keep)
         if repeated:
             placed = self.stages.keep("ids", _without_repeated(placed, self.input.files))
         if plan.strict:
@@ -205,7 +259,12 @@ class Run:
         there = standing.places(there, plan.keep, self.stages.keep)
         names = [*DOCUMENT.names, *STANDING.names]
         lost = placed.where("rejected is not null").withColumn("place", sql.col("position"))
-        return there.select(*names).union(lost.select(*names))
+        both = there.select(*names).union(lost.select(*names))
+        if not plan.against:
+            return both
+        first = standing.file_positions(slim.where("file < 0"))
+        first = first.withColumn("place", sql.col("position"))
+        return first.select(*names).union(both)
 
     def _check_strict(self, documents: DataFrame) -> None:
         from neardup.documents.columns import Rejected
@@ -223,6 +282,7 @@ class Matched:
 
     rows: DataFrame
     documents: DataFrame
+    brought: DataFrame  # keys and evidence of nodes that meet others
     joined: components.Joined
     here: Carried
     sizes: Sizes
@@ -241,8 +301,8 @@ class Matched:
 
     def _table(self) -> DataFrame:
         """Small where the driver has made it."""
-        table = self.joined.table
-        return table if self.joined.rounds else sql.broadcast(table)
+        table, few = self.joined.table, self.joined.nodes <= components.DRIVER_EDGES
+        return sql.broadcast(table) if few else table
 
     def _documents(self) -> DataFrame:
         there = self.documents.where("rejected is null").join(self._table(), "node", "left")
@@ -252,8 +312,8 @@ class Matched:
         return there.select(part, *_filled({**given, "meets": meets}))
 
     def _evidence(self) -> DataFrame:
-        bringing = self.rows.where("evidence is not null").join(self._table(), "node", "inner")
-        given = {n: sql.col(n) for n in ("node", "digest_a", "digest_b", *EVIDENCE.names)}
+        bringing = self.brought.join(self._table(), "node", "inner")
+        given = {n: sql.col(n) for n in BROUGHT.names}
         return bringing.select(sql.col("component").alias("part"), *_filled(given))
 
 
@@ -267,6 +327,10 @@ def _filled(given: dict[str, Column]) -> list[Column]:
         given.get(one.name, sql.lit(None)).cast(spark_type(one.type)).alias(one.name)
         for one in PART
     ]
+
+
+def _brought(rows: DataFrame) -> DataFrame:
+    return rows.where("evidence is not null").select(*BROUGHT.names)
 
 
 def _by_null(edges: DataFrame) -> list[Any]:
@@ -312,9 +376,21 @@ def run(
     tuning: Tuning | None = None,
 ) -> SparkResult:
     told = Logged(progress or Silent())
+    with as_ours():
+        return _run(spark, input, plan, checkpoint, told, tuning or Tuning())
+
+
+def _run(
+    spark: SparkSession,
+    input: Input,
+    plan: Plan,
+    checkpoint: str | None,
+    told: Progress,
+    tuning: Tuning,
+) -> SparkResult:
     input.check(plan)
     plan = with_artefacts(input, plan, told)
     about = {"input": input.about(), "plan": plan.describe(), "every_pair": plan.every_pair}
     stages = Stages(spark, checkpoint, about)
-    made = Run(spark, input, plan, told, stages, tuning or Tuning())
+    made = Run(spark, input, plan, told, stages, tuning)
     return replace(made, plan=calibrated(made)).execute()

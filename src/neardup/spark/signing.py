@@ -10,7 +10,7 @@ which costs a comparison and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from neardup.outputs.signatures import as_strings
 from neardup.plan import Plan
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.spark import sorting
-from neardup.spark.columns import DOCUMENT, EVIDENCE, as_bytes, signed
+from neardup.spark.columns import BROUGHT, DOCUMENT, EVIDENCE, SIZE, as_bytes, signed, unsigned
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
@@ -35,7 +35,7 @@ _NO_GROUP = "\0"  # a value that no column can hold, for documents without one
 def signed_schema(plan: Plan, more: int = 0) -> pa.Schema:
     """``more``: columns of order beside those of the policy."""
     order = sorting.fields(len(plan.keep.criteria) + more)
-    return pa.schema([*DOCUMENT, *order, *EVIDENCE])
+    return pa.schema([*DOCUMENT, *order, *EVIDENCE, SIZE])
 
 
 Work = Callable[[Iterator["Taken"]], Iterator[pa.RecordBatch]]
@@ -50,10 +50,17 @@ class Taken:
     order: Sequence[sorting.Column] = ()
 
 
-def signed_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch]:
+def signed_rows(
+    taken: Iterator[Taken], plan: Plan, *, evidence: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """Without ``evidence``, where it will be made again for those that meet others."""
     seen = _native.IdSet()
     for one in taken:
-        yield _accepted(one, plan, seen)
+        made = _accepted(one, plan, seen)
+        if not evidence:
+            at = made.schema.get_field_index("evidence")
+            made = made.set_column(at, "evidence", pa.nulls(len(made), pa.binary()))
+        yield made
         if one.batch.rejected:
             yield rejected_rows(one.batch.rejected, one.file, signed_schema(plan, len(one.order)))
 
@@ -61,9 +68,33 @@ def signed_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch]:
 def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
     records = taken.batch.records
     prepared = plan.method.prepare(records, plan.artefacts)
-    within = groups_of(records, plan)
+    prepared = replace(prepared, text_digests=text_digests(records))
+    columns = {
+        **prepared_rows(prepared, records.column("id"), groups_of(records, plan), plan, seen),
+        "file": pa.array(np.full(len(records), taken.file, np.int32)),
+        "row": records.column("row"),
+        **_order_columns(taken, plan),
+    }
+    return filled(columns, len(records), signed_schema(plan, len(taken.order)))
+
+
+def evidence_rows(taken: Iterator[Taken], plan: Plan, wanted: Array) -> Iterator[pa.RecordBatch]:
+    """Keys and evidence of the nodes that are ``wanted`` (sorted), each once a task."""
+    seen = _native.IdSet()
+    for one in taken:
+        records = one.batch.records
+        prepared = plan.method.prepare(records, plan.artefacts)
+        rows = prepared_rows(prepared, records.column("id"), groups_of(records, plan), plan, seen)
+        there = np.isin(unsigned(rows["node"]), wanted) & np.asarray(rows["evidence"].is_valid())
+        columns = {name: rows[name].filter(pa.array(there)) for name in BROUGHT.names}
+        yield filled(columns, int(there.sum()), BROUGHT)
+
+
+def prepared_rows(
+    prepared: Prepared, ids: pa.Array, within: pa.Array | None, plan: Plan, seen: _native.IdSet
+) -> dict[str, pa.Array]:
+    """The columns of prepared documents; ``seen`` are the nodes that the task had already."""
     keys, probes = all_keys(prepared, plan)
-    ids = records.column("id")
     nodes = np.ascontiguousarray(prepared.digests[:, 0])
     if plan.method.confirms_copies:
         keys, probes = _with_key(keys, probes, nodes)
@@ -73,28 +104,22 @@ def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
         nodes = nodes ^ codes
         keys = Ragged(keys.values ^ np.repeat(codes, keys.lengths), keys.offsets)
     known = seen.add(nodes) >= 0
+    itemsize = prepared.evidence.values.dtype.itemsize
     columns = {
-        "file": pa.array(np.full(len(records), taken.file, np.int32)),
-        "row": records.column("row"),
         "id": ids.cast(pa.string()),
         "node": signed(nodes),
         "digest_a": signed(prepared.digests[:, 0]),
         "digest_b": signed(prepared.digests[:, 1]),
-        "text_digest": signed(text_digests(records)),
+        "text_digest": signed(prepared.text_digests),
         "normal_digest": signed(prepared.normal_digests),
         "flags": pa.array(prepared.flags.astype(np.int32)),
-        "within": pa.nulls(len(records), pa.string())
-        if within is None
-        else within.cast(pa.string()),
-        "rejected": pa.nulls(len(records), pa.string()),
         "probes": pa.array(probes.astype(np.int32)),
         # Copies with another normal form may have faint keys that the first has not.
         "keys": as_bytes(keys, None if has_own_cuts(plan) else known),
         "evidence": as_bytes(prepared.evidence, known),
+        "size": pa.array(np.where(known, 0, prepared.evidence.lengths) * itemsize),
     }
-    columns |= _order_columns(taken, plan)
-    schema = signed_schema(plan, len(taken.order))
-    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+    return columns if within is None else {**columns, "within": within.cast(pa.string())}
 
 
 def groups_of(records: pa.RecordBatch, plan: Plan) -> pa.Array | None:

@@ -1,0 +1,107 @@
+"""References (``--against``) on Spark: before all input, kept, not decided among themselves.
+
+Of a run only the signatures are read; files are read and signed like input. A reference is one
+task, and its rows have negative file numbers, so that they stand before everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.documents.collection import collect_inputs
+from neardup.documents.columns import DocumentBatch
+from neardup.documents.inputs import SOURCE
+from neardup.local.reference import check_read, files_of, with_their_own
+from neardup.methods.method import Prepared
+from neardup.methods.preparing import text_digests
+from neardup.outputs.folder import SIGNATURES
+from neardup.outputs.signatures import read_signatures
+from neardup.outputs.texts import REFERENCE
+from neardup.plan import Plan
+from neardup.schema import Array, Ragged
+from neardup.spark.carried import Carried
+from neardup.spark.columns import ddl
+from neardup.spark.signing import filled, groups_of, prepared_rows, signed_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from neardup.spark.run import Run
+
+FIRST_FILE = -(1 << 22)
+
+
+def with_references(run: Run, rows: DataFrame, here: Carried) -> DataFrame:
+    """The signed rows of the input and of what it is compared with."""
+    paths = with_their_own(run.plan.against)
+    if not paths:
+        return rows
+    offered = run.input.offered and run.plan.within != SOURCE
+    more = run.input.more_order
+    numbered = [(number, str(path), isinstance(path, Path)) for number, path in enumerate(paths)]
+    context = run.spark.sparkContext
+    asked = run.spark.createDataFrame(
+        context.parallelize(numbered, len(numbered)), "number int, path string, own boolean"
+    )
+
+    def sign(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for one in batch.to_pylist():
+                path = Path(one["path"]) if one["own"] else one["path"]
+                file = FIRST_FILE + one["number"]
+                yield from _reference_rows(path, file, here.plan(), offered, more)
+
+    return rows.union(asked.mapInArrow(sign, ddl(signed_schema(run.plan, more))))
+
+
+def _reference_rows(
+    path: Path | str, file: int, plan: Plan, offered: bool, more: int
+) -> Iterator[pa.RecordBatch]:
+    row, schema = 0, signed_schema(plan, more)
+    seen = _native.IdSet()
+    for ids, prepared, within in _prepared(path, plan, offered):
+        columns = prepared_rows(prepared, ids, within, plan, seen)
+        prefixed = [REFERENCE + one for one in ids.to_pylist()]
+        columns["id"] = pa.array(prefixed, pa.string())
+        columns["file"] = pa.array(np.full(len(ids), file, np.int32))
+        columns["row"] = pa.array(np.arange(row, row + len(ids), dtype=np.int64))
+        row += len(ids)
+        yield filled(columns, len(ids), schema)
+
+
+def _prepared(
+    path: Path | str, plan: Plan, offered: bool
+) -> Iterator[tuple[pa.Array, Prepared, pa.Array | None]]:
+    files = files_of(path)
+    if not files:
+        for ids, prepared, within in read_signatures(Path(path) / SIGNATURES, plan):
+            yield ids, prepared, within if plan.within else None
+        return
+    collection = collect_inputs(
+        [(None, one) for one in files],
+        offered=offered,
+        encoding=plan.encoding,
+        extraction=replace(plan.extraction, workers=1),
+    )
+    check_read(collection)
+    known = _native.IdSet()
+    for chunk in collection.chunks(plan.columns):
+        records = _once(chunk.read(), known)
+        prepared = plan.method.prepare(records, plan.artefacts)
+        told = replace(prepared, text_digests=text_digests(records))
+        yield records.column("id"), told, groups_of(records, plan)
+    check_read(collection)  # a file may have gone meanwhile
+
+
+def _once(batch: DocumentBatch, known: _native.IdSet) -> pa.RecordBatch:
+    """Without documents whose id came before."""
+    ids = Ragged.of_strings(batch.records.column("id"))
+    fresh: Array = known.add(_native.bytes_digests(ids.values, ids.offsets, 0)) < 0
+    return batch.records if fresh.all() else batch.records.filter(pa.array(fresh))

@@ -1,0 +1,64 @@
+"""The signatures of a run on Spark: its kept documents are prepared once more, by tasks.
+
+What was signed for Spark has keys with groups and cuts mixed in; the file has them as the method
+makes them, so that any engine can build on it. Pieces of files come in the order of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import schema
+from neardup.local.intake import prepare
+from neardup.methods.preparing import text_digests
+from neardup.outputs.signatures import signature_rows, write_rows
+from neardup.spark.carried import Carried, carried
+from neardup.spark.signing import Taken
+from neardup.spark.standing import FILE_BITS
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from neardup.spark.run import Run
+
+
+def write_signatures(run: Run, decisions: DataFrame, path: Path) -> None:
+    told = decisions.where(f"decision = '{schema.KEPT}'").select("position").toArrow()
+    kept = run.spark.sparkContext.broadcast(np.sort(told["position"].to_numpy()))
+    rows = run.input.mapped(_signing(carried(run.spark, run.plan), kept), "signatures binary")
+    batches = (_batch(bytes(row["signatures"])) for row in rows.toLocalIterator())
+    write_rows(batches, run.plan, path)
+
+
+def _signing(here: Carried, kept: Any) -> Callable[[Iterator[Taken]], Iterator[pa.RecordBatch]]:
+    def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
+        plan = here.plan()
+        for one in taken:
+            position = (one.file << FILE_BITS) + one.batch.records.column("row").to_numpy()
+            records = one.batch.records.filter(pa.array(np.isin(position, kept.value)))
+            made = replace(prepare(records, plan), text_digests=text_digests(records))
+            within = records.column(plan.within) if plan.within else None
+            rows = signature_rows(records.column("id"), made, within, plan)
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([_packed(rows)], pa.binary())], names=["signatures"]
+            )
+
+    return sign
+
+
+def _packed(rows: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def _batch(packed: bytes) -> pa.RecordBatch:
+    return pa.ipc.open_stream(packed).read_next_batch()

@@ -39,7 +39,8 @@ def begin(client: TestClient, who: str = "ann", **fields: Any) -> str:
 
 
 def pair(client: TestClient, sample: str, who: str, **more: str) -> dict[str, Any] | None:
-    given = {"sample": sample, "assessor": who, **more}
+    """None where nothing is left."""
+    given = {"sample": sample, "assessor": f" {who} ", **more}
     answer = client.get("/judge/pair.json", params=given, follow_redirects=False)
     return answer.json() if answer.status_code == 200 else None
 
@@ -69,6 +70,10 @@ def test_a_new_user_sees_precision_with_its_interval(client: TestClient) -> None
     low, high = one["precision"]["interval"]
     assert 0.5 < low < one["precision"]["value"] < high <= 1
     assert found["left"] == 0
+    # The twin of a pair leads to the twin of the result when nothing is left.
+    assert (
+        client.get("/judge/pair.json", params={"sample": sample, "assessor": "ann"}).json() == found
+    )
     page = client.get("/judge/result", params={"sample": sample, "assessor": "ann"}).text
     assert f"{one['precision']['value']:.2f}" in page
     assert one["sentence"] in page.replace("&#39;", "'")

@@ -64,6 +64,7 @@ class Lists:
 
     def practice(self, assessor: str, sets: str = "", number: int = 1) -> Data:
         """``sets`` are what was marked; then the page says what is known of the list."""
+        assessor = assessor.strip()
         check_assessor(self.desk.folder.labels(), assessor, ASSESSOR)
         lists = self._lists(practice=True)
         if not 1 <= number <= len(lists):
@@ -82,7 +83,7 @@ class Lists:
         }
 
     def one(self, assessor: str, role: str = ASSESSOR, name: str | None = None) -> Data | Response:
-        labels = self.desk.folder.labels()
+        labels, assessor = self.desk.folder.labels(), assessor.strip()
         check_assessor(labels, assessor, role)
         lists = self._turn(labels, assessor, role)
         done = [one for one in lists if one.sets_of(labels, assessor)]

@@ -44,6 +44,7 @@ class Pairs:
         item: str | None = None,
         view: str = ALIGNED,
     ) -> Data | Response:
+        assessor = assessor.strip()
         turn = self._turn(sample, assessor, role)
         shown = _item(turn, item) if item else turn.next
         if shown is None:

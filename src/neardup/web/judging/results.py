@@ -31,7 +31,7 @@ class Results:
         pages.add(router, "/judge/result", "judging/result.html", self.result)
 
     def result(self, sample: str, assessor: str = "") -> Data:
-        folder = self.desk.folder
+        folder, assessor = self.desk.folder, assessor.strip()
         key, items = self.desk.key(sample), folder.items(sample)
         pairs = set(key.pairs.values())
         labels = folder.labels().among(pairs)

@@ -209,7 +209,31 @@ def test_the_command_line_reads_what_was_judged(client: TestClient, run_folder: 
     counts = evaluated["settings"][0]["cuts"][0]["all"]
     assert (counts["tp"] + counts["fn"], counts["fp"]) == (40, 20)
     model = str(run_folder.parent / "m.model")
-    run("train", labels, "--documents", str(EXAMPLE), "-o", model, "--model", "linear", "--quiet")
+    run(
+        "train",
+        labels,
+        "--documents",
+        str(EXAMPLE),
+        "-o",
+        model,
+        "--model",
+        "linear",
+        "--measures",
+        "all",
+    )
+    front = client.get("/judge.json").json()
+    assert front["missing_to_train"] is None
+    assert front["train"].startswith(f"neardup train {labels} --documents {EXAMPLE} -o")
+    # With so many labels a model says which pairs would teach most.
+    suggested = begin(client, what="suggest", suggested=5)
+    new, known = (_pairs(folder / f"{name}.jsonl") for name in (suggested, sample))
+    assert len(new) == 5
+    assert not new & known
+
+
+def _pairs(path: Path) -> set[tuple[str, ...]]:
+    rows = [json.loads(line) for line in path.read_text("utf-8").strip().split("\n")]
+    return {tuple(sorted((row["a"], row["b"]))) for row in rows}
 
 
 def test_export_and_import_are_each_others_way_back(

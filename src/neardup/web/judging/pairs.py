@@ -135,10 +135,9 @@ def _item(turn: Turn, name: str) -> Item:
 
 
 def _texts(item: Item, view: str) -> Data:
-    if view == PLAIN:
-        both = (item.text_a, item.text_b)
-        cut = [text[:MOST_TEXT] for text in both]
-        more = [len(text) - len(short) for text, short in zip(both, cut, strict=True)]
-        return {"texts": cut, "left_out": more, "aligned": None}
-    aligned = fragment(item.text_a, item.text_b, align(item.text_a, item.text_b), names=NAMES)
-    return {"texts": None, "left_out": [0, 0], "aligned": Html(aligned)}
+    """Both texts as they are, and aligned where that is looked at."""
+    both = (item.text_a, item.text_b)
+    cut = [text[:MOST_TEXT] for text in both]
+    more = [len(text) - len(short) for text, short in zip(both, cut, strict=True)]
+    aligned = None if view == PLAIN else Html(fragment(*both, align(*both), names=NAMES))
+    return {"texts": cut, "left_out": more, "aligned": aligned}

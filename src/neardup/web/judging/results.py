@@ -37,6 +37,7 @@ class Results:
         labels = folder.labels().among(pairs)
         word = verdicts(labels)
         turn = turn_of(items, labels, assessor) if assessor else None
+        missing = missing_labels(labelled_of(folder))
         return {
             "sample": sample,
             "assessor": assessor,
@@ -53,8 +54,8 @@ class Results:
             "judged": _judged(items, labels, assessor),
             "file": str(folder.sample(sample)),
             "labels_file": str(folder.labels_path),
-            "missing_to_train": missing_labels(labelled_of(folder)),
-            "train": train_command(self.desk),
+            "missing_to_train": missing,
+            "train": None if missing else train_command(self.desk),
         }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 READING = ("text", "id", "limit", "encoding", "extract")
 
 
+@functools.lru_cache(maxsize=8)
 def train_command(desk: Desk) -> str:
+    """The inputs are looked for once: a folder may have a million files."""
     labels = shlex.quote(str(desk.folder.labels_path))
     return f"neardup train {labels} --documents {_documents(desk)} -o my.model"
 

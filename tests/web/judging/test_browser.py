@@ -56,6 +56,10 @@ def test_twenty_pairs_by_keyboard_alone_end_with_precision(
         expect(page.get_by_role("heading", level=1)).to_have_text("Evaluation of out")
         page.wait_for_selector("body:not(:has([data-computing]))")
         expect(page.get_by_role("img", name="Precision in each class of the score")).to_be_visible()
+        page.get_by_label("Wish for").select_option("recall=0.9")
+        page.get_by_role("button", name="Recommend").click()
+        expect(page.get_by_text("with a recall of 0.9 or more")).to_be_visible()
+        assert fits(page)
     said_labels = [label for _, label in labels(run_folder)]
     assert (said_labels.count("duplicate"), said_labels.count("not")) == (19, 1)
 
@@ -213,6 +217,9 @@ def test_labels_go_out_and_come_in(browser: Browser, run_folder: Path, tmp_path:
         expect(page.locator("#said")).to_have_text(
             "20 labels read, 20 of them new; 0 rows without."
         )
+        page.get_by_label("How many").fill("3")
+        page.get_by_role("button", name="Suggest pairs that teach most").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Pair 1 of 3")
     assert labels(run_folder).count(("bob", "not")) == 20
 
 

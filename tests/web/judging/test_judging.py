@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -374,3 +375,31 @@ def test_the_card_of_the_front_page_invites_and_then_tells(run_folder: Path) -> 
     sample = begin(client)
     judge_all(client, sample, "ann", lambda _: "duplicate")
     assert "of the 88 pairs" in parts.judging.card()["text"]
+
+
+def test_a_disk_that_takes_nothing_is_said_and_nothing_is_acknowledged(
+    client: TestClient, run_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = begin(client)
+    say(client, sample, "ann", "duplicate")
+    before = pair(client, sample, "ann")
+    assert before is not None
+
+    def full(_file: int, _data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("neardup.evaluation.appending.os.write", full)
+    fields = {"sample": sample, "assessor": "ann", "item": before["item"], "label": "not"}
+    answer = client.post("/judge/label", json=fields)
+    monkeypatch.undo()
+    assert answer.status_code == 422
+    assert "No space left on device" in answer.json()["detail"]
+    assert pair(client, sample, "ann") == before
+    assert len(read_labels(run_folder / "judging" / "labels.jsonl")) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_said(client: TestClient, run_folder: Path) -> None:
+    (run_folder / "judging").write_text("in the way")
+    answer = client.post("/judge/begin", json={"assessor": "ann"})
+    assert answer.status_code == 422
+    assert "Not a directory" in answer.json()["detail"]

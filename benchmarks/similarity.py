@@ -2,8 +2,8 @@
 core.
 
 Profiles are made of up to 4,000 documents, with the frequencies of just these, and the vectors of
-20,000 pairs of them drawn at random from the ready profiles, with the default measures. Sets are
-folders of `NEARDUP_DATA` (default: ../shared/data).
+20,000 pairs of them drawn at random from the ready profiles, with the default measures and with
+the alignment besides. Sets are folders of `NEARDUP_DATA` (default: ../shared/data).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.__main__ import machine
+from neardup.features.aligned import MADE_OF as ALIGNED
 from neardup.features.similarity import MEASURES, vectors
 from neardup.methods.profiles import needs, profiles
 from neardup.testing import batch, resolved
@@ -28,15 +29,18 @@ from neardup.text.options import Text
 
 DATA = Path(os.environ.get("NEARDUP_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SETS = ["press_de", "bbc_news"]
+WITH_ORDER = (*MEASURES, *(f"aligned_{made}" for made in ALIGNED))
 DOCUMENTS, PAIRS, REPEAT = 4_000, 20_000, 3
 
 
 def main() -> None:
     print(f"{machine()}; processor seconds, best of {REPEAT}; {len(MEASURES)} measures\n")
-    print("| set | documents | KB a document | profiles, MB/s | features | pairs/s |")
-    print("|---|--:|--:|--:|--:|--:|")
+    print("| set | measures | documents | KB a document | profiles, MB/s | features | pairs/s |")
+    print("|---|---|--:|--:|--:|--:|--:|")
     for name in sys.argv[1:] or SETS:
-        print(f"| {Path(name).stem} | {row(texts_of(name)[:DOCUMENTS])} |", flush=True)
+        texts = texts_of(name)[:DOCUMENTS]
+        for called, measures in (("default", MEASURES), ("with `aligned`", WITH_ORDER)):
+            print(f"| {Path(name).stem} | {called} | {row(texts, measures)} |", flush=True)
 
 
 def texts_of(name: str) -> list[str]:
@@ -47,13 +51,13 @@ def texts_of(name: str) -> list[str]:
         return [json.loads(line)["text"] for line in stream.read().splitlines()]
 
 
-def row(texts: list[str]) -> str:
+def row(texts: list[str], measures: tuple[str, ...]) -> str:
     documents, text = batch(texts), Text()
     size = sum(len(one.encode()) for one in texts) / 1e6
-    known = resolved(needs(text), documents)
-    making, made = best(lambda: profiles(documents, known, text))
+    known = resolved(needs(text, measures), documents)
+    making, made = best(lambda: profiles(documents, known, text, measures))
     a, b = np.random.default_rng(1).integers(0, len(texts), (2, PAIRS))
-    comparing, _ = best(lambda: vectors(made, a, b))
+    comparing, _ = best(lambda: vectors(made, a, b, measures))
     return (
         f"{len(texts):,} | {1000 * size / len(texts):.1f} | {size / making:.0f} | "
         f"{len(made.values) / len(made):,.0f} | {PAIRS / comparing:,.0f}"

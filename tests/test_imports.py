@@ -17,7 +17,7 @@ ROOT = Path(neardup.__file__).parent
 # The flow, first to last. What stands in one row may import what stands in rows above it.
 LAYERS = (
     ("counted", "errors", "_native", "progress"),
-    ("schema",),
+    ("client", "schema"),
     ("documents", "text"),
     ("features", "planting"),
     ("artefacts",),
@@ -26,9 +26,10 @@ LAYERS = (
     ("decisions",),
     ("plan",),
     ("outputs", "recipes"),
-    ("local", "online", "spark"),  # drivers
+    ("local", "online"),  # drivers
+    ("spark",),  # parts the collection and has the local engine decide the parts
     ("api", "grouping"),
-    ("dryrun", "testing"),
+    ("doctor", "dryrun", "testing"),
     ("evaluation",),
     ("web",),
     ("cli",),

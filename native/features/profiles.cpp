@@ -3,37 +3,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "families.hpp"
 #include "overlap.hpp"
 
 namespace neardup {
 
 namespace {
-
-struct Entries {
-    const uint64_t *begin, *end;
-};
-
-// Walks the families of one profile.
-class Families {
-  public:
-    Families(const uint64_t *row, int64_t size, size_t families) : counts_(row), next_(row) {
-        const auto head = static_cast<int64_t>(families);
-        uint64_t entries = 0;
-        for (size_t f = 0; size >= head && f < families; ++f) entries += std::min(row[f], static_cast<uint64_t>(size));
-        whole_ = size >= head && entries == static_cast<uint64_t>(size - head);
-        if (whole_) next_ = row + head;
-    }
-
-    Entries take(size_t family) {
-        const uint64_t *begin = next_;
-        if (whole_) next_ += counts_[family];
-        return {begin, next_};
-    }
-
-  private:
-    const uint64_t *counts_, *next_;
-    bool whole_;
-};
 
 int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0xffffffffu) >> 2; }
 
@@ -111,26 +86,23 @@ FamilySizes sized(Entries entries) {
     return sizes;
 }
 
-Families families_of(const uint64_t *values, const int64_t *offsets, int64_t document, size_t families) {
-    return {values + offsets[document], offsets[document + 1] - offsets[document], families};
-}
-
 }  // namespace
 
-void compare_profiles(const uint64_t *values, const int64_t *offsets, size_t families, const int64_t *a, const int64_t *b,
-                      size_t pairs, FamilySums *out) {
+void compare_profiles(const uint64_t *values, const int64_t *offsets, size_t families, size_t summed, const int64_t *a,
+                      const int64_t *b, size_t pairs, FamilySums *out) {
     std::vector<Match> room;
     for (size_t i = 0; i < pairs; ++i) {
         Families left = families_of(values, offsets, a[i], families);
         Families right = families_of(values, offsets, b[i], families);
-        for (size_t f = 0; f < families; ++f) *out++ = compared(left.take(f), right.take(f), room);
+        for (size_t f = 0; f < summed; ++f) *out++ = compared(left.take(f), right.take(f), room);
     }
 }
 
-void profile_sizes(const uint64_t *values, const int64_t *offsets, size_t families, size_t documents, FamilySizes *out) {
+void profile_sizes(const uint64_t *values, const int64_t *offsets, size_t families, size_t summed, size_t documents,
+                   FamilySizes *out) {
     for (size_t d = 0; d < documents; ++d) {
         Families own = families_of(values, offsets, static_cast<int64_t>(d), families);
-        for (size_t f = 0; f < families; ++f) *out++ = sized(own.take(f));
+        for (size_t f = 0; f < summed; ++f) *out++ = sized(own.take(f));
     }
 }
 

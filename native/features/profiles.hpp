@@ -3,7 +3,8 @@
 // A profile is the evidence of a document on which several measures are taken. It begins with one number a
 // family of features, how many entries the family has; the entries follow, family after family, each sorted:
 // feature << 32 | weight << 2 | class (RarityClass in overlap.hpp). A row that is none, such as what stands
-// for a short document, counts as a profile of empty families.
+// for a short document, counts as a profile of empty families. Only the first `summed` families are of this
+// kind; what others hold is for others to know (features/aligned.hpp).
 //
 // Bound by one merge step an entry of both, without branches on features: about two nanoseconds.
 #pragma once
@@ -18,9 +19,9 @@ struct FamilySums {
     int64_t lone_weight;                // of those that are lone by a table that counts neither document
 };
 
-// out has families entries a pair.
-void compare_profiles(const uint64_t *values, const int64_t *offsets, size_t families, const int64_t *a, const int64_t *b,
-                      size_t pairs, FamilySums *out);
+// out has `summed` entries a pair.
+void compare_profiles(const uint64_t *values, const int64_t *offsets, size_t families, size_t summed, const int64_t *a,
+                      const int64_t *b, size_t pairs, FamilySums *out);
 
 struct FamilySizes {
     int64_t features, weight, square;  // Σ w²
@@ -28,7 +29,8 @@ struct FamilySizes {
     int64_t lone, lone_weight;
 };
 
-// out has families entries a document.
-void profile_sizes(const uint64_t *values, const int64_t *offsets, size_t families, size_t documents, FamilySizes *out);
+// out has `summed` entries a document.
+void profile_sizes(const uint64_t *values, const int64_t *offsets, size_t families, size_t summed, size_t documents,
+                   FamilySizes *out);
 
 }  // namespace neardup

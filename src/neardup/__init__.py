@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from neardup import spark as spark
     from neardup.api import dedup, find
     from neardup.errors import NeardupError
     from neardup.evaluation.run import evaluate
@@ -69,6 +70,8 @@ if not TYPE_CHECKING:  # a type checker would take it as a promise that any name
             from importlib.metadata import version
 
             return version("neardup")
+        if name == "spark":  # a module of its own, for whoever has pyspark
+            return importlib.import_module(f"{__name__}.spark")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)

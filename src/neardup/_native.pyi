@@ -210,10 +210,21 @@ def compare_profiles(
     values: Hashes,
     offsets: Offsets,
     families: int,
+    summed: int,
     a: NDArray[np.int64],
     b: NDArray[np.int64],
 ) -> NDArray[np.int64]: ...
-def profile_sizes(values: Hashes, offsets: Offsets, families: int) -> NDArray[np.int64]: ...
+def profile_sizes(
+    values: Hashes, offsets: Offsets, families: int, summed: int
+) -> NDArray[np.int64]: ...
+def align_profiles(
+    values: Hashes,
+    offsets: Offsets,
+    families: int,
+    at: int,
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+) -> NDArray[np.int64]: ...
 def qgram_sets(
     values: Bytes, offsets: Offsets, text: TextOptions, q: int, least: int, every: int
 ) -> tuple[Features, Offsets, NDArray[np.int64]]: ...

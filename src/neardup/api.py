@@ -24,7 +24,7 @@ from neardup.errors import ConservationError
 from neardup.local.artefacts import with_artefacts
 from neardup.local.kinds import find_kinds
 from neardup.local.run import run
-from neardup.methods.method import CalibratedMethod
+from neardup.methods.method import CalibratedMethod, KnowsItsLike
 from neardup.outputs.kinds import UNKNOWN, PairKinds, kind_counts
 from neardup.outputs.outcome import Outcome
 from neardup.outputs.result import Result
@@ -68,6 +68,8 @@ def execute(
     collection = collection.limited(plan.limit)
     _check_columns(collection, plan)
     told = Logged(progress or Silent())
+    if plan.engine == "spark":
+        return _on_spark(collection, plan, told)
     plan = with_artefacts(collection, plan, told)
     outcome, plan = run(collection, plan, told, folder)
     kinds = find_kinds(collection, plan, outcome, told, folder)
@@ -78,6 +80,53 @@ def execute(
         outcome.intake.store.close()
     _log(result, plan)
     return result
+
+
+def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
+    """The same result; its tables are brought to this machine."""
+    from neardup.spark.session import check_pyspark, session
+
+    check_pyspark()
+    from neardup.spark.files import FileInput
+    from neardup.spark.run import run as run_on_spark
+
+    spark = session(master=plan.master)
+    found = run_on_spark(spark, FileInput(spark, collection, plan), plan, progress=progress)
+    tables = found.collected()
+    result = Result(
+        tables.decisions,
+        tables.pairs,
+        {},
+        rank=tables.rank,
+        collection=lambda: collection,
+        artefacts=found.artefacts,
+        text_digests=tables.text_digests,
+    )
+    result.info.update(
+        {**_about(collection, found.plan), **found.info, "kinds": kind_counts(tables.decisions)}
+    )
+    result.info["counts"] = vars(result.counts)
+    _check_conservation(result, found.counts.documents)
+    found.release()
+    _log(result, found.plan)
+    return result
+
+
+def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
+    """What is said of a run whatever came out."""
+    return {
+        "neardup": _version(),
+        "settings": plan.describe(),
+        "inputs": _inputs(collection),
+        "artefacts": {name: artefact.describe() for name, artefact in plan.artefacts.items()},
+        "against": [_from_anywhere(path) for path in plan.against],
+        **({"by_name": True} if collection.inputs.mapped else {}),
+        "encodings": collection.encodings(),
+        "extracted": collection.extracted(),
+        "passed_over": collection.passed_over(),
+        "versions": _versions(),
+        "peak_memory": _peak_memory(),
+    }
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:
@@ -105,12 +154,20 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.warning("only the first %s documents were read: that is the limit", plan.limit)
     if undated := result.info["flags"].get("undated"):
         LOG.warning("%s documents have no date that can be read: it was not compared", undated)
+    if ways := result.info.get("unlike"):
+        LOG.warning("the collection is unlike what the model was trained on: %s", ", ".join(ways))
     if counts.rejected:
         LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
     if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
         LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
         LOG.warning("pairs are partial: each duplicate has the one it was set aside for")
+
+
+def _unlike(plan: Plan) -> dict[str, list[str]]:
+    """Of a method that can tell: in which ways this is not what it was made for."""
+    method = plan.method
+    return {"unlike": [*method.unlike(plan.artefacts)]} if isinstance(method, KnowsItsLike) else {}
 
 
 def make_result(
@@ -138,6 +195,7 @@ def make_result(
         refused=outcome.refused,
         kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
+        **_unlike(plan),
         encodings=collection.encodings(),
         extracted=collection.extracted(),
         passed_over=collection.passed_over(),

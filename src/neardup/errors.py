@@ -14,6 +14,9 @@
         ├── RejectedError     the first rejected document under ``strict``
         ├── IndexStoreError   the store of an index is busy, damaged or none
         │   └── NoIndexError      there is no index
+        ├── ServiceError      a service refuses what it was asked
+        │   ├── BusyError         for now; later it may not
+        │   └── UnreachableError  it does not answer
         ├── SignatureError    signatures of unlike settings were mixed
         └── ConservationError documents in ≠ kept + duplicates + rejected: our bug, never ignored
 
@@ -96,6 +99,22 @@ class IndexStoreError(DataError):
 
 
 class NoIndexError(IndexStoreError):
+    pass
+
+
+class ServiceError(DataError):
+    """``status`` is that of the answer; None without one."""
+
+    def __init__(self, message: str, *, hint: str | None = None, status: int | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.status = status
+
+
+class BusyError(ServiceError):
+    pass
+
+
+class UnreachableError(ServiceError):
     pass
 
 

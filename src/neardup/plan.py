@@ -31,6 +31,7 @@ from neardup.methods.thresholds import asks_known_answers, check_cuts, with_thre
 
 CLUSTERS = ("rule", "components")
 PAIR_KINDS = ("decided", "all", "none")
+ENGINES = ("local", "spark")
 MAX_PAIRS = 10_000_000
 # Pairs a document that are worth making when only decisions are asked for.
 USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
@@ -61,6 +62,8 @@ class Settings:
     strict: bool = False
     against: Sequence[str | Path] = ()
     signatures: bool = False
+    engine: str = "local"
+    master: str | None = None
 
 
 def settings_of(given: dict[str, Any]) -> Settings:
@@ -115,6 +118,8 @@ class Plan:
     signatures: bool  # keep what a next run needs to build on this one
     every_pair: bool  # find lists all pairs; dedup needs only what decides
     planted_cut: bool  # planted copies and traps say where to cut
+    engine: str  # where it runs; the answer is the same
+    master: str | None  # of Spark; None: the session that is active, or what its settings say
     written: Settings
     artefacts: Artefacts = field(default_factory=lambda: NO_ARTEFACTS)  # there when work begins
 
@@ -204,6 +209,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     extraction = attempt(lambda: Extraction(settings.extract, workers or 1))
     attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
     attempt(lambda: _one_of("kinds", settings.kinds, PAIR_KINDS))
+    attempt(lambda: _one_of("engine", settings.engine, ENGINES))
     attempt(lambda: check_positive("limit", settings.limit))
     attempt(lambda: check_positive("max_pairs", settings.max_pairs))
     attempt(lambda: _not_the_text(settings, None if policy else keep))
@@ -233,6 +239,8 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         signatures=settings.signatures,
         # Components of some of the pairs would be neither these nor those clusters.
         every_pair=every_pair or settings.clusters == "components",
+        engine=settings.engine,
+        master=settings.master,
         planted_cut=asks_known_answers(type(method), settings.set, settings.threshold),
         written=settings,
     )

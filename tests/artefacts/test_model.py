@@ -23,7 +23,7 @@ from neardup.artefacts import model as module
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.exponential import exp, sigmoid
 from neardup.artefacts.model import ModelNeed, load_model
-from neardup.errors import InputError, NeardupError, SignatureError
+from neardup.errors import InputError, NeardupError, SettingsError, SignatureError
 from neardup.text.options import Text
 
 PAIRS = asked((0.0, 0.0), (0.5, 0.75), (0.75, 0.75), (0.75, 1.0), (1.0, 1.0))
@@ -218,7 +218,7 @@ def test_a_tree_as_deep_as_a_well_is_refused(tmp_path: Path) -> None:
 
 def test_what_is_no_model_is_a_sentence(tmp_path: Path) -> None:
     path = tmp_path / "m.arrow"
-    with pytest.raises(InputError, match=r"m\.arrow cannot be read: No such file"):
+    with pytest.raises(SettingsError, match=r"There is no model .*m\.arrow\."):
         load_model(path)
     with pytest.raises(InputError, match="cannot be read: Is a directory"):
         load_model(tmp_path)

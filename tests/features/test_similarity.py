@@ -66,7 +66,7 @@ def expected(measure: str, x: Profile, y: Profile) -> float:
 
 
 def kernel(rows: Ragged) -> tuple[Any, Any]:
-    kept = rows.values, rows.offsets, len(FEW)
+    kept = rows.values, rows.offsets, len(FEW), len(FEW)
     sums = _native.compare_profiles(*kept, *all_pairs(len(rows)))
     sizes = _native.profile_sizes(*kept)
     return sums.reshape(-1, len(FEW), SUMS).tolist(), sizes.reshape(-1, len(FEW), SIZES).tolist()

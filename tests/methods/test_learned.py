@@ -21,13 +21,19 @@ from neardup.artefacts.artefact import Artefacts, resolved
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.frequencies import Frequencies, Grams
 from neardup.artefacts.model import Model
+from neardup.cli.summary import lines
+from neardup.documents import collect
 from neardup.errors import SettingsError
+from neardup.evaluation.training.groups import labelled_by_group
+from neardup.evaluation.training.material import Source, material_of
+from neardup.evaluation.training.train import train
 from neardup.features import similarity
 from neardup.methods import seeking
 from neardup.methods.learned import QUOTING, Learned
 from neardup.methods.method import Prepared
 from neardup.methods.rareshingles import COMMON, LONE, RARE
 from neardup.planting.plant import planted
+from neardup.progress import Silent
 from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch
 from neardup.text.options import Text
@@ -120,6 +126,48 @@ def test_filled_templates_are_refused_and_copies_are_not() -> None:
     assert refused.counts.duplicates == 29
     accepting = Learned(calibrate=False, templates="accept")
     assert nd.dedup([*stubs, *copies], method=accepting).counts.duplicates == 58
+
+
+def keys(count: int) -> list[str]:
+    """Text that is none: random letters and digits in long words, each copied with an error."""
+    draw = np.random.default_rng(4)
+    letters = np.array(list("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"))
+    lines = ["\n".join("".join(draw.choice(letters, 60)) for _ in range(30)) for _ in range(count)]
+    return [*lines, *(line[:900] + "".join(draw.choice(letters, 930)) for line in lines)]
+
+
+def test_a_collection_unlike_the_training_is_told_and_nothing_stands_out_there() -> None:
+    result = nd.dedup(keys(600), method="learned")
+    assert any("characters in a word" in one for one in result.info["unlike"])
+    made = result.info["artefacts"]["calibration"]
+    assert (made["by"], made["own_cuts"], made["clear"]) == ("unlike", 0, False)
+    assert min(result.pairs["score"].to_pylist(), default=1.0) >= result.threshold
+    said = "\n".join(lines(result, None, 1.0, None))
+    assert "unlike what the model was trained on: " in said
+    assert "Nothing passes by standing out" in said
+    plain = nd.dedup(keys(600), method="learned", calibrate=False)
+    assert plain.pairs.equals(result.pairs)
+    assert "Nothing passes" not in "\n".join(lines(plain, None, 1.0, None))
+
+
+def test_a_collection_like_the_training_is_not_told() -> None:
+    news = Path(__file__).parents[2] / "examples" / "news.jsonl"
+    result = nd.dedup(news, method="learned")
+    assert result.info["unlike"] == []
+    assert result.info["artefacts"]["calibration"]["by"] == "usual"
+    assert "cut 0.5 (the model's)" in "\n".join(lines(result, None, 1.0, None))
+
+
+def test_a_model_of_ones_own_tells_what_is_unlike_its_documents(tmp_path: Path) -> None:
+    docs = collection()
+    source = Source(collect(docs), measures=MEASURES)
+    labelled = labelled_by_group(source, "set", 0, Silent())
+    file = tmp_path / "m.arrow"
+    train(material_of(source, labelled, Silent()), kind="linear", choose=False).save(file)
+    assert nd.dedup(docs, method=Learned(str(file))).info["unlike"] == []
+    other = nd.dedup(keys(40), method=Learned(str(file)))
+    assert other.info["unlike"]
+    assert "Probabilities may be wrong." in "\n".join(lines(other, None, 1.0, None))
 
 
 def test_short_documents_are_duplicates_of_equal_ones_only() -> None:

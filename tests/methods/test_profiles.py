@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from neardup.features.similarity import (
     KNOWN,
     MADE_OF,
     MEASURES,
+    SUMMED,
     VERSION,
     families_of,
     vectors,
@@ -25,6 +27,7 @@ from neardup.methods.profiles import frequency_name, needs, profiles
 from neardup.schema import Ragged
 from neardup.testing import HOSTILE, batch, resolved
 from neardup.text.options import Text
+from reference import aligned
 from reference import profiles as twin
 from reference.similarity import row_of
 
@@ -63,10 +66,14 @@ def expected(texts: list[str], collection: list[str], known: Artefacts) -> list[
         table = known[frequency_name(family)]
         assert isinstance(table, Frequencies)
         tables[family] = twin.table(collection, family, len(table.counts))
-    return [
-        row_of([twin.features(text, f, tables.get(f, tables["words1"])) for f in FAMILIES])
-        for text in texts
-    ]
+    return [whole_row(text, tables) for text in texts]
+
+
+def whole_row(text: str, tables: dict[str, twin.Table]) -> list[int]:
+    """Of all families: those that are sets, the words in their order, and no date."""
+    sets = row_of([twin.features(text, f, tables.get(f, tables["words1"])) for f in SUMMED])
+    in_order = aligned.stored(twin.word_features(text))
+    return [*sets[: len(SUMMED)], len(in_order), 0, *sets[len(SUMMED) :], *in_order]
 
 
 @given(TEXTS, TEXTS)
@@ -82,7 +89,8 @@ def test_what_many_documents_have_is_common() -> None:
     known = counted(texts)
     found = made(texts, known)
     assert rows(found) == expected(texts, texts, known)
-    classes = {int(entry) & 3 for entry in found[1][len(FAMILIES) :]}
+    begin, sets = len(FAMILIES), int(found[1][: len(SUMMED)].sum())
+    classes = {int(entry) & 3 for entry in found[1][begin : begin + sets]}
     assert classes == {0, 1, 2}
 
 
@@ -116,6 +124,19 @@ def test_stems_of_numbers_are_numbers() -> None:
     ]
 
 
+def test_dates_are_read_from_their_column() -> None:
+    table = pa.record_batch(
+        {
+            "text": pa.array(["a b", "a c", "d"], pa.large_string()),
+            "day": ["2024-02-28", "2024-03-01", "soon"],
+        }
+    )
+    names = ("date_day", "aligned_dice")
+    found = profiles(table, {}, Text(), names, date="day")
+    a, b = np.array([0, 0]), np.array([1, 2])
+    assert vectors(found, a, b, names).tolist() == [[1 / 3, 0.5], [0.5, 0.0]]
+
+
 def test_a_slice_of_a_batch_and_an_empty_one() -> None:
     texts = ["one two three", "four five 6", "seven. eight."]
     known = counted(texts)
@@ -124,11 +145,15 @@ def test_a_slice_of_a_batch_and_an_empty_one() -> None:
     assert rows(made([], known)) == []
 
 
-@pytest.mark.parametrize("measure", ["words3_jaccard", "numbers_dice", "length_ratio"])
-def test_profiles_hold_and_need_only_what_is_asked_for(measure: str) -> None:
+@pytest.mark.parametrize(
+    ("measure", "tables"),
+    [("words3_jaccard", 1), ("numbers_dice", 1), ("length_ratio", 1), ("aligned_dice", 0)],
+)
+def test_profiles_hold_and_need_only_what_is_asked_for(measure: str, tables: int) -> None:
     texts = ["call 5 ferries on 6 May", "call 5 boats"]
-    (need,) = needs(Text(), (measure,))
-    found = made(texts, resolved((need,), batch(texts)), (measure,))
+    wanted = needs(Text(), (measure,))
+    assert len(wanted) == tables
+    found = made(texts, resolved(wanted, batch(texts)), (measure,))
     whole = vectors(made(texts, counted(texts)), np.array([0]), np.array([1]), EVERY)
     assert len(families_of((measure,))) == 1
     alone = vectors(found, np.array([0]), np.array([1]), (measure,))
@@ -157,6 +182,10 @@ GOLDEN = {
     "keywords_cosine": 0.5157824724681164,
     "numbers_dice": 0.5,
     "length_ratio": 0.9444444444444444,
+    "aligned_dice": 30 / 35,
+    "aligned_containment": 15 / 17,
+    "aligned_of_larger": 15 / 18,
+    "aligned_run": 9 / 17,  # ferry pier … found
 }
 
 
@@ -171,9 +200,11 @@ def test_golden_vector() -> None:
         "The old ferry pier at Dun was closed in May: divers found 3.",
         "東京都は19日に発表した。",
     ]
-    known = resolved(needs(Text()), batch(texts))
-    found = vectors(made(texts, known, MEASURES), np.array([0]), np.array([1]))
-    assert dict(zip(MEASURES, found[0].tolist(), strict=True)) == pytest.approx(GOLDEN, abs=1e-12)
+    names = tuple(GOLDEN)
+    known = resolved(needs(Text(), names), batch(texts))
+    found = vectors(made(texts, known, names), np.array([0]), np.array([1]), names)
+    assert {*MEASURES} <= GOLDEN.keys()
+    assert dict(zip(names, found[0].tolist(), strict=True)) == pytest.approx(GOLDEN, abs=1e-12)
 
 
 def test_the_page_names_every_family_and_measure() -> None:

@@ -92,6 +92,8 @@ class Model:
         copies = [sum(other.kept_seq == row.seq for other in rows) for row in rows]
         light = [row._replace(signature=b"") for row in rows]
         assert list(store.rows()) == list(zip(light, copies, strict=True))
+        bare = [row._replace(text=None) for row in light]
+        assert list(store.rows(texts=False)) == list(zip(bare, copies, strict=True))
         totals, kept = store.totals(), sum(row.kept_seq is None for row in rows)
         del totals["bytes"]
         assert totals == {"documents": len(rows), "kept": kept, "duplicates": len(rows) - kept}

@@ -13,12 +13,17 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
+from neardup.artefacts import outline
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.model import Model, Platt
+from neardup.artefacts.outline import Outline, OutlineNeed
 from neardup.evaluation.training.kinds import one_thread
+from neardup.text.options import Text
 from tools.general_model.about import about
 from tools.general_model.collect import read
+from tools.general_model.document import Document
 from tools.general_model.fit import L2, Fit, fit
 from tools.general_model.pairs import MEASURES, Array, Pairs, pairs_of
 
@@ -37,6 +42,7 @@ def train(folder: Path, seed: int = 0) -> Model:
     told = {
         **about(everything, passed),
         "parameters": {"l2": L2, "cut": CUT},
+        outline.NAME: outline.ranges([outlined(one.documents) for one in everything]),
         "digests": {path.stem: sha256(path.read_bytes()).hexdigest()[:16] for path in files},
     }
     return Model(
@@ -48,6 +54,13 @@ def train(folder: Path, seed: int = 0) -> Model:
         threshold=0.5,
         trained=told,
     )
+
+
+def outlined(documents: Sequence[Document]) -> Outline:
+    batch = pa.record_batch({"text": pa.array([one.text for one in documents], pa.large_string())})
+    counter = OutlineNeed(Text()).counter()
+    counter.add(counter.count(batch))
+    return counter.finish()
 
 
 def fitted(some: Sequence[Pairs]) -> Fit:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 
@@ -44,6 +46,19 @@ class Tally(Protocol):
 
 class Counter(Tally, Protocol):
     def finish(self) -> Artefact: ...
+
+
+@runtime_checkable
+class Mergeable(Counter, Protocol):
+    """A counter whose parts may be counted on several machines."""
+
+    def partial(self) -> bytes:
+        """All that was counted so far."""
+        ...
+
+    def merge(self, partial: bytes) -> None:
+        """As if what was counted elsewhere had been counted here."""
+        ...
 
 
 class Need(Protocol):
@@ -90,6 +105,22 @@ class NothingToCount:
 
     def finish(self) -> Any:
         return self.need.ready()
+
+
+def packed_arrays(*arrays: npt.NDArray[Any]) -> bytes:
+    """For the way between machines."""
+    import io
+
+    out = io.BytesIO()
+    np.savez_compressed(out, *arrays)
+    return out.getvalue()
+
+
+def unpacked_arrays(packed: bytes) -> list[npt.NDArray[Any]]:
+    import io
+
+    with np.load(io.BytesIO(packed)) as found:
+        return [found[name] for name in found.files]
 
 
 def why_unreadable(error: Exception, otherwise: str) -> str:

@@ -21,7 +21,8 @@ from neardup.artefacts.artefact import why_unreadable
 from neardup.errors import InputError, SignatureError
 
 FORMAT = 2
-VALLEY, USUAL, PLANTED = "valley", "usual", "planted"  # what says where the cut is
+# What says where the cut is.
+VALLEY, USUAL, PLANTED, UNLIKE = "valley", "usual", "planted", "unlike"
 _DESCRIPTION = b"neardup calibration"
 
 
@@ -29,7 +30,8 @@ _DESCRIPTION = b"neardup calibration"
 class Calibration:
     """``threshold`` holds for pairs of which one document has no own cut; ``by`` says what put it
     there: a valley of the scores, planted copies and traps, or nothing, so that it is the method's
-    usual one. ``digests`` are sorted. How sure: ``stability`` is the share of the duplicates that a
+    usual one; "unlike" where the collection was not asked, because the method was made for others.
+    ``digests`` are sorted. How sure: ``stability`` is the share of the duplicates that a
     cut 0.05 up or down leaves, ``found`` that of the planted copies that are found, ``trapped`` of
     the traps that pass; None where it was not asked. ``refused`` is a valley that was not taken."""
 
@@ -47,7 +49,7 @@ class Calibration:
     @property
     def clear(self) -> bool:
         """Whether the collection showed it."""
-        return self.by != USUAL
+        return self.by in (VALLEY, PLANTED)
 
     @functools.cached_property
     def digest(self) -> str:

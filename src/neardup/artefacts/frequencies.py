@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import why_unreadable
+from neardup.artefacts.artefact import packed_arrays, unpacked_arrays, why_unreadable
 from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SignatureError
 from neardup.features.qgrams import qgram_sets
@@ -215,6 +215,26 @@ class FrequencyCounter:
             _native.count_documents(features, self._counts)
         self._held = []
         return self._counts
+
+    def partial(self) -> bytes:
+        """In the largest table, whose low bits name the slots of any smaller one."""
+        if self._counts is None:
+            held = np.concatenate([np.empty(0, np.uint32), *self._held])
+            there, times = np.unique(held & np.uint32(self._most - 1), return_counts=True)
+            counts = np.minimum(times, MOST_COUNT).astype(np.uint16)
+        else:
+            table = self._into(self._most)
+            there = np.flatnonzero(table).astype(np.uint32)
+            counts = table[there]
+        return packed_arrays(there, counts, np.array([self._documents, self._features]))
+
+    def merge(self, partial: bytes) -> None:
+        there, counts, (documents, features) = unpacked_arrays(partial)
+        mine = self._into(self._most)
+        summed = mine[there].astype(np.uint32) + counts
+        mine[there] = np.minimum(summed, MOST_COUNT).astype(np.uint16)
+        self._documents += int(documents)
+        self._features += int(features)
 
     def finish(self) -> Frequencies:
         """As many slots as the features ask for: low bits name a slot in tables of any size."""

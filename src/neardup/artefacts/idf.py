@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import why_unreadable
+from neardup.artefacts.artefact import packed_arrays, unpacked_arrays, why_unreadable
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.terms import DocumentTerms, document_terms, terms_of_words
@@ -205,6 +205,7 @@ class IdfCounter:
     def __init__(self, filter_: str, text: Text) -> None:
         self._filter, self._text = filter_, text
         self._counts = _native.TermCounts()
+        self._merged = 0  # documents that were counted elsewhere
 
     def count(self, batch: pa.RecordBatch) -> _native.TermCounts:
         part = _native.TermCounts()
@@ -216,8 +217,19 @@ class IdfCounter:
     def add(self, part: _native.TermCounts) -> None:
         self._counts.merge(part)
 
+    def partial(self) -> bytes:
+        values, offsets, each = self._counts.sorted()
+        documents = self._counts.documents + self._merged
+        return packed_arrays(values, offsets, each, np.array([documents]))
+
+    def merge(self, partial: bytes) -> None:
+        values, offsets, each, documents = unpacked_arrays(partial)
+        self._counts.add_counted(values, offsets, each)
+        self._merged += int(documents[0])
+
     def finish(self) -> IdfTable:
-        return _table(self._counts, self._counts.documents, self._filter, self._text)
+        documents = self._counts.documents + self._merged
+        return _table(self._counts, documents, self._filter, self._text)
 
 
 def merge_idf(tables: Sequence[IdfTable]) -> IdfTable:

@@ -110,6 +110,8 @@ def load_model(path: Path) -> Model:
     """A model as :meth:`Model.save` wrote it, its digest and all its parts checked."""
     try:
         said, arrays = load_arrays(path, _DESCRIPTION)
+    except FileNotFoundError as error:
+        raise SettingsError(f"There is no model {path}.", hint=_HINT) from error
     except OSError as error:
         reason = why_unreadable(error, str(error))
         raise InputError(f"The model {path} cannot be read: {reason}.", hint=_HINT) from error

@@ -20,14 +20,18 @@ COMMANDS = {
     "compare": "neardup.cli.compare:compare",
     "group": "neardup.cli.group:group",
     "report": "neardup.cli.report:report",
+    "review": "neardup.cli.review:review",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "index": "neardup.cli.index:index",
     "watch": "neardup.cli.watch:watch",
+    "serve": "neardup.cli.serve:serve",
+    "token": "neardup.cli.token:token",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "train": "neardup.cli.train:train",
     "idf": "neardup.cli.idf:idf",
     "demo": "neardup.cli.demo:demo",
+    "doctor": "neardup.cli.doctor:doctor",
 }
 
 

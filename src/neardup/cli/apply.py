@@ -24,6 +24,11 @@ SHOWN = 20
 )
 @action_option
 @click.option("--date", metavar="COL", help="The column of the date.  [default: the run's]")
+@click.option(
+    "--no-changes",
+    is_flag=True,
+    help="Leave out what was changed by hand in `neardup review`; else it counts.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
 @json_option
 @click.option("--quiet", is_flag=True, help="Say nothing; errors are shown.")
@@ -34,6 +39,7 @@ def apply(
     keep: str | None,
     actions: tuple[str, ...],
     date: str | None,
+    no_changes: bool,
     dry_run: bool,
     as_json: bool,
     quiet: bool,
@@ -49,12 +55,14 @@ def apply(
     """
     from neardup.cli.apply_report import data, lines, table
     from neardup.outputs.applying import applied, history
+    from neardup.outputs.applying.changes import NO_CHANGES, read_changes
     from neardup.outputs.result import Result
 
     given = _with_order(policy_from(policy, actions, keep), keep, date)
 
     def make() -> Applied:
-        return applied.apply(Result.load(run), given)
+        result = Result.load(run)
+        return applied.apply(result, given, NO_CHANGES if no_changes else read_changes(run))
 
     if dry_run:
         made, target = make(), history.next_folder(run)

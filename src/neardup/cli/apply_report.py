@@ -14,12 +14,21 @@ def data(made: Applied, folder: Path, *, dry_run: bool) -> dict[str, Any]:
         "counts": made.counts,
         "filled": made.filled,
         "policy": made.policy.describe(),
+        "changes": len(made.changes.counting),
         "folder": None if dry_run else str(folder),
     }
 
 
 def lines(made: Applied, run: Path, folder: Path, *, dry_run: bool) -> list[str]:
     told = [f"{made.sentence()}."]
+    if made.changes:
+        count = len(made.changes.counting)
+        what = (
+            "1 change made in review counts"
+            if count == 1
+            else f"{count:,} changes made in review count"
+        )
+        told.append(f"{what}; --no-changes leaves {'it' if count == 1 else 'them'} out.")
     if made.filled:
         what = "1 kept document has" if made.filled == 1 else f"{made.filled:,} kept documents have"
         told.append(f"{what} metadata filled from merged copies.")

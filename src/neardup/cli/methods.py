@@ -10,7 +10,6 @@ import click
 from neardup.cli.options import debug_option, json_option
 
 if TYPE_CHECKING:
-    from neardup.methods.method import Method
     from neardup.methods.parameters import Parameter
 
 
@@ -32,6 +31,7 @@ def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> Non
         show_papers(as_json)
         return
     from neardup.methods import registry
+    from neardup.methods.described import describe
 
     if as_toml and name is None:
         raise click.UsageError("--toml needs the name of a method.")
@@ -70,21 +70,6 @@ def _written(settings: dict[str, Any]) -> str:
         for inner, found in (value.items() if isinstance(value, dict) else [("", value)])
     }
     return " ".join(f"{name}={_plain(value)}" for name, value in flat.items())
-
-
-def describe(method: Method) -> dict[str, Any]:
-    from neardup.methods.parameters import parameters, summary
-
-    cls = type(method)
-    return {
-        "name": method.name,
-        "summary": summary(cls),
-        "threshold": method.threshold,
-        "complete": method.miss_rate == 0,
-        "miss_rate": method.miss_rate,
-        "resolved": method.resolved(),
-        "parameters": [parameter._asdict() for parameter in parameters(cls)],
-    }
 
 
 def show_all(described: list[dict[str, Any]]) -> None:

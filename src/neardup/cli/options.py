@@ -92,6 +92,8 @@ methods_option = click.option(
 )
 WITHIN = "Compare only documents with the same value in COL."
 
+WHOSE = "The column that says whose a document is, for the flow page.  [default: source]"
+
 EXTRACT = (
     "How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for the text "
     "column too.  [default: pages by trafilatura, columns are text]"
@@ -173,6 +175,17 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         help="A text, or any input of texts, that does not count, such as a notice that all "
         "documents carry (rareshingles, shingles). May be repeated.",
+    ),
+    click.option(
+        "--engine",
+        metavar="local|spark",
+        help="Where the work is done: on this machine, or by Spark.  [default: local]",
+    ),
+    click.option(
+        "--master",
+        metavar="URL",
+        help="The Spark to run on, such as local[4], yarn or spark://HOST:7077.  "
+        "[default: as Spark is configured]",
     ),
     click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
     click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 1GB]"),

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from neardup.outputs.result import Result
 
 SHOWN_REJECTED = 3
+NO_VALLEY = "no clear valley"
 ENOUGH_FOR_A_RATE = 1000  # below, start-up is all there is to measure
 
 
@@ -56,10 +57,22 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         f"({result.info['pairs']}); "
         f"{result.info['settings']['method']}{_cut(result)}."
     )
-    told += _kind_lines(result) + _refused_lines(result)
+    told += _unlike_lines(result) + _kind_lines(result) + _refused_lines(result)
     if counts.documents >= ENOUGH_FOR_A_RATE:
         told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
     return told + _action_lines(result, out) + _next_step(result, out)
+
+
+def _unlike_lines(result: Result) -> list[str]:
+    """That a model was not made for this, in which way, and what is done about it."""
+    if not (ways := result.info.get("unlike")):
+        return []
+    calibrated = "calibration" in result.info["artefacts"]
+    done = "Nothing passes by standing out; probabilities may be wrong."
+    return [
+        f"This collection is unlike what the model was trained on: {', '.join(ways)}. "
+        f"{done if calibrated else 'Probabilities may be wrong.'}"
+    ]
 
 
 def _kind_lines(result: Result) -> list[str]:
@@ -91,7 +104,7 @@ def _cut(result: Result) -> str:
     made = result.info["artefacts"].get("calibration")
     if made is None:
         return f" ≥ {result.threshold:.4g}"
-    at = f": cut {made['threshold']:.4g} ({_said(made)})"
+    at = f": cut {made['threshold']:.4g} ({_said(result, made)})"
     if made["by"] == "planted":
         return at
     faint = pc.sum(pc.less(result.pairs["score"], made["threshold"])).as_py() or 0
@@ -100,11 +113,13 @@ def _cut(result: Result) -> str:
     return f"{at}, {many(faint, 'pair')} {'stands' if faint == 1 else 'stand'} out below it"
 
 
-def _said(made: dict[str, Any]) -> str:
+def _said(result: Result, made: dict[str, Any]) -> str:
     """What put the cut there, and how sure that is."""
+    if made["by"] == "unlike":
+        return "the model's"
     if made["by"] == "usual":
         if made["refused"] is None:
-            return "no clear valley"
+            return "the model's" if "discriminant" in result.info["artefacts"] else NO_VALLEY
         return f"the valley at {made['refused']:.4g} is not steady, or loses planted copies"
     known = f"finds {made['found']:.0%} of planted copies, {made['trapped']:.0%} of traps pass"
     return f"clear valley, {known}" if made["by"] == "valley" else known

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from neardup.evaluation.training.material import Source
     from neardup.progress import Progress
 
+AUTO, ALL = "auto", "all"  # of the measures
+
 
 @click.command(short_help="Learn from labelled pairs what a duplicate is.")
 @click.argument("labels", nargs=-1, metavar="LABELS...", type=click.Path(path_type=Path))
@@ -46,9 +48,10 @@ if TYPE_CHECKING:
     "--measures",
     metavar="auto|all|NAMES",
     default="auto",
-    help="What is looked at: names with commas, the usual ones (all), or of these the ones that "
-    "are needed.  [default: auto]",
+    help="What is looked at: names with commas; all stands for the usual ones, and auto for those "
+    "of all that are named that are needed.  [default: auto]",
 )
+@click.option("--date", metavar="COL", help="The column of the date, for measures of dates.")
 @click.option(
     "--columns",
     metavar="A,B,LABEL",
@@ -164,7 +167,7 @@ def _trained(labels: tuple[Path, ...], options: dict[str, Any], progress: Progre
     source = _source(options)
     material = material_of(source, _labelled(labels, source, options, progress), progress)
     wishes = {name: options[name] for name in ("kind", "seed", "max_pairs")}
-    return train(material, choose=options["measures"] == "auto", progress=progress, **wishes)
+    return train(material, choose=AUTO in _listed(options["measures"]), progress=progress, **wishes)
 
 
 def _source(options: dict[str, Any]) -> Source:
@@ -182,15 +185,19 @@ def _source(options: dict[str, Any]) -> Source:
         options["workers"],
         options["limit"],
         _measures(options["measures"]),
+        options["date"],
     )
+
+
+def _listed(measures: str) -> list[str]:
+    return [one.strip() for one in measures.split(",")]
 
 
 def _measures(written: str) -> tuple[str, ...]:
     from neardup.features.similarity import MEASURES, families_of
 
-    if written in ("auto", "all"):
-        return MEASURES
-    names = tuple(dict.fromkeys(one.strip() for one in written.split(",")))
+    groups = ((MEASURES if one in (AUTO, ALL) else (one,)) for one in _listed(written))
+    names = tuple(dict.fromkeys(name for group in groups for name in group))
     families_of(names)  # refuses unknown ones
     return names
 

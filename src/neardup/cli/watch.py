@@ -9,6 +9,7 @@ import click
 
 from neardup.cli.options import (
     EXTRACT,
+    WHOSE,
     debug_option,
     methods,
     threshold_option,
@@ -87,6 +88,7 @@ _FOLDER = click.Path(path_type=Path)
     metavar="COL",
     help="The field of the time in JSON; feeds have date.  [default: the time of arrival counts]",
 )
+@click.option("--source", "whose", metavar="COL", help=WHOSE)
 @click.option(
     "--within", metavar="COL", help="Of a new index: compare only items with the same value in COL."
 )
@@ -133,5 +135,6 @@ def _opened(url: str, options: dict[str, Any]) -> Index:
     from neardup.methods.written import parse_assignments
     from neardup.online.index import Index
 
+    options["source"] = options.pop("whose")
     options["set"] = parse_assignments(options.pop("assignments"))
     return Index.open(url, **{name: value for name, value in options.items() if value is not None})

@@ -3,12 +3,15 @@
 A measure is named by a family of features and what is made of it: ``words3_jaccard``,
 ``keywords_cosine``. All are similarities from 0 to 1 that grow with what two documents share. They
 follow from a few whole numbers a family, which a kernel sums up (``native/features/profiles.hpp``);
-what is done with these is exact to the last bit on every machine (sums, ratios, roots).
+what is done with these is exact to the last bit on every machine (sums, ratios, roots). Two
+families are no sets: the words in their order (``features/aligned.py``) and the date
+(``features/nearness.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,15 +19,18 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.errors import SettingsError
+from neardup.features import aligned, nearness
+from neardup.features.aligned import Aligned
 from neardup.features.vectors import Products, euclidean_score
 from neardup.schema import Array, Ragged
 
 VERSION = 1  # steps when a measure changes its meaning
-FAMILIES = (
+SUMMED = (
     *("words1", "words2", "words3", "words5", "chars3", "chars5", "chars8"),
     *("keywords", "sentences", "tuples", "numbers"),
 )
-LONE = 0.5  # what a feature that no other document has counts, as in rareshingles
+FAMILIES = (*SUMMED, aligned.FAMILY, nearness.FAMILY)  # as they stand in a profile
+LONE_SHARE = 0.5  # what a feature that no other document has counts, as in rareshingles
 MEASURES = (
     *("words1_idf", "words1_known", "words3_jaccard", "words3_idf", "words3_known"),
     *("words3_known_containment", "words3_rare_containment", "words5_jaccard", "words5_known"),
@@ -44,7 +50,7 @@ class Family(NamedTuple):
     b: Array
 
 
-FEATURES, WEIGHT, PRODUCT, RARE, RARE_WEIGHT, LONES, LONE_WEIGHT = range(7)
+FEATURES, WEIGHT, PRODUCT, RARES, RARE_WEIGHT, LONES, LONE_WEIGHT = range(7)
 SHARED_LONE_WEIGHT = 5  # lone by a table that counts neither of the two: they are not, to a pair
 SUMS, SIZES = 6, 7
 
@@ -67,7 +73,7 @@ def _idf(family: Family) -> Array:
     rareshingles compares."""
     lone = np.minimum(family.a[LONE_WEIGHT], family.b[LONE_WEIGHT])
     lone = lone - family.shared[SHARED_LONE_WEIGHT]
-    total = family.a[WEIGHT] + family.b[WEIGHT] - 2 * (1 - LONE) * lone
+    total = family.a[WEIGHT] + family.b[WEIGHT] - 2 * (1 - LONE_SHARE) * lone
     shared = family.shared[WEIGHT].astype(np.float64)
     return _ratio(shared, total - shared)
 
@@ -121,7 +127,12 @@ MADE_OF: dict[str, Callable[[Family], Any]] = {
     "euclidean": lambda family: euclidean_score(_products(family).cosine),
     "extended_jaccard": lambda family: _products(family).extended_jaccard,
 }
-KNOWN = (*(f"{family}_{made}" for family in FAMILIES for made in MADE_OF), LENGTH)
+KNOWN = (
+    *(f"{family}_{made}" for family in SUMMED for made in MADE_OF),
+    *(f"{aligned.FAMILY}_{made}" for made in aligned.MADE_OF),
+    *(f"{nearness.FAMILY}_{name}" for name in nearness.HALF_AT),
+    LENGTH,
+)
 
 
 def families_of(measures: Sequence[str]) -> tuple[str, ...]:
@@ -129,13 +140,21 @@ def families_of(measures: Sequence[str]) -> tuple[str, ...]:
     words."""
     for name in measures:
         if name not in KNOWN:
-            raise SettingsError(
-                f"There is no measure {name!r}.",
-                hint=f"a family ({', '.join(FAMILIES)}), an underscore and one of "
-                f"{', '.join(MADE_OF)}; or {LENGTH}.",
-            )
+            raise SettingsError(f"There is no measure {name!r}.", hint=_HINT)
     wanted = {name.split("_")[0] if name != LENGTH else "words1" for name in measures}
     return tuple(family for family in FAMILIES if family in wanted)
+
+
+_HINT = (
+    f"a family ({', '.join(SUMMED)}), an underscore and one of {', '.join(MADE_OF)}; "
+    f"{aligned.FAMILY}_ and one of {', '.join(aligned.MADE_OF)}; "
+    f"{nearness.FAMILY}_ and one of {', '.join(nearness.HALF_AT)}; or {LENGTH}."
+)
+
+
+def needs_date(measures: Sequence[str]) -> bool:
+    """Whether one of them compares dates."""
+    return nearness.FAMILY in families_of(measures)
 
 
 def vectors(
@@ -146,31 +165,58 @@ def vectors(
     return measured(compared(profiles, a, b, families_of(measures)), measures)
 
 
-def compared(profiles: Ragged, a: Array, b: Array, names: Sequence[str]) -> dict[str, Family]:
-    """The sums of the pairs; ``names`` are the families that the profiles hold, in their order."""
+@dataclass(frozen=True)
+class Compared:
+    """What measures of pairs are made of: sums by family, and what other families told."""
+
+    pairs: int
+    sums: dict[str, Family]
+    aligned: Aligned | None = None
+    days_apart: Array | None = None
+
+
+def compared(profiles: Ragged, a: Array, b: Array, names: Sequence[str]) -> Compared:
+    """Of pairs; ``names`` are the families that the profiles hold, in their order."""
     one, other = a.astype(np.int64), b.astype(np.int64)
-    given = profiles.values, profiles.offsets, len(names)
-    sums = _native.compare_profiles(*given, one, other).reshape(len(one), len(names), SUMS)
-    sizes = _native.profile_sizes(*given).reshape(len(profiles), len(names), SIZES)
+    given = profiles, one, other, names
+    return Compared(
+        len(one),
+        summed(*given),
+        aligned.align(*given) if aligned.FAMILY in names else None,
+        nearness.days_apart(*given) if nearness.FAMILY in names else None,
+    )
+
+
+def summed(profiles: Ragged, a: Array, b: Array, names: Sequence[str]) -> dict[str, Family]:
+    """What sets of features have in common, family by family."""
+    sets = [name for name in names if name in SUMMED]
+    given = profiles.values, profiles.offsets, len(names), len(sets)
+    sums = _native.compare_profiles(*given, a, b).reshape(len(a), len(sets), SUMS)
+    sizes = _native.profile_sizes(*given).reshape(len(profiles), len(sets), SIZES)
     return {
-        name: Family(sums[:, at].T, sizes[one, at].T, sizes[other, at].T)
-        for at, name in enumerate(names)
+        name: Family(sums[:, at].T, sizes[a, at].T, sizes[b, at].T) for at, name in enumerate(sets)
     }
 
 
-def measured(families: dict[str, Family], measures: Sequence[str]) -> npt.NDArray[np.float64]:
+def measured(found: Compared, measures: Sequence[str]) -> npt.NDArray[np.float64]:
     """The similarity vectors of pairs that were compared."""
-    found = np.empty((len(next(iter(families.values())).shared[0]), len(measures)))
+    made = np.empty((found.pairs, len(measures)))
     for column, measure in enumerate(measures):
-        found[:, column] = _measured(measure, families)
-    return found
+        made[:, column] = _measured(measure, found)
+    return made
 
 
-def _measured(measure: str, families: dict[str, Family]) -> Array:
+def _measured(measure: str, found: Compared) -> Array:
     if measure == LENGTH:
-        return _length_ratio(families["words1"])
+        return _length_ratio(found.sums["words1"])
     family, _, made = measure.partition("_")
-    return np.asarray(MADE_OF[made](families[family]))
+    if family == aligned.FAMILY:
+        assert found.aligned is not None
+        return aligned.MADE_OF[made](found.aligned)
+    if family == nearness.FAMILY:
+        assert found.days_apart is not None
+        return nearness.nearness(found.days_apart, nearness.HALF_AT[made])
+    return np.asarray(MADE_OF[made](found.sums[family]))
 
 
 def _length_ratio(words: Family) -> Array:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
-from neardup.artefacts.calibration import load_calibration
+from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, Rejected, collect
 from neardup.documents.collection import collect_inputs
@@ -31,7 +31,7 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
     """The plan with everything its method needs, and nothing it could not work with."""
     _check_columns(collection, plan)
     needs = plan.method.needs
-    there = {need.name: found for need in needs if (found := _at_hand(need, plan.against))}
+    there = {need.name: found for need in needs if (found := at_hand(need, plan.against))}
     missing = [need for need in needs if need.name not in there]
     if missing:
         there |= _counted(missing, collection, plan, progress)
@@ -46,14 +46,21 @@ def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Pl
     itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
     if not itself and not plan.planted_cut:
         return plan
-    for run in plan.against:
-        stored = Path(run) / ARTEFACTS / f"{calibration.NAME}.arrow"
-        if isinstance(run, Path) and stored.exists():
-            return calibration.with_calibration(plan, load_calibration(stored))
+    if stored := stored_calibration(plan):
+        return calibration.with_calibration(plan, stored)
     if not plan.planted_cut:
         return plan
     found = calibration.planted_cut(collection, plan, progress)
     return calibration.with_calibration(plan, found)
+
+
+def stored_calibration(plan: Plan) -> Calibration | None:
+    """That of the run that this one is built on."""
+    for run in plan.against:
+        stored = Path(run) / ARTEFACTS / f"{calibration.NAME}.arrow"
+        if isinstance(run, Path) and stored.exists():
+            return load_calibration(stored)
+    return None
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:
@@ -66,7 +73,7 @@ def _check_columns(collection: Collection, plan: Plan) -> None:
             break
 
 
-def _at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
+def at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
     if need.file is not None:
         return need.load(Path(need.file))
     if isinstance(need, ReadyNeed):
@@ -83,6 +90,15 @@ def _counted(
 ) -> dict[str, Artefact]:
     counters = {need.name: need.counter() for need in needs}
     progress.stage("counting", plan.limit, unit="documents", total_bytes=collection.plain_size())
+    tallies = list(counters.values())
+    count_references(tallies, needs, plan, progress)
+    count(collection, tallies, Pass(plan.columns, plan.workers, plan.limit), progress)
+    return {name: counter.finish() for name, counter in counters.items()}
+
+
+def count_references(
+    tallies: Sequence[Tally], needs: Sequence[Need], plan: Plan, progress: Progress
+) -> None:
     # A run that is built on and has no such artefact was made with another method: it is refused
     # when its signatures are read.
     references = [
@@ -90,13 +106,10 @@ def _counted(
         for place in plan.against
         if not _is_run(place)
     ]
-    tallies = list(counters.values())
     # What the order asks for, references need not have.
     counted = tuple(dict.fromkeys(column for need in needs for column in need.columns))
     for sources in references:
         count(sources, tallies, Pass(replace(plan.columns, extra=counted), plan.workers), progress)
-    count(collection, tallies, Pass(plan.columns, plan.workers, plan.limit), progress)
-    return {name: counter.finish() for name, counter in counters.items()}
 
 
 def _is_run(place: Path | str) -> bool:

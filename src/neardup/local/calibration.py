@@ -24,7 +24,7 @@ from neardup.matching.candidates import share_keys
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import evidence_blocks
 from neardup.matching.verify import Pairs
-from neardup.methods.method import CalibratedMethod, FaintEntries
+from neardup.methods.method import CalibratedMethod, FaintEntries, KnowsItsLike
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
@@ -47,6 +47,11 @@ def with_calibration(plan: Plan, found: Calibration) -> Plan:
     cuts = choose(plan.method).cuts
     cut = next((one for one in cuts if one.threshold == found.threshold), None)
     return replace(plan, method=cut.of(plan.method) if cut else plan.method, artefacts=made)
+
+
+def is_unlike(plan: Plan) -> bool:
+    """Whether the method was made for other collections: then this one is not asked."""
+    return isinstance(plan.method, KnowsItsLike) and bool(plan.method.unlike(plan.artefacts))
 
 
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
@@ -125,8 +130,14 @@ def faint_pairs(
     if not _anyone_may(places, order, method, store):
         return Pairs.none(), np.empty(0, np.bool_)
     found, every = _faint_entries(places, order, method, store)
+    return pairs_of_entries(found, every, places, None if within is None else within[places])
+
+
+def pairs_of_entries(
+    found: FaintEntries, every: int, places: Array, codes: Array | None
+) -> tuple[Pairs, Array]:
+    """Of the documents at ``places``, one entry each."""
     entries, weights = found.entries, found.weights
-    codes = None if within is None else within[places]
     groups = share_keys(entries, entries.lengths.astype(np.int32), codes)
     members = groups.where(groups.members.lengths <= LARGEST_GROUP).members
     least = max(2, -(-FEWEST_SHARED // every))
@@ -145,10 +156,15 @@ def _anyone_may(
     return any(method.may_be_faint(evidence).any() for evidence, _ in blocks)
 
 
+def one_in(features: int) -> int:
+    """Of so many features, one in how many stands for all."""
+    return 1 + features // MOST_FEATURES
+
+
 def _faint_entries(
     places: Array, order: Array, method: CalibratedMethod, store: EvidenceStore
 ) -> tuple[FaintEntries, int]:
-    every = 1 + int(store.lengths[order[places]].sum()) // MOST_FEATURES
+    every = one_in(int(store.lengths[order[places]].sum()))
     parts, at = [], [np.empty(0, np.int64)]
     for evidence, where in evidence_blocks(places, order, store):
         parts.append(method.faint_entries(evidence, every))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from neardup.artefacts.calibration import Calibration
+from neardup.artefacts.calibration import UNLIKE, Calibration
 from neardup.decisions.rule import Verdict, decide
 from neardup.local import calibration
 from neardup.local.planted import KnownScores
@@ -92,6 +92,9 @@ def _calibrated(
     assert isinstance(method, CalibratedMethod)
     digests = intake.prepared.normal_digests[order]
     places = np.flatnonzero(~intake.prepared.too_short[order])
+    if not isinstance(cut, Calibration) and calibration.is_unlike(plan):
+        cut = Calibration(method.threshold, UNLIKE)
+        plan = calibration.with_calibration(plan, cut)
     if not isinstance(cut, Calibration):
         faint, may = calibration.background_pairs(places, order, codes, method, intake.store)
         every, usual = not len(found.hot), method.threshold

@@ -11,6 +11,9 @@ Two documents that share only what many have, and each go on with words of their
 template with other content: they are refused, however alike (docs/decisions/0014). And clean
 documents that share a quotation, and nothing else that others know, are none to the general model:
 what the smaller has must be in the other to a good part. What labels taught is not overruled so.
+
+A model says what its documents looked like (``artefacts/outline.py``). In a collection that is
+unlike them the method says so, and lets nothing pass but what reaches the model's own cut.
 """
 
 from __future__ import annotations
@@ -23,34 +26,32 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.artefacts import outline
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies
 from neardup.artefacts.model import Model, ModelNeed
+from neardup.artefacts.outline import Outline, OutlineNeed
 from neardup.errors import SignatureError
-from neardup.features import similarity
+from neardup.features import nearness, similarity
+from neardup.features.dates import check_dates
+from neardup.features.sections import section, section_places
 from neardup.features.similarity import Family
 from neardup.methods import seeking
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.idf_terms import equal_evidence
-from neardup.methods.method import FaintEntries, Prepared, Scores
+from neardup.methods.method import UNDATED, FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import no_keys, prepared, read_words
-from neardup.methods.profiles import (
-    frequency_name,
-    needs,
-    profiles,
-    section,
-    section_places,
-)
+from neardup.methods.profiles import check_date, frequency_name, needs, profiles
 from neardup.methods.rarity import (
     LONE,
     NOISE,
     NOISY_DOCUMENTS,
     RARE,
     TEMPLATES,
-    fills_template,
     full_of_noise,
 )
+from neardup.methods.shares import held, is_template, rare_share, smaller
 from neardup.methods.trained import GENERAL, check_reached, cut_of, model_at, place_of
 from neardup.schema import Array, Ragged
 
@@ -72,6 +73,7 @@ class Learned:
     ``calibrate``: let pairs pass that stand out; None: with the general model at its own cut.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``min_words``: shorter documents are duplicates only of equal ones.
+    ``date``: the column of the date, where the model compares dates; also ``--date``.
     """
 
     model: str | None = None
@@ -79,9 +81,9 @@ class Learned:
     calibrate: bool | None = None
     templates: str = "refuse"
     min_words: int = 15
+    date: str | None = None
 
     name: ClassVar[str] = "learned"
-    columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
     confirms_copies: ClassVar[bool] = False
     miss_rate: ClassVar[float] = seeking.MISS_RATE
@@ -93,6 +95,9 @@ class Learned:
         require(self.min_words >= 0, self, "min_words", "0 or more")
         require(self.model != "", self, "model", "the file of a model, or general")
         object.__setattr__(self, "model", place_of(self.model))
+        check_date(self.discriminant.measures, self.date, f"The model {self.model}")
+        if not similarity.needs_date(self.discriminant.measures):  # other dates change nothing
+            object.__setattr__(self, "date", None)
         if self.calibrate is None:
             object.__setattr__(self, "calibrate", self.model is None)
         if self.threshold is None:
@@ -105,6 +110,14 @@ class Learned:
     def discriminant(self) -> Model:
         return model_at(self.model)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.date,) if self.date else ()
+
+    def check_columns(self, first: pa.RecordBatch) -> None:
+        if self.date:
+            check_dates(first.column(self.date), self.date)
+
     @functools.cached_property
     def measures(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.discriminant.measures, *ALWAYS)))
@@ -115,7 +128,8 @@ class Learned:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        return (*needs(self.discriminant.text, self.measures), ModelNeed(self.discriminant))
+        text = self.discriminant.text
+        return (*needs(text, self.measures), OutlineNeed(text), ModelNeed(self.discriminant))
 
     @property
     def reason(self) -> str:
@@ -146,17 +160,32 @@ class Learned:
                 hint="put that model back, or build what was made with it again.",
             )
 
+    def unlike(self, artefacts: Artefacts) -> tuple[str, ...]:
+        """As far as the model says what it was trained on."""
+        seen = artefacts.get(outline.NAME)
+        if not isinstance(seen, Outline):
+            return ()
+        return outline.unlike(seen, self.discriminant.trained.get(outline.NAME))
+
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         text = self.discriminant.text
         reading = read_words(batch, text)
-        evidence = self._marked(profiles(batch, artefacts, text, self.measures), artefacts)
+        made = profiles(batch, artefacts, text, self.measures, date=self.date)
+        evidence = self._marked(made, artefacts)
         entries = section(evidence, self.families, GRAMS)
         grams = Ragged((entries.values >> np.uint64(32)).astype(np.uint32), entries.offsets)
         table = artefacts[frequency_name(GRAMS)]
         assert isinstance(table, Frequencies)
         short = reading.shorter_than(self.min_words) | (grams.lengths == 0)
         keys, probes = seeking.keys_of(grams, table) if len(grams.values) else no_keys(grams)
-        return prepared(reading, evidence, keys, probes, short)
+        return prepared(reading, evidence, keys, probes, short, self._flags(evidence))
+
+    def _flags(self, evidence: Ragged) -> Array | None:
+        """Who has no date, where dates are compared."""
+        if not self.date:
+            return None
+        dates = section(evidence, self.families, nearness.FAMILY)
+        return np.where(dates.lengths == 0, UNDATED, 0)
 
     def _marked(self, evidence: Ragged, artefacts: Artefacts) -> Ragged:
         """Lone words of noisy documents say so. Of few documents, any has many such words."""
@@ -177,7 +206,7 @@ class Learned:
         return np.diff(np.concatenate([[0], np.cumsum(marked)])[words.offsets]) > 0
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        found = self._compared(evidence, a, b)
+        found = self._judged(evidence, a, b)
         enough = found.probability >= self.threshold
         passed, refused = enough & ~found.template, int((enough & found.template).sum())
         return Scores(passed, found.probability, refused)
@@ -203,55 +232,39 @@ class Learned:
 
     def _sizes(self, evidence: Ragged) -> Array:
         everyone = np.arange(len(evidence))
-        return similarity.compared(evidence, everyone, everyone, self.families)[GRAMS].a
+        return similarity.summed(evidence, everyone, everyone, self.families)[GRAMS].a
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
-        return self._compared(evidence, a, b).probability
+        return self._judged(evidence, a, b).probability
 
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """The share of rare grams in all that is known: there unlike documents differ most."""
-        found = self._compared(evidence, a, b)
-        grams = found.families[GRAMS]
-        shared = grams.shared[similarity.RARE_WEIGHT]
-        known = sum(s[similarity.WEIGHT] - s[similarity.LONE_WEIGHT] for s in (grams.a, grams.b))
-        score = np.asarray(shared / np.maximum(known - shared, np.maximum(shared, 1)))
-        few = np.minimum(grams.a[similarity.FEATURES], grams.b[similarity.FEATURES]) < FAINT_GRAMS
+        found = self._judged(evidence, a, b)
+        grams = found.sums[GRAMS]
+        score, enough = rare_share(grams), smaller(grams) >= FAINT_GRAMS
         alike = found.noisy | (found.probability >= NEARLY)
-        passed = alike & ~found.template & ~few & (score >= FAINT_SCORE)
-        return Scores(passed & (grams.shared[similarity.RARE] >= FAINT_FEATURES), score)
+        passed = alike & ~found.template & enough & (score >= FAINT_SCORE)
+        return Scores(passed & (grams.shared[similarity.RARES] >= FAINT_FEATURES), score)
 
-    def _compared(self, evidence: Ragged, a: Array, b: Array) -> _Compared:
-        families = similarity.compared(evidence, a, b, self.families)
+    def _judged(self, evidence: Ragged, a: Array, b: Array) -> _Judged:
+        found = similarity.compared(evidence, a, b, self.families)
         probability = self.discriminant.probability(
-            similarity.measured(families, self.discriminant.measures)
+            similarity.measured(found, self.discriminant.measures)
         )
         marked = self._noisy(evidence)
         noisy = marked[a] | marked[b]
-        quoting = ~noisy & (_held(families[GRAMS]) < HELD) & (self.model is None)
+        quoting = ~noisy & (held(found.sums[GRAMS]) < HELD) & (self.model is None)
         probability = np.where(quoting, np.minimum(probability, QUOTING), probability)
-        template = _template(families[SHINGLES]) & (self.templates == "refuse")
+        template = is_template(found.sums[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
-        return _Compared(np.where(equal, 1.0, probability), families, template & ~equal, noisy)
+        return _Judged(np.where(equal, 1.0, probability), found.sums, template & ~equal, noisy)
 
 
-class _Compared(NamedTuple):
+class _Judged(NamedTuple):
     """``template``: both go on with words of their own, and hardly anything they share is rare.
     ``noisy``: one of them is full of words that no other document has."""
 
     probability: Array
-    families: dict[str, Family]
+    sums: dict[str, Family]
     template: Array
     noisy: Array
-
-
-def _held(grams: Family) -> Array:
-    """The share of the smaller that is in the other, whatever else it has that is its own."""
-    sizes = np.minimum(grams.a[similarity.FEATURES], grams.b[similarity.FEATURES])
-    return np.asarray(grams.shared[similarity.FEATURES] / np.maximum(sizes, 1))
-
-
-def _template(shingles: Family) -> Array:
-    own = np.minimum(shingles.a[similarity.LONES], shingles.b[similarity.LONES])
-    least = np.minimum(shingles.a[similarity.FEATURES], shingles.b[similarity.FEATURES])
-    shared = shingles.shared[similarity.FEATURES], shingles.shared[similarity.RARE]
-    return fills_template(own, least, *shared)

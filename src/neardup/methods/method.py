@@ -317,6 +317,16 @@ class CalibratedMethod(Method, Protocol):
 
 
 @runtime_checkable
+class KnowsItsLike(Method, Protocol):
+    """A method that was made for collections of some sort, and can tell others."""
+
+    def unlike(self, artefacts: Artefacts) -> tuple[str, ...]:
+        """In which ways a collection is another, for people. Where it is, nothing passes by
+        standing out and no valley moves the cut."""
+        ...
+
+
+@runtime_checkable
 class ChecksArtefacts(Protocol):
     """A method that may find an artefact of no use to it."""
 

@@ -3,6 +3,7 @@
 What a measure of the similarity vector is made of (``features/similarity.py``). A feature weighs
 its idf in the collection, keywords tf·idf; its class says whether many, a few or no other documents
 have it. Character grams are one of a few, chosen by their hash, so that a profile stays small.
+Words in their order and dates are held only where a measure asks for them, and need no table.
 """
 
 from __future__ import annotations
@@ -11,19 +12,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams, sets_of_words
-from neardup.features.similarity import MEASURES, families_of
+from neardup.errors import SettingsError
+from neardup.features import aligned, nearness
+from neardup.features.dates import NO_DATE, days
+from neardup.features.similarity import MEASURES, families_of, needs_date
 from neardup.methods.rarity import COMMON, LEAST, LONE, RARE, UNIT
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.options import Text
 from neardup.text.words import word_map
 
-GRAMS = {
+GRAMS_OF = {
     "words1": Grams(1),
     "words2": Grams(2),
     "words3": Grams(3),
@@ -44,49 +47,39 @@ def frequency_name(family: str) -> str:
 
 
 def needs(text: Text, measures: Sequence[str] = MEASURES) -> tuple[FrequencyNeed, ...]:
-    """The frequencies of every family."""
-    families = families_of(measures)
-    tables = dict.fromkeys(name if name in GRAMS else VOCABULARY for name in families)
+    """The frequencies of every family that has any."""
+    families = [name for name in families_of(measures) if name not in _COUNTLESS]
+    tables = dict.fromkeys(name if name in GRAMS_OF else VOCABULARY for name in families)
     return tuple(
-        FrequencyNeed(None, GRAMS[name], text, name=frequency_name(name)) for name in tables
+        FrequencyNeed(None, GRAMS_OF[name], text, name=frequency_name(name)) for name in tables
     )
 
 
+def check_date(measures: Sequence[str], date: str | None, who: str) -> None:
+    """Refuses measures of dates where no column of dates is named."""
+    if date is None and needs_date(measures):
+        asking = next(name for name in measures if needs_date((name,)))
+        raise SettingsError(
+            f"{who} takes the measure {asking}, which compares dates; no column of dates is named.",
+            hint="name it with --date COL (in Python date=COL).",
+        )
+
+
 def profiles(
-    batch: pa.RecordBatch, artefacts: Artefacts, text: Text, measures: Sequence[str] = MEASURES
+    batch: pa.RecordBatch,
+    artefacts: Artefacts,
+    text: Text,
+    measures: Sequence[str] = MEASURES,
+    *,
+    date: str | None = None,
 ) -> Ragged:
-    """Of each document: how many entries each family has, then the entries."""
-    reading = _read(batch, text)
+    """Of each document: how many entries each family has, then the entries. ``date`` is the column
+    that measures of dates read; without one no document has a date."""
+    reading = _read(batch, text, date)
     rows = [_entries(name, reading, artefacts) for name in families_of(measures)]
     counts = np.stack([row.lengths for row in rows], axis=1).astype(np.uint64)
     heads = Ragged(counts.reshape(-1), np.arange(len(counts) + 1, dtype=np.int64) * len(rows))
     return side_by_side([heads, *rows])
-
-
-def section(profiles: Ragged, families: Sequence[str], family: str) -> Ragged:
-    """The entries of one family of each profile; of what is no profile, none."""
-    places, ends = section_places(profiles, families, family)
-    return Ragged(profiles.values[places], ends)
-
-
-def section_places(
-    profiles: Ragged, families: Sequence[str], family: str
-) -> tuple[Array, npt.NDArray[np.int64]]:
-    """Where these entries are, and where those of each profile end among them."""
-    count, at = len(families), families.index(family)
-    whole = profiles.lengths >= count
-    begins = np.where(whole, profiles.offsets[:-1], 0)
-    heads = profiles.values[np.minimum(begins[:, None] + np.arange(count), _last(profiles))]
-    heads = np.where(whole[:, None], heads, 0).astype(np.int64)
-    whole &= heads.sum(axis=1) + count == profiles.lengths
-    lengths = np.where(whole, heads[:, at], 0)
-    starts = begins + count + heads[:, :at].sum(axis=1)
-    ends = offsets_of(lengths)
-    return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1]), ends
-
-
-def _last(profiles: Ragged) -> int:
-    return max(len(profiles.values) - 1, 0)
 
 
 def side_by_side(parts: Sequence[Ragged]) -> Ragged:
@@ -102,11 +95,13 @@ class _Reading:
     texts: Ragged
     words: Ragged  # hashes, in order
     text: Text
+    days: Array
 
 
-def _read(batch: pa.RecordBatch, text: Text) -> _Reading:
+def _read(batch: pa.RecordBatch, text: Text, date: str | None) -> _Reading:
     texts = Ragged.of_strings(batch.column("text"))
-    return _Reading(texts, _words(texts, text), text)
+    since = np.full(len(texts), NO_DATE, np.int32) if date is None else days(batch[date], date)
+    return _Reading(texts, _words(texts, text), text, since)
 
 
 def _words(texts: Ragged, text: Text) -> Ragged:
@@ -115,10 +110,12 @@ def _words(texts: Ragged, text: Text) -> Ragged:
 
 
 def _entries(family: str, reading: _Reading, artefacts: Artefacts) -> Ragged:
-    table = artefacts[frequency_name(family if family in GRAMS else VOCABULARY)]
+    if family in _COUNTLESS:
+        return _COUNTLESS[family](reading)
+    table = artefacts[frequency_name(family if family in GRAMS_OF else VOCABULARY)]
     assert isinstance(table, Frequencies)
-    if family in GRAMS:
-        return table.entries(_grams(GRAMS[family], reading), _weights(table))
+    if family in GRAMS_OF:
+        return table.entries(_grams(GRAMS_OF[family], reading), _weights(table))
     return _OTHERS[family](reading, table)
 
 
@@ -234,6 +231,19 @@ def _number_hashes(reading: _Reading) -> Array:
     return _words(Ragged(values, ends).take(np.flatnonzero(np.diff(zeros))), text).values
 
 
+def _in_place(reading: _Reading) -> Ragged:
+    """Every word with its position, by word."""
+    words = reading.words
+    features = _native.shingle_hashes(words.values, 1) >> _WORD
+    row = np.repeat(np.arange(len(words)), words.lengths)
+    entries = features << _WORD | (np.arange(len(row)) - words.offsets[row]).astype(np.uint64)
+    return Ragged(entries[np.lexsort((entries, row))], words.offsets)
+
+
+_COUNTLESS: dict[str, Callable[[_Reading], Ragged]] = {
+    aligned.FAMILY: _in_place,
+    nearness.FAMILY: lambda reading: nearness.date_entries(reading.days),
+}
 _OTHERS: dict[str, Callable[[_Reading, Frequencies], Ragged]] = {
     "keywords": _keywords,
     "sentences": _sentence_keywords,

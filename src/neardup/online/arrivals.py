@@ -147,7 +147,8 @@ class Writing:
         of, score, reason, kind, by = match or (None,) * 5
         decided = seq, id_, time, signature.flags, kept_seq, of, score, reason, kind
         packed, named = signature.pack(), json.dumps(by, ensure_ascii=False) if by else None
-        self._rows.append(Row(*decided, packed, arrival.text, arrival.within, named))
+        kept = arrival.text, arrival.within, named, arrival.source
+        self._rows.append(Row(*decided, packed, *kept))
         self._matches.append(match)
         if len(self._rows) >= FLUSH_ROWS:
             self._flush()
@@ -179,7 +180,7 @@ class Writing:
         first = len(self._matches)
         for row in back:
             signature = Signature.unpack(row.signature, dtype)
-            arrival = Arrival(row.id, row.time, signature, row.text, row.within)
+            arrival = Arrival(row.id, row.time, signature, row.text, row.within, row.source)
             self._decide(arrival, row.time)
         return dict(zip((row.id for row in back), self._told(first), strict=True))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from neardup.artefacts.artefact import Artefacts
 from neardup.documents.columns import Columns
 from neardup.methods.method import Method
 from neardup.online.arrivals import texts_of
@@ -33,6 +34,11 @@ class Checking(Entries):
     def method(self) -> Method:
         """With the threshold where it cuts."""
         return self._rule.method
+
+    @property
+    def artefacts(self) -> Artefacts:
+        """The frozen ones."""
+        return self._rule.signer.artefacts
 
     @property
     def columns(self) -> Columns:

@@ -31,6 +31,7 @@ class Entry(NamedTuple):
     text: str | None = None
     within: str | None = None
     by: tuple[str, ...] | None = None
+    source: str | None = None
 
 
 class Entries:
@@ -39,6 +40,11 @@ class Entries:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.RLock()
+
+    @property
+    def lock(self) -> threading.RLock:
+        """Held by whoever reads or writes. A thread that holds it does not wait for others."""
+        return self._lock
 
     def get(self, id: str) -> Entry:
         with self._lock:
@@ -54,11 +60,12 @@ class Entries:
     def __iter__(self) -> Iterator[Entry]:
         """In order of arrival, read in pages: what comes or goes meanwhile may be there or not."""
         last = 0
-        while page := self._page(last):
+        while page := self.rows_after(last):
             yield from (entry_of(row, copies) for row, copies in page)
             last = page[-1][0].seq
 
-    def _page(self, last: int) -> list[tuple[Row, int]]:
+    def rows_after(self, last: int) -> list[tuple[Row, int]]:
+        """The next page of the store (``Store.rows``)."""
         with self._lock:
             return self._store.rows(last)
 
@@ -85,7 +92,7 @@ def entry_of(row: Row, copies: int) -> Entry:
     decision = schema.DUPLICATE if aside else schema.KEPT
     said = row.kept_id, row.score, row.kind, row.text, row.within
     by = tuple(json.loads(row.by)) if row.by else None
-    return Entry(row.id, moment(row.time), decision, reason, *said, by)
+    return Entry(row.id, moment(row.time), decision, reason, *said, by, row.source)
 
 
 def moment(milliseconds: int) -> datetime:

@@ -17,10 +17,11 @@ import pyarrow as pa
 from neardup.errors import NoIndexError, RejectedError
 from neardup.online.arrivals import Known, Writing
 from neardup.online.checking import Checking
-from neardup.online.entries import unknown
+from neardup.online.events import Events
 from neardup.online.opening import opened
 from neardup.online.rule import Match
 from neardup.online.settings import IndexSettings
+from neardup.online.signature import Arrival
 from neardup.online.signing import Document, Signer
 from neardup.online.store import Row, Store, no_index, open_store
 from neardup.online.windows import milliseconds
@@ -44,7 +45,8 @@ class Index(Checking):
         of a list of methods one is enough. ``text``, ``id``, ``date``, ``within`` (columns);
         ``window`` ("24h"; None remembers all); ``against`` ("kept" or "seen"); ``artefacts`` (a
         Result or the folder of a run); ``run`` (a folder: its method, artefacts and kept
-        documents); ``texts`` (whether they are stored). One that is there has all that in it; what
+        documents); ``texts`` (whether they are stored); ``source`` (the column that says whose a
+        document is; "source", where it has one). One that is there has all that in it; what
         is given must be the same. With ``create=False`` it has to be there. While it is open hold
         ``memory`` ("500MB": beyond it the window is shortened) and ``kinds`` (False: texts are not
         aligned to tell them; True: by ``check``, too).
@@ -98,17 +100,15 @@ class Index(Checking):
     def add(self, document: Document) -> Match | None:
         """Checks and stores at once: None where it is kept. One that is a duplicate is stored too,
         with what it is of."""
-        arrival = self._rule.signer.sign_one(document)
-        with self._writing() as writing:
-            writing.refuse_known([arrival])
-            return writing.arrive([arrival])[0]
+        arrival = self.sign_one(document)
+        with self.events() as events:
+            return events.add([arrival])[0]
 
     def add_many(self, documents: Sequence[Document]) -> list[Match | None]:
         """In order, all or none; one answer a document."""
-        arrivals = self._rule.signer.sign(documents)
-        with self._writing() as writing:
-            writing.refuse_known(arrivals)
-            return writing.arrive(arrivals)
+        arrivals = self.sign(documents)
+        with self.events() as events:
+            return events.add(arrivals)
 
     def add_records(self, records: pa.RecordBatch) -> list[Match | Known | None]:
         """Documents as a reader gives them (``schema.documents``). One whose id is there already is
@@ -129,27 +129,15 @@ class Index(Checking):
     def update(self, document: Document) -> Match | None:
         """A new version takes the place of the one with its id, or is added where there is none. It
         arrives now; then those that were set aside for the old one arrive again."""
-        arrival = self._rule.signer.sign_one(document)
-        if arrival.id is None:
-            raise RejectedError(
-                "A document without an id cannot replace another.",
-                hint="give a dict with the id of the one to replace.",
-            )
-        with self._writing() as writing:
-            old = self._store.get([arrival.id]).get(arrival.id)
-            orphans = writing.take_out(old) if old else []
-            (match,) = writing.arrive([arrival])
-            writing.again(orphans)
-        return match
+        arrival = self.sign_one(document)
+        with self.events() as events:
+            return events.update(arrival)
 
     def remove(self, id: str) -> dict[str, Match | None]:
         """Takes a document out. Those that were set aside for it arrive again, in their old order:
         what they are now, by id."""
-        with self._writing() as writing:
-            row = self._store.get([id]).get(id)
-            if row is None:
-                raise unknown(id)
-            return writing.again(writing.take_out(row))
+        with self.events() as events:
+            return events.remove(id)
 
     def expire(self, before: Any) -> int:
         """Forgets all documents of an earlier time, as if they had fallen out of the window; how
@@ -174,6 +162,19 @@ class Index(Checking):
         self.close()
 
     @contextmanager
+    def events(self) -> Iterator[Events]:
+        """Several events that are durable together, or not at all."""
+        with self._writing() as writing:
+            yield Events(writing)
+
+    def sign(self, documents: Sequence[Document]) -> list[Arrival]:
+        """Documents as events take them: all, or an error that names the first that cannot be."""
+        return self._rule.signer.sign(documents)
+
+    def sign_one(self, document: Document) -> Arrival:
+        return self._rule.signer.sign_one(document)
+
+    @contextmanager
     def _writing(self) -> Iterator[Writing]:
         with self._lock:
             writing = None
@@ -193,5 +194,6 @@ class Index(Checking):
 
 
 def _document(row: Row, signer: Signer) -> Document:
-    made = {signer.columns.id_name: row.id, signer.columns.text: row.text}
+    made = {signer.source: row.source, signer.columns.id_name: row.id}
+    made[signer.columns.text] = row.text
     return made if signer.within is None else {**made, signer.within: row.within}

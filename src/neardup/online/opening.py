@@ -13,6 +13,7 @@ from typing import Any
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
 from neardup.documents.columns import Columns
+from neardup.documents.inputs import SOURCE
 from neardup.errors import SettingsError, SignatureError
 from neardup.methods import registry
 from neardup.methods.method import (
@@ -66,6 +67,7 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
         "date": settings.date or columns.get("date"),
         "texts": bool(settings.texts),
         "within": settings.within or columns.get("within"),
+        "source": settings.source or SOURCE,
         "run": None if settings.run is None else str(Path(settings.run).absolute()),
     }
     return json.loads(json.dumps(description)), artefacts
@@ -80,7 +82,9 @@ def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSe
     date, within = description["date"], description["within"]
     extra = dict.fromkeys(name for name in (*method.columns, *counted, within) if name)
     columns = Columns(text=description["text"], id=description["id"], extra=tuple(extra))
-    signer = Signer(method, artefacts, columns, date, description["texts"], within)
+    signer = Signer(
+        method, artefacts, columns, date, description["texts"], within, description["source"]
+    )
     window = Window.parse(description["window"]) if description["window"] else None
     return Rule(
         signer,
@@ -120,7 +124,7 @@ def check_same(settings: IndexSettings, description: dict[str, Any], url: str) -
     """Refuses to open an index with other settings than it was made with."""
     differ = [
         f"{name} ({description[name]!r}, not {given!r})"
-        for name in ("window", "against", "text", "id", "date", "texts", "within")
+        for name in ("window", "against", "text", "id", "date", "texts", "within", "source")
         if (given := _given(settings, name)) is not None and given != description[name]
     ]
     if settings.method is not None or settings.threshold is not None or settings.set:

@@ -38,6 +38,7 @@ CREATE TABLE documents (
     text TEXT,
     within TEXT,
     by TEXT,
+    source TEXT,
     EXCLUDE USING hash (id WITH =)
 );
 ALTER TABLE documents ALTER COLUMN signature SET STORAGE EXTERNAL;
@@ -47,6 +48,7 @@ CREATE TABLE gone (seq BIGINT PRIMARY KEY, removed BIGINT, before BIGINT);
 """
 COLUMNS = ", ".join(Row._fields)
 LIGHT = COLUMNS.replace("signature", "''::bytea")
+NO_TEXT = LIGHT.replace(" text,", " NULL,")
 
 # PostgreSQL takes every character but NUL, which is written with the help of a noncharacter.
 _NUL, _MARK = "\0", "\ufdd0"
@@ -145,9 +147,9 @@ class PostgresStore:
         query = f"SELECT {COLUMNS} FROM documents WHERE {where} ORDER BY seq"
         return list(map(_restored, self._server.ask(query, given)))
 
-    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
+    def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
         copies = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
-        page = self._page(f"{LIGHT}, {copies}", "", since)
+        page = self._page(f"{LIGHT if texts else NO_TEXT}, {copies}", "", since)
         return [(_restored(row), count) for *row, count in page]
 
     def totals(self) -> dict[str, int]:
@@ -205,12 +207,13 @@ def _restored(found: Iterable[Any]) -> Row:
 
 
 def _texts(row: Row) -> tuple[str | None, ...]:
-    return row.id, row.kept_id, row.text, row.within, row.by
+    return row.id, row.kept_id, row.text, row.within, row.by, row.source
 
 
 def _written(row: Row, how: Callable[[str], str]) -> Row:
-    id_, kept_id, text, within, by = (one and how(one) for one in _texts(row))
-    return row._replace(id=id_ or "", kept_id=kept_id, text=text, within=within, by=by)
+    id_, kept_id, *others = (one and how(one) for one in _texts(row))
+    named = dict(zip(("text", "within", "by", "source"), others, strict=True))
+    return row._replace(id=id_ or "", kept_id=kept_id, **named)  # type: ignore[arg-type]
 
 
 def _plain(text: str) -> str:

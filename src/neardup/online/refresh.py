@@ -38,12 +38,13 @@ def refresh(old: Index, url: str | Path, artefacts: Any) -> Refreshed:
             "The index has no texts, so they cannot be signed again.",
             hint="make it with texts=True (--texts), or build a new one from the documents.",
         )
-    if others := [name for name in old.columns.extra if name != made["within"]]:
+    may_be_missing = (made["within"], *old.columns.optional)
+    if others := [name for name in old.columns.extra if name not in may_be_missing]:
         raise SettingsError(
             f"The method also reads {', '.join(map(repr, others))}, which the index does not have.",
             hint="build a new one from the documents.",
         )
-    names = ("text", "id", "date", "window", "against", "texts", "within")
+    names = ("text", "id", "date", "window", "against", "texts", "within", "source")
     settings = {name: made[name] for name in names}
     asked = {"method": made["method"], "set": made["asked"]}
     with Index.open(url, artefacts=artefacts, **asked, **settings) as new:

@@ -35,6 +35,7 @@ class IndexSettings:
     run: str | Path | None = None
     texts: bool | None = None
     within: str | None = None
+    source: str | None = None
     kinds: bool | None = None
     memory: str | int | None = None
 

@@ -19,7 +19,8 @@ from neardup.schema import Array
 
 NO_CUT = math.nan
 NO_GROUP = 0  # all documents are of one
-_HEAD = struct.Struct("<16sQQQdBxxxII")  # digests, group, own cut, flags, probes, keys
+# Digests, group, own cut, flags, probes, keys; 64 bytes, so that keys can be read where they lie.
+_HEAD = struct.Struct("<16sQQQdBxxxIIxxxx")
 
 
 class Signature(NamedTuple):
@@ -70,13 +71,15 @@ class Signature(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A document at the door. ``id``, ``time`` and ``within`` are None where it brings none."""
+    """A document at the door. ``id``, ``time``, ``within`` and ``source`` are None where it brings
+    none."""
 
     id: str | None
     time: int | None
     signature: Signature
     text: str | None = None
     within: str | None = None
+    source: str | None = None
 
 
 def group_of(value: str | None) -> int:

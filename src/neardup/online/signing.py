@@ -8,7 +8,7 @@ keys for its faint pairs too: its rare features.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
 from neardup.documents.columns import Columns
+from neardup.documents.inputs import SOURCE
 from neardup.documents.lists import DictChunk
 from neardup.errors import RejectedError
 from neardup.methods.method import (
@@ -32,6 +33,7 @@ from neardup.online.windows import milliseconds
 from neardup.outputs.signatures import as_strings
 from neardup.schema import Array, Ragged
 
+LONGEST_SOURCE = 200
 Document = str | dict[str, Any]
 _FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
@@ -51,6 +53,7 @@ class Signer:
     date: str | None
     texts: bool  # whether they are kept
     within: str | None = None  # the column whose values part documents into groups
+    source: str = SOURCE  # the column that says whose a document is; it may be missing
 
     @functools.cached_property
     def cuts(self) -> Calibration | None:
@@ -61,11 +64,14 @@ class Signer:
 
     @property
     def reading(self) -> Columns:
-        """The columns to read of files: dates too, where a file has them."""
-        if self.date is None or self.date in self.columns.extra:
-            return self.columns
-        extra = (*self.columns.extra, self.date)
-        return replace(self.columns, extra=extra, optional=(self.date,))
+        """The columns to read of files: dates and sources too, where a file has them."""
+        asked = dict.fromkeys((self.date, self.source))
+        more = tuple(one for one in asked if one and one not in self._read)
+        return replace(self.columns, extra=(*self.columns.extra, *more), optional=more)
+
+    @property
+    def _read(self) -> set[str]:
+        return {*self.columns.extra, self.columns.text, self.columns.id_name}
 
     @functools.cached_property
     def _plain(self) -> bool:
@@ -86,7 +92,8 @@ class Signer:
             return self.sign([document])[0]  # which says what is wrong with it
         time = milliseconds(item.get(self.date)) if self.date else None
         grouped = self._grouped(signature, within)
-        return Arrival(id_, time, grouped, text if self.texts else None, within)
+        source = self._source(item)
+        return Arrival(id_, time, grouped, text if self.texts else None, within, source)
 
     @functools.cached_property
     def _read_one(self) -> Callable[[bytes], Signature]:
@@ -127,17 +134,25 @@ class Signer:
         id_name = self.columns.id_name
         own = [isinstance(one, dict) and one.get(id_name) is not None for one in items]
         times = [one.get(self.date) if self.date else None for one in items]
-        return self._arrivals(batch.records, own, times)
+        sources = map(self._source, items)
+        return self._arrivals(batch.records, own, times, sources)
 
     def sign_records(self, records: pa.RecordBatch) -> list[Arrival]:
         """Documents as a reader gives them; ids are those it gave."""
         count = records.num_rows
-        dated = self.date is not None and self.date in records.schema.names
-        times = records.column(self.date).to_pylist() if dated else [None] * count
-        return self._arrivals(records, [True] * count, times)
+        there = records.schema.names
+        times, sources = (
+            records.column(name).to_pylist() if name in there else [None] * count
+            for name in (self.date, self.source)
+        )
+        return self._arrivals(records, [True] * count, times, map(_name, sources))
 
     def _arrivals(
-        self, records: pa.RecordBatch, own: Sequence[bool], times: Sequence[Any]
+        self,
+        records: pa.RecordBatch,
+        own: Sequence[bool],
+        times: Sequence[Any],
+        sources: Iterable[str | None],
     ) -> list[Arrival]:
         signatures = self._signatures(self._prepare(records, self.artefacts))
         nothing = [None] * len(signatures)
@@ -151,8 +166,12 @@ class Signer:
                 map(self._grouped, signatures, groups),
                 records.column("text").to_pylist() if self.texts else nothing,
                 groups,
+                sources,
             )
         )
+
+    def _source(self, item: dict[str, Any]) -> str | None:
+        return None if self.source == self.columns.text else _name(item.get(self.source))
 
     def _signatures(self, prepared: Prepared) -> list[Signature]:
         """Without group and own cut."""
@@ -213,6 +232,13 @@ def _field(item: Any, name: str) -> Any:
 
 def _group(item: Any, name: str | None) -> Any:
     return item.get(name) if name is not None and isinstance(item, dict) else None
+
+
+def _name(value: Any) -> str | None:
+    """Of a source, as one that can be stored; a document is never refused for it."""
+    if value is None or isinstance(value, dict | list) or value == "":
+        return None
+    return str(value)[:LONGEST_SOURCE].encode("utf-8", "replace").decode()
 
 
 def _is_plain(value: Any) -> bool:

@@ -42,7 +42,8 @@ CREATE TABLE documents (
     signature BLOB NOT NULL,
     text TEXT,
     within TEXT,
-    by TEXT
+    by TEXT,
+    source TEXT
 );
 CREATE INDEX documents_time ON documents (time);
 CREATE INDEX documents_kept ON documents (kept_seq) WHERE kept_seq IS NOT NULL;
@@ -53,7 +54,8 @@ INSERT = f"INSERT INTO documents ({COLUMNS}) VALUES ({', '.join('?' * len(Row._f
 COUNTED = "UPDATE meta SET value = ? WHERE name = 'counters'"
 LIGHT = COLUMNS.replace("signature", "x''")
 COPIES = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
-ROWS = f"SELECT {LIGHT}, {COPIES} FROM documents WHERE seq > ? ORDER BY seq LIMIT {PAGE}"
+NO_TEXT = LIGHT.replace(" text,", " NULL,")
+ROWS = f"SELECT {{}}, {COPIES} FROM documents WHERE seq > ? ORDER BY seq LIMIT {PAGE}"
 
 
 class SqliteStore:
@@ -182,8 +184,9 @@ class SqliteStore:
         asked = f"SELECT {COLUMNS} FROM documents WHERE kept_seq = ? ORDER BY seq"
         return list(map(Row._make, self._ask(asked, [seq])))
 
-    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
-        return [(Row._make(row), copies) for *row, copies in self._ask(ROWS, [since])]
+    def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
+        asked = ROWS.format(LIGHT if texts else NO_TEXT)
+        return [(Row._make(row), copies) for *row, copies in self._ask(asked, [since])]
 
     def totals(self) -> dict[str, int]:
         ((count, aside),) = self._ask("SELECT count(*), count(kept_seq) FROM documents")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from neardup.errors import IndexStoreError, NoIndexError, SettingsError
 
-FORMAT = 3  # steps with any change of the schema, the description or the packed signatures
+FORMAT = 4  # steps with any change of the schema, the description or the packed signatures
 
 LOG = 1_000_000  # numbers back that it is told what went away; older entries are deleted
 PAGE = 1000  # documents of one answer: an index is read in little memory, with no cursor left open
@@ -35,7 +35,7 @@ class Row(NamedTuple):
     """A document as it was decided. ``time`` is in milliseconds since 1970. ``kept_seq`` is None
     for kept ones; ``kept_id``, ``score``, ``reason`` and ``kind`` say what a duplicate is of, and
     stay when that goes away. ``signature`` is packed (``signature.py``). ``within`` is the value of
-    its group; ``by`` a list of methods as JSON."""
+    its group; ``by`` a list of methods as JSON; ``source`` says whose it is, where it says so."""
 
     seq: int
     id: str
@@ -50,6 +50,7 @@ class Row(NamedTuple):
     text: str | None = None
     within: str | None = None
     by: str | None = None
+    source: str | None = None
 
 
 class Gone(NamedTuple):
@@ -122,9 +123,9 @@ class Store(Protocol):
         """The duplicates of a document, in order of arrival."""
         ...
 
-    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
+    def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
         """The next ``PAGE`` documents that arrived after number ``since``, their signatures left
-        out (``b""``), and how many duplicates are linked to each."""
+        out (``b""``), on request their texts, and how many duplicates are linked to each."""
         ...
 
     def totals(self) -> dict[str, int]:

@@ -61,10 +61,11 @@ class VolatileStore:
     def linked(self, seq: int) -> list[Row]:
         return [self._rows[one] for one in sorted(self._linked.get(seq, ()))]
 
-    def rows(self, since: int = 0) -> list[tuple[Row, int]]:
+    def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
         numbers = self._numbers()
         first = bisect_right(numbers, since)
         light = [self._rows[n]._replace(signature=b"") for n in numbers[first : first + PAGE]]
+        light = light if texts else [row._replace(text=None) for row in light]
         return [(row, len(self._linked.get(row.seq, ()))) for row in light]
 
     def _numbers(self) -> list[int]:

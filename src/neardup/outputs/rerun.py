@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
-from neardup.errors import NeardupError, SettingsError, UsageError
+from neardup.errors import NeardupError, UsageError
 from neardup.methods import registry
-from neardup.methods.method import Method
+from neardup.methods.method import ChecksArtefacts, Method
 from neardup.outputs.comparison import Comparison, compare
 from neardup.outputs.texts import texts_of
 
@@ -25,9 +25,13 @@ def compare_documents(result: Result, first: str, second: str) -> Comparison:
             f"No document of this run that could be compared has the id {listed}.",
             hint="see the column id of decisions; rejected documents have no text.",
         )
+    return compare_texts(result, (found[first], found[second]), (first, second))
+
+
+def compare_texts(result: Result, texts: tuple[str, str], names: tuple[str, str]) -> Comparison:
+    """Where the texts of two documents are at hand."""
     method, artefacts, note = _method(result)
-    texts = found[first], found[second]
-    compared = compare(*texts, method, artefacts=artefacts, names=(first, second))
+    compared = compare(*texts, method, artefacts=artefacts, names=names)
     return replace(compared, note=note)
 
 
@@ -50,8 +54,8 @@ def _method(result: Result) -> tuple[Method | None, Artefacts, str | None]:
     settings = result.info["settings"]
     try:
         method = registry.build(settings["method"], settings["parameters"])
-    except SettingsError:
-        return None, NO_ARTEFACTS, f"the method {settings['method']} is not registered here"
+    except NeardupError as error:  # it is not registered here, or its model is gone
+        return None, NO_ARTEFACTS, error.message
     if method.columns:
         read = ", ".join(method.columns)
         return None, NO_ARTEFACTS, f"{method.name} reads more than the text: {read}"
@@ -63,4 +67,9 @@ def _method(result: Result) -> tuple[Method | None, Artefacts, str | None]:
     if missing:
         there = f"the run's {' and '.join(missing)} cannot be read"
         return None, NO_ARTEFACTS, f"{there}, so {method.name} says nothing"
+    try:
+        if isinstance(method, ChecksArtefacts):
+            method.check_artefacts(artefacts)
+    except NeardupError as error:
+        return None, NO_ARTEFACTS, error.message
     return method, artefacts, None

@@ -59,8 +59,8 @@ def decide_again(
 ) -> Result:
     """What the rule says of the pairs in ``table`` when documents come in the order of ``rank``.
     Right only if these are all the pairs there are."""
-    pairs = _by_rank(result, table, rank)
-    verdict = decide(len(result.decisions), pairs, NO_GROUPS, _nothing_more)
+    pairs = by_rank(result, table, rank)
+    verdict = decide(len(result.decisions), pairs, NO_GROUPS, nothing_more)
     kept_of, score = _by_document(rank, verdict.kept_of, verdict.score)
     document = np.argsort(rank)
     cluster = _clusters(result, kept_of, pairs.mapped(document))
@@ -109,11 +109,11 @@ def _info(result: Result, method: Method) -> dict[str, Any]:
     return info
 
 
-def _nothing_more(_a: Array, _b: Array) -> Pairs:
+def nothing_more(_a: Array, _b: Array) -> Pairs:
     return Pairs.none()
 
 
-def _by_rank(result: Result, table: pa.Table, rank: Array) -> Pairs:
+def by_rank(result: Result, table: pa.Table, rank: Array) -> Pairs:
     table_ids = result.decisions["id"].combine_chunks()
     rejected = pc.equal(result.decisions["decision"], schema.REJECTED).combine_chunks()
     # A rejected document may bear the id of an accepted one; pairs are never its own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -9,8 +10,10 @@ from pathlib import Path
 from typing import Protocol
 
 from fastapi import APIRouter, FastAPI
+from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 
+from neardup.outputs.sidebyside.html import CSS
 from neardup.web import problems
 from neardup.web.guard import Guard
 from neardup.web.pages import Pages
@@ -52,11 +55,21 @@ def make_app(parts: Sequence[Part], guard: Guard, *, title: str = "neardup") -> 
 
     # The pages of FastAPI's own documentation load scripts from elsewhere; ours load nothing.
     app = FastAPI(title=title, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.stopping = threading.Event()  # set when the server is told to stop
     pages = Pages([link for part in parts for link in part.links])
     problems.install(app, pages)
     for part in parts:
         app.include_router(part.router(pages))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    _install_sidebyside(app)
     pages.install_front(app)
     app.add_middleware(guard.middleware)
     return app
+
+
+def _install_sidebyside(app: FastAPI) -> None:
+    """The look of two texts side by side, which all pages may show."""
+
+    @app.get("/sidebyside.css", include_in_schema=False)
+    def look() -> Response:
+        return Response(CSS, media_type="text/css")

@@ -1,22 +1,36 @@
-"""What stands before every request: who may ask, from where, and what a browser may do with it.
+"""What stands before every request: who may ask, from where, how often and how much, and what a
+browser may do with the answer.
 
 Plain ASGI: it adds little to a request that takes a fraction of a millisecond.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import ipaddress
+import math
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from neardup.web.problems import problem
+from neardup.errors import NeardupError
+from neardup.web.access import Access
+from neardup.web.limits import GoneError, Limits, Room, replayed
+from neardup.web.problems import ProblemError, problem, status_of
+from neardup.web.rate import Rate
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
+LOGIN = "/login"
+OPEN = frozenset({LOGIN, "/v1/health", "/v1/ready"})  # for everyone, also without a token
+# What changes nothing, though it is sent with a body.
+READS = frozenset({"/v1/check", "/v1/compare", "/v1/group", LOGIN, "/logout"})
 # No inline script or style, nothing from elsewhere, no frames: should markup of a document ever
 # slip through, the browser still runs nothing.
 POLICY = "; ".join(
@@ -41,45 +55,98 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+
+Watch = Callable[[str, int, float], None]  # path, status, seconds
 
 
 @dataclass(frozen=True)
 class Guard:
     """``hosts``: the names by which this server may be called. A page elsewhere that lets its own
-    name point here (DNS rebinding) is refused by them."""
+    name point here (DNS rebinding) is refused by them; numbers (``any_number``) no name can be
+    made to point at. Without ``access`` everyone may ask."""
 
     hosts: frozenset[str] = LOCAL
+    any_number: bool = False
+    access: Access | None = None
+    read_only: bool = False
+    rate: Rate | None = None
+    limits: Limits = field(default_factory=Limits)
+    watch: Watch | None = None
 
     @classmethod
-    def of(cls, names: Iterable[str]) -> Guard:
-        return cls(LOCAL | {name.lower() for name in names})
+    def of(cls, names: Iterable[str], **others: object) -> Guard:
+        return cls(LOCAL | {name.lower() for name in names}, **others)  # type: ignore[arg-type]
 
     def middleware(self, app: ASGIApp) -> ASGIApp:
+        room = Room(self.limits)
+
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
                 await app(scope, receive, send)
                 return
-
-            async def sending(message: Message) -> None:
-                if message["type"] == "http.response.start":
-                    headers = MutableHeaders(scope=message)
-                    for name, value in HEADERS.items():
-                        headers.setdefault(name, value)
-                await send(message)
-
-            refusal = self.refused(scope["method"], Headers(scope=scope))
-            if refusal is None:
-                await app(scope, receive, sending)
-            else:
-                answer = problem(HTTPStatus.FORBIDDEN, refusal)
-                await answer(scope, receive, sending)
+            answering = _Answering(send)
+            try:
+                with suppress(GoneError):
+                    await self._let_in(app, room, scope, receive, answering)
+            finally:
+                if self.watch:
+                    self.watch(scope["path"], answering.status, answering.seconds())
 
         return guarded
+
+    async def _let_in(
+        self, app: ASGIApp, room: Room, scope: Scope, receive: Receive, send: _Answering
+    ) -> None:
+        try:
+            refusal = self._admitted(scope)
+            if refusal is None:
+                room.enter()
+        except NeardupError as error:
+            refusal = _said(error)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        size = 0
+        try:
+            if scope["path"] not in self.limits.streams:
+                body = await room.body(scope, receive)
+                size, receive = len(body), replayed(body, receive)
+            await app(scope, receive, send)
+        except ProblemError as error:
+            await _said(error)(scope, receive, send)
+        finally:
+            room.leave(size)
+
+    def _admitted(self, scope: Scope) -> Response | None:
+        """None, or what is answered instead; it may also be raised."""
+        headers = Headers(scope=scope)
+        if (refusal := self.refused(scope["method"], headers)) is not None:
+            raise ProblemError(HTTPStatus.FORBIDDEN, refusal)
+        client = (scope.get("client") or ("",))[0]
+        if self.access is not None and not _is_open(scope):
+            token = self.access.who(headers)
+            if token is None:
+                return _who(scope, headers)
+            client = f"token {token.name}"
+            self._check_change(scope, token.read_only, "This token may only read.")
+        self._check_change(scope, self.read_only, "This server only reads (--read-only).")
+        if self.rate is not None and (seconds := self.rate.wait(client)):
+            raise too_often(seconds)
+        return None
+
+    def _check_change(self, scope: Scope, read_only: bool, sentence: str) -> None:
+        if read_only and scope["method"] not in SAFE and scope["path"] not in READS:
+            raise ProblemError(
+                HTTPStatus.FORBIDDEN,
+                sentence,
+                hint="check, compare, group and all that is asked with GET can be used.",
+            )
 
     def refused(self, method: str, headers: Headers) -> str | None:
         """Why a request is not let in; None where it is."""
         host = headers.get("host", "")
-        if _name(host) not in self.hosts:
+        if not self._is_ours(host):
             return (
                 f"This server is not called {host!r}. "
                 "Hint: name the address that it was started with."
@@ -88,12 +155,79 @@ class Guard:
             return "A page of another origin may not change anything here."
         return None
 
+    def _is_ours(self, host: str) -> bool:
+        name = _name(host)
+        return name in self.hosts or (self.any_number and _is_number(name))
+
+
+class _Answering:
+    """``send`` that adds the headers and remembers what was answered."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._began = time.perf_counter()
+        self.status = 499  # the client hung up before
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = message["headers"] = list(message.get("headers", ()))
+            there = {name for name, _ in headers}
+            headers += [one for one in _RAW if one[0] not in there]
+        await self._send(message)
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self._began
+
+
+def too_often(seconds: float) -> ProblemError:
+    wait = max(1, math.ceil(seconds))
+    return ProblemError(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        "That is more often than one client may ask.",
+        hint=f"try again in {wait} s.",
+        headers={"Retry-After": str(wait)},
+    )
+
+
+def _said(error: NeardupError) -> Response:
+    headers = error.headers if isinstance(error, ProblemError) else None
+    return problem(status_of(error), str(error), hint=error.hint, headers=headers)
+
+
+def _is_open(scope: Scope) -> bool:
+    path: str = scope["path"]
+    return path in OPEN or path.startswith("/static/")
+
+
+def _who(scope: Scope, headers: Headers) -> Response:
+    """A person is led to the login; a program is told."""
+    path: str = scope["path"]
+    if scope["method"] in SAFE and "text/html" in headers.get("accept", "") and path[:4] != "/v1/":
+        query = scope["query_string"].decode("latin-1")
+        wanted = path + ("?" + query if query else "")
+        return RedirectResponse(f"{LOGIN}?next={quote(wanted, safe='')}", HTTPStatus.SEE_OTHER)
+    return problem(
+        HTTPStatus.UNAUTHORIZED,
+        "This server answers only who has a token.",
+        hint="send it as Authorization: Bearer TOKEN; `neardup token new` makes one.",
+        headers={"WWW-Authenticate": "Bearer"},
+    )
+
 
 def _name(host: str) -> str:
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return ""
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _same_origin(headers: Headers, host: str) -> bool:

@@ -17,7 +17,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from neardup.outputs.html.safe import Html
+from neardup.outputs.html.safe import Html, shortened
 from neardup.outputs.sidebyside.visible import visible
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ class Pages:
             made = data(*arguments, **named)
             if isinstance(made, RedirectResponse):
                 return _to_twin(made)
-            return made if isinstance(made, Response) else JSONResponse(made)
+            return made if isinstance(made, Response) else JSONResponse(_plain(made))
 
         given: dict[str, Any] = {"include_in_schema": False, "response_model": None}
         router.add_api_route(path, page, response_class=HTMLResponse, **given)
-        router.add_api_route(path.rstrip("/") + JSON, twin, **given)
+        router.add_api_route((path.rstrip("/") or "/index") + JSON, twin, **given)
 
     def html(self, template: str, path: str, data: Data, *, status: int = 200) -> HTMLResponse:
         made = self._environment.get_template(template).render(data, here=path, links=self.links)
@@ -96,9 +96,17 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
+    made.filters["short"] = shortened
     made.filters["count"] = lambda number: f"{number:,}"
     made.filters["score"] = lambda score: "–" if score is None else f"{score:.3f}"
     return made
+
+
+def _plain(data: Any) -> Any:
+    """Markup is for the page; what it says stands beside it as data."""
+    if isinstance(data, dict):
+        return {name: _plain(one) for name, one in data.items() if not isinstance(one, Html)}
+    return [_plain(one) for one in data] if isinstance(data, list | tuple) else data
 
 
 def _shown(value: Any) -> Any:

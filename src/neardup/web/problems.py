@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup.errors import (
     IndexStoreError,
@@ -67,15 +69,24 @@ def problem(
     hint: str | None = None,
     headers: dict[str, str] | None = None,
 ) -> JSONResponse:
+    body = problem_data(status, sentence, hint)
+    return JSONResponse(body, status, headers, media_type=MEDIA)
+
+
+def problem_data(status: HTTPStatus, sentence: str, hint: str | None) -> dict[str, Any]:
     """``detail`` is the whole sentence; ``hint`` stands apart, too."""
-    body = {
+    return {
         "type": "about:blank",
         "title": status.phrase,
         "status": int(status),
         "detail": sentence,
         **({"hint": hint} if hint else {}),
     }
-    return JSONResponse(body, status, headers, media_type=MEDIA)
+
+
+def problem_of(error: NeardupError) -> dict[str, Any]:
+    """For a problem that is a part of an answer."""
+    return problem_data(status_of(error), str(error), error.hint)
 
 
 def install(app: FastAPI, pages: Pages) -> None:
@@ -97,6 +108,8 @@ def install(app: FastAPI, pages: Pages) -> None:
         sentence = _SENTENCES.get(status, "{method} {path}: " + status.phrase + ".")
         message = sentence.format(method=request.method, path=request.url.path)
         headers = dict(error.headers or {})
+        if status == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers |= _allow(app, request.url.path)
         return answer(request, ProblemError(status, message, headers=headers))
 
     @app.exception_handler(RequestValidationError)
@@ -111,15 +124,42 @@ def install(app: FastAPI, pages: Pages) -> None:
         )
         return answer(request, said)
 
-    @app.exception_handler(Exception)
-    def unexpected(request: Request, error: Exception) -> Response:
-        LOG.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        said = ProblemError(
-            HTTPStatus.INTERNAL_SERVER_ERROR,
-            f"Unexpected {type(error).__name__}.",
-            hint="the log of the server has the traceback; please report it.",
-        )
-        return answer(request, said)
+    def caught(inner: ASGIApp) -> ASGIApp:
+        """What no one expected. Inside of the guard, so that this answer has its headers too."""
+
+        async def catching(scope: Scope, receive: Receive, send: Send) -> None:
+            begun = False
+
+            async def sending(message: Message) -> None:
+                nonlocal begun
+                begun = True
+                await send(message)
+
+            try:
+                await inner(scope, receive, sending)
+            except Exception as error:
+                if begun or scope["type"] != "http":
+                    raise
+                LOG.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
+                await answer(Request(scope), _unexpected(error))(scope, receive, send)
+
+        return catching
+
+    app.add_middleware(caught)
+
+
+def _allow(app: FastAPI, path: str) -> dict[str, str]:
+    """All methods of a path that is described: the router tells those of its first route only."""
+    methods = app.openapi()["paths"].get(path, {})
+    return {"allow": ", ".join(map(str.upper, methods))} if methods else {}
+
+
+def _unexpected(error: Exception) -> ProblemError:
+    return ProblemError(
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        f"Unexpected {type(error).__name__}.",
+        hint="the log of the server has the traceback; please report it.",
+    )
 
 
 _SENTENCES = {

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from neardup.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from fastapi import FastAPI
 
 GRACE = 10  # seconds that requests have to finish
 
@@ -50,8 +56,15 @@ def address_of(bound: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def run(app: object, bound: socket.socket, *, started: Callable[[], None] | None = None) -> None:
-    """Returns when the server has stopped. ``started`` is called once it answers."""
+def run(
+    app: FastAPI,
+    bound: socket.socket,
+    *,
+    started: Callable[[], None] | None = None,
+    stopping: Callable[[], None] | None = None,
+) -> None:
+    """Returns when the server has stopped. ``started`` is called once it answers, ``stopping`` when
+    it is told to stop (in a signal handler: it must only set flags)."""
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -60,8 +73,17 @@ def run(app: object, bound: socket.socket, *, started: Callable[[], None] | None
             if started and self.started:
                 started()
 
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+            """Unlike uvicorn's, the signal is not raised again when all is done: it was obeyed.
+            The second one does not wait for requests."""
+            app.state.stopping.set()  # answers that go on for ever end now
+            if stopping:
+                stopping()
+            self.force_exit = self.should_exit
+            self.should_exit = True
+
     config = uvicorn.Config(
-        app,  # type: ignore[arg-type]  # an ASGI application
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -42,6 +42,7 @@ def test_atom() -> None:
     one, two = feeds.entries(ATOM.encode(), FIELDS)
     assert one.pop("xml").startswith("<ns0:entry")
     assert one == {
+        "source": "News",
         "id": "urn:1",
         "title": "One",
         "text": "A & B\nC",

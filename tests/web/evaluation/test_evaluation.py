@@ -77,6 +77,7 @@ def test_figures_tables_and_measures_agree(run_folder: Path) -> None:
     assert found["learning"]["value"]["pairs"] == 88
     assert "revision" in found["kinds"]["table"]
     assert found["charts"] == 3  # precision by score, thresholds, the learning curve
+    assert "<svg" not in str(found)  # figures are for eyes; their numbers stand in the twin
 
 
 def test_a_wish_is_answered_and_an_odd_one_refused(run_folder: Path) -> None:

@@ -8,6 +8,7 @@ import click
 
 from neardup.cli.index.parts import inputs_argument, quiet_option, store_argument
 from neardup.cli.options import (
+    WHOSE,
     WITHIN,
     debug_option,
     json_option,
@@ -55,6 +56,7 @@ from neardup.errors import UsageError
     metavar="kept|seen",
     help="What new documents are compared with: kept ones, or duplicates too.  [default: kept]",
 )
+@click.option("--source", metavar="COL", help=WHOSE)
 @click.option("--within", metavar="COL", help=WITHIN)
 @click.option(
     "--texts", is_flag=True, default=None, help="Store the texts too: for kinds, and to refresh it."
@@ -80,7 +82,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     from neardup.plan import resolve
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
-    own = {name: options.pop(name) for name in ("window", "against", "texts")}
+    own = {name: options.pop(name) for name in ("window", "against", "texts", "source")}
     plan = resolve(settings_from(options))
     if Index.exists(store):
         raise UsageError(f"{store} is already there.", hint="add to it with `neardup index add`.")

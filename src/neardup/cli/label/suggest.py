@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     "--id", metavar="COL", help="The column of the id.  [default: id if there, else file:row]"
 )
 @click.option(
+    "--date", metavar="COL", help="The column of the date of INPUT, where the model compares dates."
+)
+@click.option(
     "--seed", metavar="N", type=int, default=0, help="Another seed, another order.  [default: 0]"
 )
 @sample_option
@@ -103,7 +106,8 @@ def _pool(place: Path, model: Model | None, options: dict[str, Any]) -> Pool:
     if not options["documents"]:
         raise click.UsageError(f"{place} is no run. Hint: name the documents with --documents.")
     inputs = collect_inputs([(None, one) for one in options["documents"]])
-    source = as_model_reads(Source(inputs, Columns(options["text"], options["id"])), model)
+    columns = Columns(options["text"], options["id"])
+    source = as_model_reads(Source(inputs, columns, date=options["date"]), model)
     return pool_of_pairs(pairs_named(place), source, options["seed"])
 
 

@@ -1,7 +1,8 @@
 """One fit: parameters chosen, scores calibrated and the cut set, all in inner folds.
 
 The scores that calibrate are *out of fold*: each pair is scored by what was fitted without it and
-without its documents. Scores of pairs that a machine was fitted to would be too sure.
+without its documents. Scores of pairs that a machine was fitted to would be too sure. What decides
+is the mean of the machines of the folds, where the kind has one, else a machine fitted to all.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup.artefacts.arrays import Floats
-from neardup.artefacts.discriminants import Discriminant
 from neardup.artefacts.model import Platt
+from neardup.evaluation.training.averaging import Machine, mean_of
 from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.folds import INNER, Folds, folds_of
 from neardup.evaluation.training.kinds import FEW_PAIRS, Kind, Parameters
@@ -21,19 +22,6 @@ from neardup.evaluation.training.scores import best_cut, fit_platt, log_loss
 from neardup.schema import Array
 
 GRID_PAIRS = 1500  # parameters are chosen on so many: they hardly change with more
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A discriminant with its scaling; ``columns`` are the measures it takes."""
-
-    columns: tuple[int, ...]
-    center: Floats
-    scale: Floats
-    discriminant: Discriminant
-
-    def g(self, x: Floats) -> Floats:
-        return self.discriminant.g((x[:, self.columns] - self.center) / self.scale)
 
 
 @dataclass(frozen=True)
@@ -64,10 +52,18 @@ def out_of_fold(
     kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
 ) -> Floats:
     """g of each pair; NaN for pairs that no fold tests."""
-    found = np.full(len(data), np.nan)
+    return _by_folds(kind, data, columns, given, folds)[0]
+
+
+def _by_folds(
+    kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
+) -> tuple[Floats, list[Machine]]:
+    """The same, with the machines that say so."""
+    found, machines = np.full(len(data), np.nan), []
     for train, test in folds.sides():
-        found[test] = machine_of(kind, data.at(train), columns, given).g(data.x[test])
-    return found
+        machines.append(machine_of(kind, data.at(train), columns, given))
+        found[test] = machines[-1].g(data.x[test])
+    return found, machines
 
 
 def fit(
@@ -77,30 +73,23 @@ def fit(
     seed: int,
     parameters: Parameters | None = None,
 ) -> Fitted:
-    given, g = (parameters, None) if parameters else _chosen(kind, data, columns, seed)
-    if g is None:
-        g = out_of_fold(kind, data, columns, given, folds_of(data, INNER, seed))
+    given = parameters or choose_parameters(kind, data, columns, seed)
+    g, machines = _by_folds(kind, data, columns, given, folds_of(data, INNER, seed))
     tested = ~np.isnan(g)
     platt = fit_platt(g[tested], data.y[tested])
     threshold = best_cut(platt.probability(g[tested]), data.y[tested]).value
-    return Fitted(machine_of(kind, data, columns, given), given, platt, threshold)
+    machine = mean_of(machines) or machine_of(kind, data, columns, given)
+    return Fitted(machine, given, platt, threshold)
 
 
 def choose_parameters(kind: Kind, data: Data, columns: Sequence[int], seed: int) -> Parameters:
-    return _chosen(kind, data, columns, seed)[0]
-
-
-def _chosen(
-    kind: Kind, data: Data, columns: Sequence[int], seed: int
-) -> tuple[Parameters, Floats | None]:
-    """The parameters of the grid with the least log-loss in inner folds, of equals the first, which
-    is the simplest; and their scores out of fold, where they are those of all pairs."""
+    """Those of the grid with the least log-loss in inner folds, of equals the first, which is the
+    simplest."""
     some = data.balanced(FEW_PAIRS, 0).drawn(GRID_PAIRS, seed)
     folds = folds_of(some, INNER, seed)
     grid = kind.grid(len(columns))
     scores = [out_of_fold(kind, some, columns, given, folds) for given in grid]
-    best = int(np.argmin([_loss(g, some) for g in scores]))
-    return grid[best], scores[best] if len(some) == len(data) else None
+    return grid[int(np.argmin([_loss(g, some) for g in scores]))]
 
 
 def _loss(g: Floats, data: Data) -> float:

@@ -15,8 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.artefacts import outline
 from neardup.artefacts.arrays import Floats
 from neardup.artefacts.artefact import Artefact, Artefacts, Counter, Need, ReadyNeed, Tally
+from neardup.artefacts.outline import Outline, OutlineNeed
 from neardup.counted import many
 from neardup.documents import Collection, Columns
 from neardup.errors import InputError
@@ -24,7 +26,7 @@ from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.labels import Labelled
 from neardup.features import similarity
 from neardup.local.artefacts import Pass, count
-from neardup.methods.profiles import needs, profiles
+from neardup.methods.profiles import check_date, needs, profiles
 from neardup.plan import worker_count
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
@@ -41,6 +43,15 @@ class Source:
     workers: int | None = None
     limit: int | None = None
     measures: tuple[str, ...] = similarity.MEASURES
+    date: str | None = None
+
+    def __post_init__(self) -> None:
+        check_date(self.measures, self.date, "What is learned")
+
+    @property
+    def dated(self) -> tuple[str, ...]:
+        """The columns that measures read beside the text."""
+        return (self.date,) if self.date and similarity.needs_date(self.measures) else ()
 
     def reading(self, *extra: str) -> Pass:
         columns = Columns(self.columns.text, self.columns.id, extra)
@@ -82,13 +93,14 @@ class _Profiling:
 
     def __init__(self, wanted: Iterable[str], artefacts: Artefacts, source: Source) -> None:
         self.wanted = pa.array(sorted(set(wanted)), pa.large_string())
-        self.artefacts, self.text, self.measures = artefacts, source.text, source.measures
+        self.artefacts, self.source = artefacts, source
         self.ids: list[str] = []
         self.parts: list[Ragged] = []
 
     def count(self, batch: pa.RecordBatch) -> tuple[list[str], Ragged]:
         chosen = batch.filter(pc.is_in(batch.column("id"), self.wanted))
-        made = profiles(chosen, self.artefacts, self.text, self.measures)
+        source = self.source
+        made = profiles(chosen, self.artefacts, source.text, source.measures, date=source.date)
         return chosen.column("id").to_pylist(), made
 
     def add(self, part: tuple[list[str], Ragged]) -> None:
@@ -101,7 +113,7 @@ class _Profiling:
         for number, one in enumerate(self.ids):
             place.setdefault(one, number)
         made = Ragged.concat(self.parts, np.uint64)
-        return Profiles(place, made, self.artefacts, self.measures)
+        return Profiles(place, made, self.artefacts, self.source.measures)
 
 
 class _Texts:
@@ -127,16 +139,18 @@ def texts_of(source: Source, wanted: Iterable[str], progress: Progress) -> dict[
     return texts.found
 
 
-def _read(source: Source, stage: str, tallies: Sequence[Tally], progress: Progress) -> None:
+def _read(
+    source: Source, stage: str, tallies: Sequence[Tally], progress: Progress, *extra: str
+) -> None:
     size = source.collection.plain_size()
     progress.stage(stage, source.limit, unit="documents", total_bytes=size)
-    count(source.collection, tallies, source.reading(), progress)
+    count(source.collection, tallies, source.reading(*extra), progress)
 
 
 def profiles_of(source: Source, wanted: Iterable[str], progress: Progress) -> Profiles:
     artefacts = artefacts_of(source, progress)
     profiling = _Profiling(wanted, artefacts, source)
-    _read(source, "reading", [profiling], progress)
+    _read(source, "reading", [profiling], progress, *source.dated)
     return profiling.finish()
 
 
@@ -144,7 +158,7 @@ def artefacts_of(source: Source, progress: Progress) -> Artefacts:
     """What the measures need, from files, known already, or counted over all documents."""
     found: dict[str, Artefact] = {}
     counters: dict[str, Counter] = {}
-    wanted: Sequence[Need] = needs(source.text, source.measures)
+    wanted: Sequence[Need] = (*needs(source.text, source.measures), OutlineNeed(source.text))
     for need in wanted:
         if isinstance(need, ReadyNeed):
             found[need.name] = need.ready()
@@ -155,6 +169,12 @@ def artefacts_of(source: Source, progress: Progress) -> Artefacts:
     if counters:
         _read(source, "counting", list(counters.values()), progress)
     return found | {name: counter.finish() for name, counter in counters.items()}
+
+
+def _outline(artefacts: Artefacts) -> Outline:
+    found = artefacts[outline.NAME]
+    assert isinstance(found, Outline)
+    return found
 
 
 def material_of(source: Source, labelled: Labelled, progress: Progress) -> Material:
@@ -173,5 +193,6 @@ def material_of(source: Source, labelled: Labelled, progress: Progress) -> Mater
         "labels": labelled.source,
         "unused": {**labelled.unused, **({"documents not there": missing} if missing else {})},
         "artefacts": {name: one.digest for name, one in known.artefacts.items()},
+        outline.NAME: outline.ranges([_outline(known.artefacts)]),
     }
     return Material(Data(a, b, y, known.vectors(a, b)), source.text, source.measures, about)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from neardup.artefacts import outline
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.model import Model
 from neardup.counted import many
@@ -48,6 +49,8 @@ def _about(model: Model, told: Told) -> Section:
         paragraphs.append(f"Fitted to {fitted:,} of them; all set the probability and the cut.")
     if left := told.get("left_out"):
         paragraphs.append(f"{many(left, 'more labelled pair')} were left out: --max-pairs.")
+    if ranges := outline.said(told.get(outline.NAME)):
+        paragraphs.append(f"Nearly all documents it was trained on have {', '.join(ranges)}.")
     paragraphs.append(f"digest {model.digest}")
     return Section("Model", "\n\n".join(paragraphs))
 

@@ -44,7 +44,9 @@ def pool_of_run(name: str, result: Result, model: Model | None, seed: int) -> Po
     drawn = draw_pairs(result, MOST_CANDIDATES, STRATA, f"{seed}:{name}")
     pairs = [drawn.pair(row) for rows in drawn.rows for row in rows]
     columns = Columns(settings["text"], settings["id"])
-    source = Source(result.collection(), columns, limit=settings.get("limit"))
+    source = Source(
+        result.collection(), columns, limit=settings.get("limit"), date=settings.get("date")
+    )
     return Pool(pairs, as_model_reads(source, model), lambda ids: texts_of(result, ids))
 
 

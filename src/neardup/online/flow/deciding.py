@@ -61,7 +61,8 @@ def _staged(batch: Batch, entry: Entry) -> Staged | Opened:
     told = batch.staged(entry, TOLD)
     path = told if told.exists() else batch.staged(entry)
     try:
-        return Staged(path.read_bytes(), entry.form, entry.id)
+        folder = entry.name.rpartition("/")[0]
+        return Staged(path.read_bytes(), entry.form, entry.id, folder)
     except PermissionError:
         return Opened({}, problem="there is no permission to read it")
 

@@ -29,7 +29,14 @@ def entries(data: bytes, fields: Fields) -> list[dict[str, Any]]:
     root = _tree(data)
     if _local(root) not in ("rss", "feed", "RDF"):
         raise unreadable(f"expected an RSS or Atom feed, got XML that begins with <{_local(root)}>")
-    return [_entry(one, fields) for one in root.iter() if _local(one) in ("item", "entry")]
+    named = {fields.source: name} if (name := _name(root)) else {}
+    return [named | _entry(one, fields) for one in root.iter() if _local(one) in ("item", "entry")]
+
+
+def _name(root: Element) -> str | None:
+    """The title of the feed: of Atom in the feed, of RSS in its channel."""
+    channel = next((one for one in root if _local(one) == "channel"), root)
+    return _first({_local(child): child for child in channel}, ("title",))
 
 
 def _entry(element: Element, fields: Fields) -> dict[str, Any]:

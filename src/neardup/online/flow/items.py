@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from neardup.documents.extraction.page import HTML, PDF
+from neardup.documents.inputs import SOURCE
 from neardup.documents.json import parsed
 from neardup.errors import UnreadableError
 from neardup.online.index import Index
@@ -16,16 +17,19 @@ PAGES = (HTML, PDF)
 
 
 class Fields(NamedTuple):
-    """What the index calls text, id and date."""
+    """What the index calls text, id, date and source."""
 
     text: str = "text"
     id: str = "id"
     date: str = "date"
+    source: str = SOURCE
 
     @classmethod
     def of(cls, index: Index) -> Fields:
         signer = index._rule.signer
-        return cls(signer.columns.text, signer.columns.id_name, signer.date or "date")
+        return cls(
+            signer.columns.text, signer.columns.id_name, signer.date or "date", signer.source
+        )
 
 
 @dataclass(frozen=True, slots=True)

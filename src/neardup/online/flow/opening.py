@@ -23,6 +23,7 @@ class Staged(NamedTuple):
     data: bytes
     form: str
     id: str
+    folder: str = ""  # that it came in, below the watched one: the source of a file that names none
 
 
 class Opened(NamedTuple):
@@ -53,7 +54,8 @@ class Opener:
             return Opened({}, problem=error.reason)
         except MissingExtraError as error:
             return Opened({}, problem=str(error))
-        return Opened(document | {self.fields.id: staged.id}, page)
+        whose = {self.fields.source: staged.folder} if staged.folder else {}
+        return Opened(whose | document | {self.fields.id: staged.id}, page)
 
     def _read(self, staged: Staged) -> tuple[Document, Page | None]:
         extraction = self.extractor.extraction

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.decisions.actions import CONTAINS, Chosen, choose
 from neardup.decisions.kinds import said
-from neardup.decisions.policy import ACTIONS, DROP, KEEP, MERGE, Policy
+from neardup.decisions.policy import ACTIONS, DROP, KEEP, LINK, MERGE, Policy
 from neardup.outputs.applying.ordered import Ordered
 from neardup.schema import Array
 
@@ -31,6 +31,7 @@ class Acted:
     aside: Array
     kept_row: Array
     chosen: Chosen
+    by_hand: Array  # whose action a person chose
 
     def mask(self, *names: str) -> Array:
         numbers = [ACTIONS.index(name) for name in names]
@@ -41,7 +42,9 @@ class Acted:
         return {"documents": len(self.rejected), **made, "rejected": int(self.rejected.sum())}
 
 
-def act(ordered: Ordered, policy: Policy) -> Acted:
+def act(ordered: Ordered, policy: Policy, changed: Mapping[str, str] | None = None) -> Acted:
+    """``changed``: by id, actions that count whatever the policy says. A kept document stays kept,
+    and nothing is merged into a reference."""
     table = ordered.result.decisions
     decision = table["decision"].combine_chunks().cast(pa.string())
     rejected = np.asarray(pc.equal(decision, schema.REJECTED))
@@ -57,7 +60,24 @@ def act(ordered: Ordered, policy: Policy) -> Acted:
     found = pc.index_in(table["kept_id"].combine_chunks(), ids)
     kept_row = np.asarray(pc.fill_null(found, -1)).astype(np.int64)
     kept_row[~aside | ref] = -1
-    return Acted(ordered, policy, rejected, aside, kept_row, chosen)
+    by_hand = override(chosen.action, changed or {}, ids, aside, ref)
+    return Acted(ordered, policy, rejected, aside, kept_row, chosen, by_hand)
+
+
+def override(
+    action: Array, changed: Mapping[str, str], ids: pa.Array, aside: Array, ref: Array
+) -> Array:
+    """Puts the actions of some documents in place; of which rows they are."""
+    found = pc.index_in(pa.array(changed.keys(), pa.large_string()), ids)
+    rows = np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+    codes = np.array([ACTIONS.index(name) for name in changed.values()], np.int8)
+    counts = (rows >= 0) & aside[rows] if len(rows) else np.zeros(0, np.bool_)
+    rows, codes = rows[counts], codes[counts]
+    codes = np.where(ref[rows] & (codes == ACTIONS.index(MERGE)), ACTIONS.index(LINK), codes)
+    action[rows] = codes
+    by_hand = np.zeros(len(action), np.bool_)
+    by_hand[rows] = True
+    return by_hand
 
 
 def _text(table: pa.Table, name: str) -> pa.Array:
@@ -99,6 +119,8 @@ def _reasons(acted: Acted, fills: list[list[dict[str, str]] | None]) -> pa.Array
     old = table["reason"].to_pylist()
     copies = np.bincount(acted.kept_row[acted.kept_row >= 0], minlength=len(table))
     told = [_of_kept(why, n) for why, n in zip(old, copies.tolist(), strict=True)]
+    for row in acted.ordered.chosen.tolist():
+        told[row] = told[row].replace("kept: ", "kept: chosen in review; ", 1)
     for row, filled in enumerate(fills):
         if filled:
             given = ", ".join(f"{one['field']} from {one['from']}" for one in filled)
@@ -129,12 +151,17 @@ def _of_copies(acted: Acted) -> list[tuple[int, str]]:
     numbers = zip(*(codes[rows].tolist() for codes in acted.chosen), strict=True)
     sure = _numbers(table, "confidence").tolist()
     told = []
-    for row, criterion, confidence, (kept, kind, direction, score), (action, by_kind) in zip(
-        rows.tolist(), deciding.tolist(), sure, columns, numbers, strict=True
+    by_hand = acted.by_hand[rows].tolist()
+    for row, criterion, confidence, (kept, kind, direction, score), (action, by_kind), hand in zip(
+        rows.tolist(), deciding.tolist(), sure, columns, numbers, by_hand, strict=True
     ):
         contains = direction == CONTAINS
         has = {"score": score, "confidence": confidence}
-        what = _what_is_done(acted.policy, ACTIONS[action], ACTIONS[by_kind], has, contains)
+        what = (
+            f"{_DONE.get(ACTIONS[action], 'for review')} by choice in review"
+            if hand
+            else _what_is_done(acted.policy, ACTIONS[action], ACTIONS[by_kind], has, contains)
+        )
         why = f"which comes first by {criterion}" if criterion else "which is a reference"
         copy = f"{said(kind, direction)}: copy" if contains else f"{kind} copy"
         of = copy if kind else "copy of no known kind"

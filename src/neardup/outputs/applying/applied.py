@@ -22,6 +22,7 @@ from neardup.documents.kept import groups_of, names_of
 from neardup.documents.streams import whole_file
 from neardup.errors import ConservationError, SettingsError
 from neardup.outputs.applying.actions import act, actions_table, links_table
+from neardup.outputs.applying.changes import NO_CHANGES, Changes
 from neardup.outputs.applying.merges import fill
 from neardup.outputs.applying.ordered import in_order
 from neardup.outputs.folder import write_table
@@ -37,9 +38,10 @@ class Applied:
     """``documents`` are those that stay, with merged metadata; ``dropped`` and ``merged`` those
     that do not. Tables are Arrow; documents come in the type that came in."""
 
-    def __init__(self, result: Result, policy: Policy) -> None:
+    def __init__(self, result: Result, policy: Policy, changes: Changes = NO_CHANGES) -> None:
         self.policy = policy
-        self._acted = act(in_order(result, policy), policy)
+        self.changes = changes
+        self._acted = act(in_order(result, policy, changes.first), policy, changes.actions)
         self._collection, fills = fill(self._acted)
         self.result = self._acted.ordered.result
         self.actions = actions_table(self._acted, fills)
@@ -92,6 +94,7 @@ class Applied:
             "neardup": version("neardup"),
             "run": _digest(run / "run.json") if run else None,
             "policy": self.policy.describe(),
+            **({"changes": [one.row() for one in self.changes.counting]} if self.changes else {}),
             "counts": self.counts,
             "files": digests_of(folder),
         }
@@ -130,9 +133,13 @@ _PAST = {
 TABLES = ("actions.parquet", "links.parquet", "review.jsonl")
 
 
-def apply(result: Result, policy: str | Path | Mapping[str, Any] | Policy | None) -> Applied:
+def apply(
+    result: Result,
+    policy: str | Path | Mapping[str, Any] | Policy | None,
+    changes: Changes = NO_CHANGES,
+) -> Applied:
     """``policy`` None: the one that the run was made with."""
-    return Applied(result, policy_for(result, policy))
+    return Applied(result, policy_for(result, policy), changes)
 
 
 def policy_for(result: Result, given: str | Path | Mapping[str, Any] | Policy | None) -> Policy:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.artefacts.calibration import PLANTED, USUAL, VALLEY
+from neardup.artefacts.calibration import PLANTED, UNLIKE, USUAL, VALLEY
 from neardup.counted import many
 from neardup.outputs.html.page import card, prose
 from neardup.outputs.html.safe import Html
@@ -83,6 +83,8 @@ CUT = {
     "of this collection, are told apart best.",
     USUAL: "Duplicates begin at {}, the usual cut of the method: the scores of this collection "
     "have no clear valley that would say otherwise.",
+    UNLIKE: "Duplicates begin at {}, the cut of the model. This collection is unlike what the "
+    "model was trained on, so nothing passes by standing out, and probabilities may be wrong.",
 }
 
 

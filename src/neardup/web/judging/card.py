@@ -9,13 +9,17 @@ from neardup.web.judging.results import measured
 from neardup.web.pages import Data
 
 
-def card(desk: Desk) -> Data:
-    """An invitation, or precision with its interval where something was judged."""
+def card(desk: Desk) -> Data | None:
+    """An invitation, or precision with its interval where something was judged; None where there is
+    nothing to judge."""
+    if not len(desk.results()[desk.name].pairs):
+        return None
     said = _precision(desk)
     if said is None:
         return {
             "title": "How good is it?",
-            "text": "Judge twenty of its pairs with the keyboard, and see its precision.",
+            "text": "Judge twenty of its pairs with the keys 1, 2 and 3. That takes a few minutes, "
+            "and says how many of all pairs are right, and how sure that is.",
             "href": "/judge",
             "link": "Judge 20 pairs",
             "main": True,

@@ -13,7 +13,7 @@ from neardup.evaluation.labels import LABELS, Label
 from neardup.evaluation.sampling import Item
 from neardup.evaluation.turns import ARBITER, ASSESSOR, Turn, check_assessor, turn_of
 from neardup.outputs.html.safe import Html
-from neardup.outputs.sidebyside.html import CSS, fragment
+from neardup.outputs.sidebyside.html import fragment
 from neardup.schema import KINDS
 from neardup.text.alignment import align
 from neardup.web.judging.desk import Desk
@@ -32,7 +32,6 @@ class Pairs:
 
     def add(self, router: APIRouter, pages: Pages) -> None:
         pages.add(router, "/judge/pair", "judging/pair.html", self.pair)
-        router.add_api_route("/judge/pair.css", _style, include_in_schema=False)
         router.add_api_route("/judge/label", self.label, methods=["POST"], include_in_schema=False)
         router.add_api_route("/judge/undo", self.undo, methods=["POST"], include_in_schema=False)
 
@@ -109,10 +108,6 @@ class Pairs:
 
     def _waits(self, label: Label) -> bool:
         return label.pair in verdicts(self.desk.folder.labels()).disputed
-
-
-def _style() -> Response:
-    return Response(CSS, media_type="text/css")
 
 
 def _named(posted: Posted) -> tuple[str, str, str]:

@@ -29,7 +29,7 @@ class Judging:
             found.append(Link("/judge/lists", "Result lists"))
         return [*found, Link("/judge/disputes", "Disagreements")]
 
-    def card(self) -> Data:
+    def card(self) -> Data | None:
         return card(self.desk)
 
     def router(self, pages: Pages) -> APIRouter:

@@ -1,0 +1,224 @@
+"""``neardup serve``: an index over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli.index.parts import quiet_option, store_argument
+from neardup.cli.options import debug_option, methods, threshold_option, verbose_option
+from neardup.errors import UsageError
+
+if TYPE_CHECKING:
+    from neardup.online.index import Index
+    from neardup.web.guard import Guard
+    from neardup.web.limits import Limits
+
+PORT = 8765
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
+ELSEWHERE_RATE = 1000.0  # requests a second of one client, where others than this machine may ask
+LIMITS = {
+    "max_body": "body",
+    "max_text": "text",
+    "max_batch": "batch",
+    "max_waiting": "waiting",
+    "timeout": "seconds",
+}
+SERVER = ("host", "names", "token_file", "read_only", "rate")
+
+
+def _size(_ctx: click.Context, _option: click.Parameter, value: str | None) -> int | None:
+    from neardup.plan import parse_size
+
+    return None if value is None else parse_size(value)
+
+
+@click.command(short_help="Serve an index over HTTP.")
+@store_argument
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=PORT, show_default=True, help="The port; 0 takes any.")
+@click.option(
+    "--name",
+    "names",
+    metavar="HOST",
+    multiple=True,
+    help="Another name by which clients call this server; may be repeated.",
+)
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Answer only who has a token of FILE (`neardup token new`). Another address than that of "
+    "this machine itself needs one.",
+)
+@click.option("--read-only", is_flag=True, help="Answer, but change nothing.")
+@click.option(
+    "--rate",
+    metavar="N",
+    type=click.FloatRange(min=0),
+    help="Requests a second of one client, twice as many at once; 0: any.  [default: any on this "
+    "machine itself, else 1000]",
+)
+@click.option("--max-body", metavar="SIZE", callback=_size, help="Of one request.  [default: 16MB]")
+@click.option(
+    "--max-text",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Characters of one text.  [default: 4000000]",
+)
+@click.option(
+    "--max-batch",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Documents of one request.  [default: 1000]",
+)
+@click.option(
+    "--max-waiting",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Documents that may wait to be written; then others are told to come back.  "
+    "[default: 2000]",
+)
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="For a request to come and for its answer to be made.  [default: 30]",
+)
+@click.option(
+    "--run",
+    metavar="FOLDER",
+    help="Of a new index: method, tables and kept documents of a run.",
+)
+@click.option(
+    "--method",
+    metavar="NAME",
+    multiple=True,
+    callback=methods,
+    help="Of a new index: how to compare. May be repeated: then one is enough.",
+)
+@threshold_option
+@click.option(
+    "--set",
+    "assignments",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Of a new index: a parameter of the method; may be repeated.",
+)
+@click.option(
+    "--window", metavar="SPAN", help="Of a new index: how long it remembers, such as 24h or 7d."
+)
+@click.option(
+    "--against",
+    metavar="kept|seen",
+    help="Of a new index: whether duplicates are matched against, too (seen).  [default: kept]",
+)
+@click.option("--text", metavar="COL", help="Of a new index: the field of the text.")
+@click.option("--id", metavar="COL", help="Of a new index: the field of the id.")
+@click.option(
+    "--date",
+    metavar="COL",
+    help="Of a new index: the field of the time.  [default: the time of arrival counts]",
+)
+@click.option(
+    "--within",
+    metavar="COL",
+    help="Of a new index: compare only documents with the same value in COL.",
+)
+@click.option(
+    "--texts",
+    is_flag=True,
+    default=None,
+    help="Of a new index: store the texts too, for kinds and to compare by id.",
+)
+@verbose_option
+@quiet_option
+@debug_option
+def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
+    """Answer over HTTP what the index STORE says: check, add, update, remove, compare, group.
+
+    STORE: a file (SQLite) or postgresql://…; it is made if it is not there. Ctrl-C or SIGTERM
+    finishes what was accepted, then stops. /openapi.json describes every request.
+    """
+    from neardup.web.running import address_of, bind, check_extra, run
+
+    check_extra()
+    from neardup.web.app import Part, make_app
+    from neardup.web.flow.part import FlowPart
+    from neardup.web.login import Login
+    from neardup.web.service.part import Service
+
+    server = {name: options.pop(name) for name in SERVER}
+    limits = _limits(options)
+    guard = _guard(server, limits)
+    with _opened(store, options, create=not server["read_only"]) as index:
+        bound = bind(server["host"], port)
+        service = Service(index, limits)
+        parts: list[Part] = [service, FlowPart(store, lambda: index)]
+        parts += [Login(guard.access)] if guard.access else []
+        app = make_app(parts, _watched(guard, service.metrics.request))
+        said = f"{store} at {address_of(bound)} (Ctrl-C stops it)"
+        started = None if quiet else lambda: click.echo(said, err=True)
+        run(app, bound, started=started, stopping=service.stop)
+    if not quiet:
+        click.echo("Stopped; all that was accepted is stored.", err=True)
+
+
+def _limits(options: dict[str, Any]) -> Limits:
+    from neardup.web.limits import Limits
+    from neardup.web.service.part import STREAM
+
+    given = {field: options.pop(name) for name, field in LIMITS.items()}
+    known = {field: value for field, value in given.items() if value is not None}
+    return Limits(streams=frozenset({STREAM}), **known)
+
+
+def _guard(server: dict[str, Any], limits: Limits) -> Guard:
+    from neardup.web.access import Access
+    from neardup.web.guard import Guard
+    from neardup.web.rate import Rate
+    from neardup.web.tokens import Tokens
+
+    host, file, rate = server["host"], server["token_file"], server["rate"]
+    local = host in LOOPBACK
+    if not local and file is None:
+        raise UsageError(
+            f"{host} can be reached from other machines, and without a token anyone there could "
+            "read and change the index.",
+            hint="make one with `neardup token new --token-file FILE` and give --token-file FILE.",
+        )
+    if rate is None:
+        rate = 0.0 if local else ELSEWHERE_RATE
+    return Guard.of(
+        _names(host, server["names"]),
+        any_number=host in EVERYWHERE,
+        access=None if file is None else Access(Tokens(file)),
+        read_only=server["read_only"],
+        rate=Rate(rate, burst=2 * rate) if rate else None,
+        limits=limits,
+    )
+
+
+def _names(host: str, given: tuple[str, ...]) -> list[str]:
+    import socket
+
+    own = [socket.gethostname(), socket.getfqdn()] if host in EVERYWHERE else [host]
+    return [*own, *given]
+
+
+def _watched(guard: Guard, watch: Any) -> Guard:
+    from dataclasses import replace
+
+    return replace(guard, watch=watch)
+
+
+def _opened(url: str, options: dict[str, Any], *, create: bool) -> Index:
+    from neardup.methods.written import parse_assignments
+    from neardup.online.index import Index
+
+    options["set"] = parse_assignments(options.pop("assignments"))
+    given = {name: value for name, value in options.items() if value is not None}
+    return Index.open(url, create=create, **given)

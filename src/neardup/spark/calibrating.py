@@ -1,0 +1,188 @@
+"""Where duplicates begin, said by a collection on Spark: the functions of ``local/calibration.py``.
+
+Tasks score the pairs at the usual threshold and gather what faint pairs would share; the driver
+takes the scores and these entries, of which one in so many stands for all, and finds the cuts. What
+comes out is an artefact, and the run goes on as with one that was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as sql
+
+from neardup.artefacts.calibration import Calibration
+from neardup.decisions.values import group_codes
+from neardup.local import calibration
+from neardup.local.artefacts import stored_calibration
+from neardup.local.planted import KnownScores, known_scores
+from neardup.matching.verify import Pairs
+from neardup.methods.method import TOO_SHORT, CalibratedMethod, FaintEntries
+from neardup.plan import Plan
+from neardup.schema import Array
+from neardup.spark.carried import Carried
+from neardup.spark.columns import as_bytes, as_rows, ddl, unsigned
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from neardup.spark.run import Run
+
+SCORES = pa.schema([("scores", pa.binary()), ("partial", pa.bool_())])
+ENTRIES = pa.schema(
+    [("node", pa.int64()), ("entries", pa.binary()), ("weight", pa.int64()), ("may", pa.bool_())]
+)
+
+
+def calibrated(run: Run) -> Plan:
+    """The plan as calibrated, where its method or its threshold ask for it."""
+    plan = run.plan
+    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
+    if not itself and not plan.planted_cut:
+        return plan
+    if stored := stored_calibration(plan):
+        return calibration.with_calibration(plan, stored)
+    if plan.planted_cut:
+        found = calibration.planted_cut(run.input.local(), plan, run.progress)
+    else:
+        run.progress.stage("calibrating", unit="pairs")
+        found = _found(replace(run, plan=_plain(plan), stages=run.stages.under("usual")), plan)
+    return calibration.with_calibration(plan, found)
+
+
+def _plain(plan: Plan) -> Plan:
+    """The same without calibration: pairs at the usual threshold."""
+    return replace(plan, method=replace(plan.method, calibrate=False))  # type: ignore[type-var]
+
+
+def _found(run: Run, plan: Plan) -> Calibration:
+    """``run`` has a plan that does not calibrate; the method of ``plan`` does."""
+    method = plan.method
+    assert isinstance(method, CalibratedMethod)
+    matched = run.matched()
+    pairs, complete = _scores(matched.parts(scored_rows))
+    nodes = _nodes(matched.documents)
+    faint, may = _faint(matched.rows, matched.here, nodes, method)
+
+    def known() -> KnownScores | None:
+        return known_scores(run.input.local(), plan, method, run.progress)
+
+    found = calibration.calibrated(
+        pairs,
+        faint,
+        may,
+        nodes.digests,
+        method.threshold,
+        method.faint_limit,
+        known,
+        every_pair=complete and len(pairs) <= plan.pair_budget(len(nodes.digests)),
+    )
+    run.stages.release()
+    return found
+
+
+def scored_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
+    """The scores of all pairs of a part, and whether some were not looked at."""
+    from neardup.spark.parts import outcomes
+
+    for outcome in outcomes(batches, plan):
+        scores = outcome.pairs.score.tobytes()
+        partial = not outcome.pairs_complete
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([scores], pa.binary()), pa.array([partial])], schema=SCORES
+        )
+
+
+def _scores(parts: Callable[..., DataFrame] | DataFrame) -> tuple[Pairs, bool]:
+    table = parts.toArrow()  # type: ignore[union-attr]
+    arrays = [np.frombuffer(one, np.float64) for one in table["scores"].to_pylist()]
+    scores = np.concatenate([np.empty(0), *arrays])
+    nobody = np.zeros(len(scores), np.int64)
+    return Pairs(nobody, nobody, scores), not any(table["partial"].to_pylist())
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """By the place of the first document of each; ``digests`` are those of its normal form."""
+
+    names: Array
+    digests: Array
+    short: Array
+    groups: Array  # that ``within`` puts them in
+
+
+def _nodes(documents: DataFrame) -> Nodes:
+    first = (
+        documents.where("rejected is null")
+        .groupBy("node")
+        .agg(
+            sql.min("place").alias("place"),
+            sql.min_by("normal_digest", "place").alias("digest"),
+            sql.min_by("flags", "place").alias("flags"),
+            sql.min_by("within", "place").alias("within"),
+        )
+    )
+    table = first.toArrow().sort_by("place")
+    short = (table["flags"].to_numpy() & TOO_SHORT) != 0
+    return Nodes(
+        unsigned(table["node"]), unsigned(table["digest"]), short, group_codes(table["within"], "")
+    )
+
+
+def _faint(
+    rows: DataFrame, here: Carried, nodes: Nodes, method: CalibratedMethod
+) -> tuple[Pairs, Array]:
+    places = np.flatnonzero(~nodes.short)
+    if len(places) < calibration.FEWEST_DOCUMENTS:
+        return Pairs.none(), np.empty(0, np.bool_)
+    bringing = rows.where("evidence is not null").select("node", "flags", "evidence")
+    long = bringing.where(sql.col("flags").bitwiseAND(TOO_SHORT) == 0).dropDuplicates(["node"])
+    size: Any = long.agg(sql.sum(sql.length("evidence"))).first()
+    features = int(size[0] or 0) // np.dtype(method.evidence_dtype).itemsize
+    every = calibration.one_in(features)
+    made = long.mapInArrow(_gathering(here, every), ddl(ENTRIES)).toArrow()
+    if not pa.compute.any(made["may"]).as_py():
+        return Pairs.none(), np.empty(0, np.bool_)
+    return calibration.pairs_of_entries(
+        *_in_order(made, nodes, places, every), nodes.groups[places]
+    )
+
+
+def _gathering(
+    here: Carried, every: int
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        method = here.plan().method
+        assert isinstance(method, CalibratedMethod)
+        for batch in batches:
+            evidence = as_rows(batch.column("evidence"), method.evidence_dtype)
+            found = method.faint_entries(evidence, every)
+            columns = [
+                batch.column("node"),
+                as_bytes(found.entries),
+                pa.array(found.weights.astype(np.int64)),
+                pa.array(method.may_be_faint(evidence)),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=ENTRIES)
+
+    return gather
+
+
+def _in_order(
+    made: pa.Table, nodes: Nodes, places: Array, every: int
+) -> tuple[FaintEntries, int, Array]:
+    """Entries by place; those of nodes whose documents were all rejected are left out."""
+    table = made.combine_chunks()
+    order = np.argsort(nodes.names, kind="stable")
+    names = unsigned(table["node"])
+    at = np.minimum(np.searchsorted(nodes.names[order], names), len(order) - 1)
+    place = np.where(nodes.names[order][at] == names, order[at], -1)
+    rows = np.argsort(place, kind="stable")
+    rows = rows[place[rows] >= 0]
+    entries = as_rows(table["entries"].combine_chunks(), np.uint64).take(rows)
+    weights, may = table["weight"].to_numpy()[rows], np.asarray(table["may"])[rows]
+    return FaintEntries(entries, weights, may), every, places

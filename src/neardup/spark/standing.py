@@ -1,0 +1,140 @@
+"""Where documents stand: in the input (``position``) and in the order of the rule (``place``).
+
+Of files a position is known when a document is read: file number and row. Rows of a DataFrame have
+none: they are sorted by the column that the user names, then by id. Any order but that of the input
+is one sort more. Only numbers and ids are sorted, never texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import functions as sql
+
+from neardup.decisions.order import Order
+from neardup.errors import ColumnError
+from neardup.spark import sorting
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+FILE_BITS = 40  # rows of a file
+Keep = Callable[[str, "DataFrame"], "DataFrame"]
+
+
+def file_positions(documents: DataFrame) -> DataFrame:
+    position = sql.shiftleft(sql.col("file").cast("bigint"), FILE_BITS) + sql.col("row")
+    return documents.withColumn("position", position)
+
+
+def sorted_positions(documents: DataFrame, number: int, keep: Keep) -> DataFrame:
+    """By the order column ``number``, then by id; equal ids by what they hold."""
+    documents = _settled(documents, [number])
+    by = [*_sorts(number, descending=False), *_last("id"), *_last("text_digest"), *_last("row")]
+    return numbered(documents, by, "position", keep)
+
+
+def places(documents: DataFrame, order: Order, keep: Keep) -> DataFrame:
+    if order.by_position:
+        return documents.withColumn("place", documents["position"])
+    check_values(documents, order)
+    columns = [i for i, one in enumerate(order.criteria) if one.name == "column"]
+    documents = _settled(documents, columns)
+    by: list[Column] = []
+    for number, criterion in enumerate(order.criteria):
+        if criterion.name == "position":
+            by.append(
+                documents["position"].desc()
+                if criterion.descending
+                else documents["position"].asc()
+            )
+        else:
+            by += _sorts(number, descending=criterion.descending)
+    return numbered(documents, [*by, documents["position"].asc()], "place", keep)
+
+
+def _last(name: str, *, descending: bool = False) -> list[Column]:
+    column = sql.col(name)
+    return [column.desc_nulls_last() if descending else column.asc_nulls_last()]
+
+
+def _sorts(number: int, *, descending: bool) -> list[Column]:
+    """One of the two is null for all documents."""
+    return [
+        *_last(f"n{number}", descending=descending),
+        *_last(f"s{number}", descending=descending),
+    ]
+
+
+def numbered(documents: DataFrame, by: Sequence[Column], name: str, keep: Keep) -> DataFrame:
+    """``name``: how many come before, as sorted ``by`` these columns."""
+    ordered = documents.orderBy(*by).withColumn("_at", sql.monotonically_increasing_id())
+    ordered = keep(name, ordered)
+    of_part = sql.shiftright("_at", 33)
+    counts = ordered.groupBy(of_part.alias("part")).count().collect()
+    before, total = {}, 0
+    for part, count in sorted((row["part"], row["count"]) for row in counts):
+        before[part] = total
+        total += count
+    if not before:
+        return ordered.withColumn(name, sql.lit(0).cast("bigint")).drop("_at")
+    begins = sql.create_map(*[sql.lit(x) for item in before.items() for x in item])
+    inside = sql.col("_at").bitwiseAND((1 << 33) - 1)
+    return ordered.withColumn(name, (begins[of_part] + inside).cast("bigint")).drop("_at")
+
+
+def _settled(documents: DataFrame, numbers: Sequence[int]) -> DataFrame:
+    """Strings that are all numbers are ordered as numbers."""
+    if not numbers:
+        return documents
+    asked = []
+    for i in numbers:
+        there = sql.col(f"s{i}").isNotNull()
+        asked += [
+            sql.max(sql.when(there, sql.col(f"n{i}"))),
+            sql.count(sql.when(~there, sql.col(f"n{i}"))),
+        ]
+    found: Any = documents.agg(*asked).first()
+    codes = {}
+    for at, i in enumerate(numbers):
+        code, typed = found[2 * at], found[2 * at + 1]
+        if code is not None and typed:
+            raise ColumnError(
+                "The files have a column in types that cannot be compared: numbers and strings.",
+                hint="give the column that a policy reads the same type in all files.",
+            )
+        if code is not None:
+            codes[i] = int(code)
+    return _cast(documents, codes) if codes else documents
+
+
+def _cast(documents: DataFrame, codes: dict[int, int]) -> DataFrame:
+    def cast(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield _cast_batch(batch, codes)
+
+    return documents.mapInArrow(cast, documents.schema)
+
+
+def _cast_batch(batch: pa.RecordBatch, codes: dict[int, int]) -> pa.RecordBatch:
+    for number, code in codes.items():
+        names = f"n{number}", f"s{number}"
+        made = sorting.settled(batch.column(names[0]), batch.column(names[1]), code)
+        for name, column in zip(names, made, strict=True):
+            at = batch.schema.get_field_index(name)
+            batch = batch.set_column(at, name, column)
+    return batch
+
+
+def check_values(documents: DataFrame, order: Order) -> None:
+    """Refuses a date column of which no value is a date."""
+    for number, criterion in enumerate(order.criteria):
+        if criterion.name != "date":
+            continue
+        by = sql.col("position")
+        wrong = sql.min_by(f"s{number}", sql.when(sql.col(f"s{number}") != "", by))
+        found: Any = documents.agg(sql.count(f"n{number}"), wrong).first()
+        if not found[0] and found[1]:
+            raise sorting.no_dates(order.criteria, number, found[1])

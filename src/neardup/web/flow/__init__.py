@@ -1,0 +1,1 @@
+"""The flow page: what comes into an index, live, whichever process puts it there."""

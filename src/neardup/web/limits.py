@@ -1,0 +1,138 @@
+"""What one request, and all together, may take: bytes, seconds, places.
+
+A body is read before anything else is done with the request, so that a slow or endless one costs a
+connection and its own bytes, no more. Requests beyond what fits are told to come back, instead of
+growing without end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from starlette.types import Message, Receive, Scope
+
+from neardup.counted import many
+from neardup.web.problems import ProblemError
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``streams`` are paths that read their body themselves, line by line."""
+
+    body: int = 16 * MB  # bytes of one request
+    text: int = 4 * MB  # characters of one text
+    id: int = 1024  # characters
+    batch: int = 1000  # documents of one request
+    waiting: int = 2000  # documents that wait to be written
+    seconds: float = 30.0  # for a body to come, and for an answer to be made
+    requests: int = 1000  # at one time
+    bodies: int = 256 * MB  # bytes of all requests at one time
+    streams: frozenset[str] = frozenset()
+
+
+@dataclass
+class Room:
+    """How much of the limits is taken now."""
+
+    limits: Limits
+    requests: int = 0
+    held: int = 0  # bytes of bodies
+
+    def enter(self) -> None:
+        if self.requests >= self.limits.requests:
+            raise busy(f"{many(self.requests, 'request')} are being answered already.")
+        self.requests += 1
+
+    def leave(self, size: int) -> None:
+        self.requests -= 1
+        self.held -= size
+
+    async def body(self, scope: Scope, receive: Receive) -> bytes:
+        """All of it; whoever gets it gives its size back with ``leave``."""
+        declared = _declared(scope)
+        if declared > self.limits.body:
+            raise self._too_large()
+        if not declared and not _chunked(scope):
+            return b""
+        parts: list[bytes] = []
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                while await self._took(receive, parts):
+                    pass
+        except BaseException as error:
+            self.held -= sum(map(len, parts))
+            if isinstance(error, TimeoutError):
+                raise self._too_slow() from None
+            raise
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def _took(self, receive: Receive, parts: list[bytes]) -> bool:
+        """One piece more; whether others follow."""
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise GoneError
+        part = message.get("body", b"")
+        self.held += len(part)
+        parts.append(part)
+        if sum(map(len, parts)) > self.limits.body:
+            raise self._too_large()
+        if self.held > self.limits.bodies:
+            raise busy("The requests that are being answered fill the memory that they may.")
+        return bool(message.get("more_body"))
+
+    def _too_slow(self) -> ProblemError:
+        return ProblemError(
+            HTTPStatus.REQUEST_TIMEOUT,
+            f"The body did not come within {self.limits.seconds:g} seconds.",
+            headers={"Connection": "close"},
+        )
+
+    def _too_large(self) -> ProblemError:
+        return ProblemError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"The body is larger than {self.limits.body:,} bytes.",
+            hint="send fewer documents at once, or one a line to /v1/documents/stream.",
+            headers={"Connection": "close"},
+        )
+
+
+class GoneError(Exception):
+    """The client hung up."""
+
+
+def busy(why: str, *, seconds: int = 1) -> ProblemError:
+    return ProblemError(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        why,
+        hint=f"try again in {many(seconds, 'second')}.",
+        headers={"Retry-After": str(seconds)},
+    )
+
+
+def replayed(body: bytes, receive: Receive) -> Receive:
+    """``receive`` of a request whose body has been read."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _declared(scope: Scope) -> int:
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            return int(value) if value.isdigit() else 0
+    return 0
+
+
+def _chunked(scope: Scope) -> bool:
+    return any(name == b"transfer-encoding" for name, _ in scope["headers"])

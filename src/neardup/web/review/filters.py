@@ -1,0 +1,184 @@
+"""What a list is to show: filters as they stand in an address, and what they mean.
+
+A filter asks of documents or of pairs. A cluster is shown where one of its documents has all that
+is asked; kind and score are those of a set-aside document and what it was set aside for. A pair is
+shown where its own kind, score and label are those asked for, and one of its documents has the
+rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import numpy as np
+from fastapi import Query
+
+from neardup.errors import UsageError
+from neardup.outputs.sidebyside.visible import visible
+from neardup.schema import KINDS, Array
+from neardup.web.review.facts import Facts
+from neardup.web.review.labelled import STATES
+from neardup.web.review.tables import BECOMES
+
+UNKNOWN = "none"  # a pair without a kind, a pair without a label
+HAND = "changed"  # what was decided by hand
+KIND_CHOICES = (*KINDS, UNKNOWN)
+ACTION_CHOICES = (*BECOMES, HAND)
+LABEL_CHOICES = (*STATES, UNKNOWN)
+DECIDED = "decided"
+WHICH_CHOICES = (DECIDED, "others")
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Empty texts and None ask nothing."""
+
+    q: str = ""
+    kind: str = ""
+    low: float | None = None
+    high: float | None = None
+    source: str = ""
+    since: str = ""
+    until: str = ""
+    label: str = ""
+    action: str = ""
+    which: str = ""  # of pairs alone: those by which one was set aside for the other, or others
+
+    def query(self, **more: Any) -> str:
+        """As it stands in an address, with ``more``; what asks nothing is left out."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)} | more
+        return urlencode({name: _plain(value) for name, value in given.items() if _asks(value)})
+
+    @property
+    def asks(self) -> bool:
+        return any(_asks(getattr(self, f.name)) for f in fields(self))
+
+    @property
+    def of_pair(self) -> Filter:
+        """Without what is asked of documents."""
+        return replace(self, q="", source="", since="", until="", action="")
+
+
+def _asks(value: Any) -> bool:
+    return value is not None and value != ""
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def asked(
+    q: Annotated[str, Query(max_length=500)] = "",
+    kind: str = "",
+    low: str = "",
+    high: str = "",
+    source: Annotated[str, Query(max_length=5000)] = "",
+    since: Annotated[str, Query(max_length=40)] = "",
+    until: Annotated[str, Query(max_length=40)] = "",
+    label: str = "",
+    action: str = "",
+    which: str = "",
+) -> Filter:
+    """From an address; forms send empty fields."""
+    _check("kind", kind, KIND_CHOICES)
+    _check("label", label, LABEL_CHOICES)
+    _check("action", action, ACTION_CHOICES)
+    _check("which", which, WHICH_CHOICES)
+    numbers = _score("low", low), _score("high", high)
+    dates = since.strip(), until.strip()
+    return Filter(q.strip(), kind, *numbers, source, *dates, label, action, which)
+
+
+def _check(name: str, given: str, there: tuple[str, ...]) -> None:
+    if given and given not in there:
+        raise UsageError(f"There is no {name} {given!r}.", hint=f"expected {', '.join(there)}.")
+
+
+def _score(name: str, given: str) -> float | None:
+    try:
+        number = float(given) if given.strip() else None
+    except ValueError:
+        number = np.nan
+    if number is not None and not 0 <= number <= 1:
+        raise UsageError(f"The score in {name} is {given!r}.", hint="scores are from 0 to 1.")
+    return number
+
+
+def documents_mask(facts: Facts, wanted: Filter) -> Array:
+    """Which documents have all that is asked, also of the pair that decided on them."""
+    tables = facts.tables
+    mask = own_mask(facts, wanted)
+    if wanted.kind:
+        mask &= _of_kind(tables.kind, wanted.kind) & tables.aside
+    if wanted.low is not None or wanted.high is not None:
+        mask &= _between(tables.score, wanted) & tables.aside
+    if wanted.label:
+        mask &= tables.aside & _labelled(facts.document_label, wanted.label)
+    return mask
+
+
+def own_mask(facts: Facts, wanted: Filter) -> Array:
+    """What is asked of documents alone."""
+    tables = facts.tables
+    mask = np.ones(len(tables.decisions), np.bool_)
+    if wanted.source:
+        codes, names = facts.source
+        # A form sends a name as it is shown.
+        named = [i for i, name in enumerate(names) if wanted.source in (name, visible(name))]
+        mask &= np.isin(codes, named)
+    if wanted.since or wanted.until:
+        mask &= facts.dated(wanted.since, wanted.until)
+    if wanted.action:
+        mask &= _acted(facts, wanted.action)
+    if wanted.q:
+        mask &= facts.found(wanted.q)
+    return mask
+
+
+def pairs_mask(facts: Facts, wanted: Filter) -> Array:
+    tables = facts.tables
+    mask = np.ones(len(tables.pairs), np.bool_)
+    if wanted.kind:
+        mask &= _of_kind(tables.pair_kind, wanted.kind)
+    if wanted.low is not None or wanted.high is not None:
+        mask &= _between(tables.pair_score, wanted)
+    if wanted.label:
+        mask &= _labelled(facts.pair_label, wanted.label)
+    if wanted.which:
+        mask &= tables.pair_decides == (wanted.which == DECIDED)
+    if wanted != wanted.of_pair:
+        either = np.append(own_mask(facts, wanted), False)  # the last is for −1
+        a, b = tables.pair_rows
+        mask &= either[a] | either[b]
+    return mask
+
+
+def clusters_mask(facts: Facts, wanted: Filter) -> Array:
+    tables = facts.tables
+    if not wanted.asks:
+        return np.ones(len(tables.members), np.bool_)
+    inside = tables.cluster[documents_mask(facts, wanted) & (tables.cluster >= 0)]
+    return np.bincount(inside, minlength=len(tables.members)) > 0
+
+
+def _of_kind(kinds: Array, wanted: str) -> Array:
+    return np.equal(kinds, -1 if wanted == UNKNOWN else KINDS.index(wanted))
+
+
+def _between(scores: Array, wanted: Filter) -> Array:
+    low = 0.0 if wanted.low is None else wanted.low
+    high = 1.0 if wanted.high is None else wanted.high
+    return (scores >= low) & (scores <= high)
+
+
+def _labelled(labels: Array, wanted: str) -> Array:
+    return np.equal(labels, -1 if wanted == UNKNOWN else STATES.index(wanted))
+
+
+def _acted(facts: Facts, wanted: str) -> Array:
+    tables = facts.tables
+    if wanted == HAND:
+        return tables.by_hand | facts.chosen
+    return np.equal(tables.becomes, BECOMES.index(wanted))

@@ -1,0 +1,180 @@
+"""A cluster as a graph: documents and verified pairs, drawn on the server, the same every time.
+
+Springs pull the documents of a pair together, the more alike the closer, and all push each other
+away (Fruchterman & Reingold 1991). A *weak* link has a score in the lowest quarter between the
+threshold and 1. A *bridge* is the only link between two groups of two or more documents: where it
+is wrong, two clusters were made one (Tarjan 1974).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import numpy as np
+
+from neardup.outputs.html.safe import Html, html, shortened
+from neardup.schema import Array
+
+MOST_NODES = 60
+MOST_EDGES = 600  # the weakest and the strongest of more would be a black cloud
+LABELLED = 30  # nodes: beyond, only the kept ones have their names written
+WIDTH, HEIGHT, MARGIN = 800, 480, 50
+ROUNDS = 200
+WEAK = 0.25
+
+
+@dataclass(frozen=True)
+class Node:
+    id: str
+    kept: bool
+    changed: bool
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Numbers of nodes. ``decides``: one was set aside for the other."""
+
+    a: int
+    b: int
+    score: float
+    decides: bool
+
+
+@dataclass(frozen=True)
+class Graph:
+    nodes: Sequence[Node]
+    edges: Sequence[Edge]
+    threshold: float
+
+    def weak(self, edge: Edge) -> bool:
+        return edge.score < self.threshold + WEAK * (1 - self.threshold)
+
+    def bridges(self) -> set[int]:
+        """Numbers of edges."""
+        return bridges(len(self.nodes), [(edge.a, edge.b) for edge in self.edges])
+
+
+def bridges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
+    """Edges whose loss leaves two groups of two or more each."""
+    beside: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for number, (a, b) in enumerate(edges):
+        beside[a].append((b, number))
+        beside[b].append((a, number))
+    seen, low, size = [-1] * count, [0] * count, [1] * count
+    found: list[tuple[int, int, int]] = []  # edge, size of one side, root
+    whole: dict[int, int] = {}
+    clock = 0
+    for root in range(count):
+        if seen[root] >= 0:
+            continue
+        stack = [(root, -1, iter(beside[root]))]
+        seen[root] = low[root] = clock
+        clock += 1
+        while stack:
+            node, by, others = stack[-1]
+            for other, number in others:
+                if number == by:
+                    continue
+                if seen[other] < 0:
+                    seen[other] = low[other] = clock
+                    clock += 1
+                    stack.append((other, number, iter(beside[other])))
+                    break
+                low[node] = min(low[node], seen[other])
+            else:
+                stack.pop()
+                if stack:
+                    above = stack[-1][0]
+                    low[above] = min(low[above], low[node])
+                    size[above] += size[node]
+                    if low[node] > seen[above]:
+                        found.append((by, size[node], root))
+        whole[root] = size[root]
+    return {edge for edge, one, root in found if min(one, whole[root] - one) > 1}
+
+
+def places(count: int, edges: Sequence[Edge]) -> Array:
+    """Of each node, from 0 to 1 both ways. It begins on a circle, the first one in the middle."""
+    if count == 1:
+        return np.array([[0.5, 0.5]])
+    turn = np.arange(count) * (2 * np.pi / max(count - 1, 1))
+    at = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    at[0] = 0.01, 0.02
+    a, b = (np.array([getattr(edge, side) for edge in edges], np.int64) for side in "ab")
+    length = 0.35 + 1.3 * (1 - np.array([edge.score for edge in edges], np.float64))
+    for step in range(ROUNDS):
+        at = at + _moves(at, a, b, length, count) * (0.12 * (1 - step / ROUNDS))
+    span = np.maximum(at.max(axis=0) - at.min(axis=0), 1e-6)
+    return np.asarray((at - at.min(axis=0)) / span)
+
+
+def _moves(at: Array, a: Array, b: Array, length: Array, count: int) -> Array:
+    between = at[:, None, :] - at[None, :, :]
+    square = np.maximum((between**2).sum(axis=2), 1e-4)
+    push = (between / square[:, :, None]).sum(axis=1) * (1.2 / count)
+    line = at[b] - at[a]
+    distance = np.maximum(np.sqrt((line**2).sum(axis=1)), 1e-6)
+    pull = line * ((distance - length) / distance)[:, None]
+    np.add.at(push, a, pull / np.sqrt(count))
+    np.subtract.at(push, b, pull / np.sqrt(count))
+    size = np.sqrt((push**2).sum(axis=1))
+    return np.asarray(push / np.maximum(size, 1.0)[:, None])
+
+
+def drawn(graph: Graph) -> Html:
+    """SVG without a style of its own; every document and every link can be pointed at."""
+    at = places(len(graph.nodes), graph.edges)
+    x = MARGIN + at[:, 0] * (WIDTH - 2 * MARGIN)
+    y = MARGIN + at[:, 1] * (HEIGHT - 2 * MARGIN - 20)
+    spots = list(zip(x.tolist(), y.tolist(), strict=True))
+    bridging = graph.bridges()
+    lines = "".join(
+        _line(graph, edge, spots, number in bridging) for number, edge in enumerate(graph.edges)
+    )
+    named = len(graph.nodes) <= LABELLED
+    dots = "".join(
+        _dot(node, spot, named or node.kept) for node, spot in zip(graph.nodes, spots, strict=True)
+    )
+    title = f"{len(graph.nodes):,} documents and {len(graph.edges):,} links"
+    return Html(
+        f'<svg class="graph" viewBox="0 0 {WIDTH} {HEIGHT}" role="group" '
+        f'aria-label="{title}; the table below says the same">{lines}{dots}</svg>'
+    )
+
+
+def _line(graph: Graph, edge: Edge, spots: Sequence[tuple[float, float]], bridge: bool) -> str:
+    (x1, y1), (x2, y2) = spots[edge.a], spots[edge.b]
+    weak = graph.weak(edge)
+    css = " ".join(
+        name
+        for name, there in (("weak", weak), ("bridge", bridge), ("decides", edge.decides))
+        if there
+    )
+    share = (edge.score - graph.threshold) / max(1 - graph.threshold, 1e-9)
+    width = 1 + 5 * min(max(share, 0.0), 1.0)
+    ids = graph.nodes[edge.a].id, graph.nodes[edge.b].id
+    said = f"{shortened(ids[0], 40)} – {shortened(ids[1], 40)}: {edge.score:.4f}"
+    said += ", weak" * weak + ", a bridge" * bridge
+    href = html("/pair?" + urlencode({"a": ids[0], "b": ids[1]}))
+    return (
+        f'<a href="{href}" tabindex="-1"><line class="{css}" x1="{x1:.1f}" y1="{y1:.1f}" '
+        f'x2="{x2:.1f}" y2="{y2:.1f}" stroke-width="{width:.1f}"><title>{html(said)}</title>'
+        "</line></a>"
+    )
+
+
+def _dot(node: Node, spot: tuple[float, float], named: bool) -> str:
+    x, y = spot
+    css = "kept" if node.kept else "aside"
+    said = f"{shortened(node.id, 80)}, {'kept' if node.kept else 'set aside'}"
+    href = html("/document?" + urlencode({"id": node.id}))
+    ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="14"/>' if node.kept else ""
+    name = (
+        f'<text x="{x:.1f}" y="{y + 28:.1f}">{html(shortened(node.id, 20))}</text>' if named else ""
+    )
+    return (
+        f'<a href="{href}" class="{css}">{ring}<circle cx="{x:.1f}" cy="{y:.1f}" r="9">'
+        f"<title>{html(said)}</title></circle>{name}</a>"
+    )

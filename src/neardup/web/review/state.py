@@ -1,0 +1,159 @@
+"""What a review shows now: the source with the changes made so far, in memory, under one lock.
+
+A change is checked first, then written, then shown; whoever reads meanwhile sees the state from
+before or after.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.decisions.policy import ACTIONS
+from neardup.errors import UsageError
+from neardup.outputs.applying.changes import NO_CHANGES, Change, ChangeLog, Changes
+from neardup.schema import Array
+from neardup.web.review.cuts import Cuts
+from neardup.web.review.facts import Facts
+from neardup.web.review.filters import Filter
+from neardup.web.review.labelled import Labelled
+from neardup.web.review.orders import Orders, Page, page_of
+from neardup.web.review.sources import Source
+from neardup.web.review.tables import Tables
+from neardup.web.review.texts import Texts
+
+READ_AT_ONCE = 1 << 30  # bytes of inputs: beyond, texts are read when somebody searches
+
+
+class Changed(NamedTuple):
+    """``skipped``: documents that are kept, whose action is not a matter of choice."""
+
+    change: Change
+    skipped: int
+
+
+@dataclass(frozen=True)
+class Now:
+    """One moment. ``version`` is another one after every change."""
+
+    version: int
+    changes: Changes
+    tables: Tables
+
+
+@dataclass
+class State:
+    source: Source
+    orders: Orders = field(default_factory=Orders)
+
+    def __post_init__(self) -> None:
+        self._lock = threading.RLock()
+        self._facts: tuple[Hashable, Facts | None] = (None, None)
+        self.now = self._made(self._read(), 0)
+        self.texts = Texts(self.source, len(self.now.tables.decisions))
+        self.labelled = Labelled(self.source.judging)
+        self.cuts = Cuts(self.source)
+
+    def open(self) -> None:
+        result = self.source.result
+        collection = result.collection_if_there() if result else None
+        size = collection.plain_size() if collection else 0
+        if size is not None and size <= READ_AT_ONCE:
+            self.texts.begin()
+        self.cuts.begin()
+
+    def close(self) -> None:
+        self.cuts.close()
+        self.texts.close()
+        self.source.close()
+
+    @property
+    def tables(self) -> Tables:
+        return self.now.tables
+
+    def facts(self) -> Facts:
+        """One object as long as nothing has changed: what it has counted stays counted."""
+        with self._lock:
+            version, (known, facts) = self.version(), self._facts
+            if facts is None or known != version:
+                now, states = self.now, self.labelled.states()
+                facts = Facts(now.tables, self.texts, states, now.changes.first)
+                self._facts = version, facts
+            return facts
+
+    def version(self) -> Hashable:
+        return self.now.version, self.texts.version, self.labelled.version
+
+    def order(self, what: str, wanted: Filter, sort: str) -> Array:
+        if wanted.q or wanted.since or wanted.until:
+            self.texts.begin()
+        return self.orders.of(self.facts(), self.version(), what, wanted, sort)
+
+    def page(self, what: str, wanted: Filter, sort: str, number: int) -> Page:
+        return page_of(self.order(what, wanted, sort), number)
+
+    # Changes.
+
+    @property
+    def log(self) -> ChangeLog:
+        if self.source.log is None:
+            raise UsageError(
+                "An index decides in the order of arrival; here it is only shown.",
+                hint="`neardup index remove` and `neardup index add` change it.",
+            )
+        return self.source.log
+
+    def put_first(self, id: str) -> Change:
+        """The document is kept, and the rule decides anew who is set aside for whom."""
+        with self._lock:
+            log = self.log
+            if self.tables.row_of(id) < 0:
+                raise UsageError(
+                    f"No document of this run has the id {id!r}.", hint="see the list."
+                )
+            self.source.decided((id, *self.now.changes.first))  # refused before it is written
+            change = log.add([id], None)
+            self._renew()
+            return change
+
+    def act(self, ids: Sequence[str], action: str) -> Changed:
+        """With set-aside documents; kept ones are left out."""
+        with self._lock:
+            log, tables = self.log, self.tables
+            if action not in ACTIONS:
+                raise UsageError(
+                    f"There is no action {action!r}.", hint=f"actions are {', '.join(ACTIONS)}."
+                )
+            rows = tables.rows_of(pa.array(ids, pa.large_string()))
+            aside = np.append(tables.aside, False)[rows]
+            chosen = [id for id, one in zip(ids, aside.tolist(), strict=True) if one]
+            if not chosen:
+                raise UsageError(
+                    "None of these documents is set aside, so there is nothing to do with them.",
+                    hint="choose duplicates; what is kept stays.",
+                )
+            change = log.add(chosen, action)
+            self._renew()
+            return Changed(change, len(ids) - len(chosen))
+
+    def undo(self, number: int | None) -> Change:
+        with self._lock:
+            change = self.log.undo(number)
+            self._renew()
+            return change
+
+    def _read(self) -> Changes:
+        return self.source.log.read() if self.source.log else NO_CHANGES
+
+    def _renew(self) -> None:
+        self.now = self._made(self._read(), self.now.version + 1)
+
+    def _made(self, changes: Changes, version: int) -> Now:
+        decisions, pairs, actions = self.source.decided(changes.first)
+        tables = Tables(decisions, pairs, actions, self.source.policy, changes.actions)
+        return Now(version, changes, tables.prepare())

@@ -1,0 +1,259 @@
+"""Every page of every sort of source answers, says the same as its twin, and leads somewhere."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+from fastapi.testclient import TestClient
+
+import neardup as nd
+from neardup.web.app import make_app
+from neardup.web.guard import Guard
+from neardup.web.parts import review_parts
+from neardup.web.review.part import Review
+from web.review.hostile import BODY, hostile_run
+
+LINK = re.compile(r'<a [^>]*?href="([^"]*)"')
+BAD = ("<script>doc", "<img", 'onerror="', "\u202e", "\u2066", "<b>docs", "<b>no", "<i>", "<u>")
+MOST = 150  # links that are followed in one source
+
+
+def client_of(target: Path | str) -> TestClient:
+    parts = review_parts(str(target))
+    return TestClient(make_app(parts, Guard()), base_url="http://localhost")
+
+
+def run_of(folder: Path, documents: list[dict[str, str]], **settings: object) -> Path:
+    path = folder / "docs.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents))
+    return nd.dedup(str(path), method="shingles", **settings).save(folder / "run")  # type: ignore[arg-type]
+
+
+def alike(count: int) -> list[dict[str, str]]:
+    return [{"id": f"{i}", "text": f"{BODY} {i}"} for i in range(count)]
+
+
+def lost(folder: Path) -> Path:
+    run = run_of(folder, alike(4))
+    (folder / "docs.jsonl").unlink()
+    return run
+
+
+def against(folder: Path) -> Path:
+    (folder / "refs.jsonl").write_text(json.dumps({"id": "old", "text": BODY}) + "\n")
+    return run_of(folder, alike(3), against=[str(folder / "refs.jsonl")])
+
+
+def memory(folder: Path) -> Path:
+    """Documents that were never in a file."""
+    return nd.find(alike(3), method="shingles").save(folder / "run")
+
+
+def index(folder: Path) -> Path:
+    with nd.Index.open(folder / "<i>store.db", method="shingles", texts=True) as made:
+        for one in alike(3):
+            made.add(one)
+        made.remove("0")
+    return folder / "<i>store.db"
+
+
+SOURCES: dict[str, Callable[[Path], Path]] = {
+    "empty": lambda folder: run_of(folder, []),
+    "unlike": lambda folder: run_of(
+        folder, [{"id": "a", "text": "no"}, {"id": "b", "text": "yes"}]
+    ),
+    "lost": lost,
+    "against": against,
+    "memory": memory,
+    "index": index,
+    "components": lambda folder: run_of(folder, alike(5), clusters="components"),
+    "partial": lambda folder: run_of(folder, alike(9), max_pairs=2),
+    "exact": lambda folder: nd.dedup(alike(3), method="exact").save(folder / "run"),
+    "hostile": hostile_run,
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_every_link_leads_somewhere(tmp_path: Path, name: str) -> None:
+    with client_of(SOURCES[name](tmp_path)) as client:
+        wait_for_texts(client)
+        for path, page in crawled(client):
+            assert page.status_code == 200, f"{path}: {page.text}"
+            assert "Internal Server Error" not in page.text
+            assert [bad for bad in BAD if bad in page.text] == [], path
+            twin = client.get(twin_of(path))
+            assert twin.headers["content-type"] == "application/json", path
+            assert isinstance(twin.json(), dict)
+
+
+def wait_for_texts(client: TestClient) -> None:
+    while not client.get("/index.json").json()["reading"]["done"]:
+        pass
+
+
+def crawled(client: TestClient) -> Iterator[tuple[str, object]]:
+    left, seen = ["/"], {"/"}
+    while left and len(seen) < MOST * 4:
+        path = left.pop(0)
+        page = client.get(path, headers={"accept": "text/html"})
+        yield path, page  # type: ignore[misc]
+        for link in map(html.unescape, LINK.findall(page.text)):
+            if link.startswith("/") and link not in seen and len(seen) < MOST:
+                seen.add(link)
+                left.append(link)
+
+
+def twin_of(path: str) -> str:
+    parts = urlsplit(path)
+    return f"{parts.path.rstrip('/') or '/index'}.json?{parts.query}"
+
+
+@pytest.fixture
+def client(run: Path) -> Iterator[TestClient]:
+    with client_of(run) as client:
+        wait_for_texts(client)
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/cluster?number=1000", 404),
+        ("/cluster?number=-1", 422),
+        ("/cluster", 422),
+        ("/pair?a=x&b=y", 404),
+        ("/pair?a=en-harbour-1", 422),
+        ("/pair?a=en-harbour-1&b=en-harbour-2&view=upside-down", 422),
+        ("/document?id=nobody", 404),
+        ("/clusters?kind=burnt", 400),
+        ("/clusters?low=2", 400),
+        ("/pairs?sort=size", 400),
+        ("/pairs?page=0", 422),
+        ("/threshold?at=0.1", 400),
+        ("/threshold?at=7", 422),
+    ],
+)
+def test_what_is_not_there_is_a_sentence(client: TestClient, path: str, status: int) -> None:
+    for accept in ("text/html", "application/json"):
+        answer = client.get(path, headers={"accept": accept})
+        assert answer.status_code == status
+        assert "Traceback" not in answer.text
+
+
+def test_two_documents_that_are_no_pair_can_be_compared(client: TestClient) -> None:
+    page = client.get("/pair?" + urlencode({"a": "en-harbour-1", "b": "es-tren-1"}))
+    assert page.status_code == 200
+    assert "no such pair" in page.text
+
+
+def test_the_set_aside_one_stands_on_the_right(client: TestClient) -> None:
+    for a, b in (("en-harbour-1", "en-harbour-6"), ("en-harbour-6", "en-harbour-1")):
+        data = client.get("/pair.json?" + urlencode({"a": a, "b": b})).json()
+        assert (data["a"], data["b"]) == ("en-harbour-1", "en-harbour-6")
+        assert data["comparison"]["names"] == ["en-harbour-1", "en-harbour-6"]
+        assert data["pair"]["decides"]
+
+
+def test_neighbours_walk_through_the_whole_list(client: TestClient) -> None:
+    listed = client.get("/pairs.json?kind=revision&sort=strongest").json()
+    total, href, walked = listed["page"]["total"], listed["entries"][0]["href"], []
+    while href:
+        data = client.get(href.replace("/pair?", "/pair.json?")).json()
+        assert (data["place"], data["total"]) == (len(walked) + 1, total)
+        walked.append(data["pair"]["score"])
+        href = data["after"]
+    assert len(walked) == total > 3
+    assert walked == sorted(walked, reverse=True)
+
+
+def test_changes_by_hand_are_shown_written_and_taken_back(client: TestClient, run: Path) -> None:
+    before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    answer = client.post("/changes/first", json={"id": "en-harbour-6"})
+    assert answer.status_code == 200
+    cluster = client.get(f"/cluster.json?number={answer.json()['cluster']}").json()
+    assert cluster["cluster"]["kept"] == "en-harbour-6"
+    shown = client.get("/documents.json?action=changed").json()["entries"]
+    assert [(one["id"], one["becomes"], one["chosen"]) for one in shown] == [
+        ("en-harbour-6", "keep", True)
+    ]
+    drop = {"action": "drop", "clusters": [cluster["cluster"]["number"]]}
+    answer = client.post("/changes/act", json=drop).json()
+    assert answer["change"]["count"] == cluster["cluster"]["aside"]
+    every = {"action": "review", "what": "documents", "asked": {"kind": "revision", "low": ""}}
+    answer = client.post("/changes/act", json=every).json()
+    revisions = client.get("/documents.json?kind=revision").json()["page"]["total"]
+    assert answer["change"]["count"] == revisions
+    counts = client.get("/changes.json").json()["counts"]
+    assert sum(counts.values()) == 74
+    for number in (3, 2, 1):
+        assert client.post("/changes/undo", json={}).json()["change"]["number"] == number
+    assert client.get("/documents.json?action=changed").json()["entries"] == []
+    assert client.post("/changes/undo", json={}).status_code == 422
+    after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
+    assert after == before
+
+
+@pytest.mark.parametrize(
+    ("path", "data", "status"),
+    [
+        ("/changes/first", {"id": "nobody"}, 400),
+        ("/changes/first", {}, 422),
+        ("/changes/act", {"action": "burn", "ids": ["en-harbour-2"]}, 400),
+        ("/changes/act", {"action": "drop", "ids": ["en-harbour-1"]}, 400),
+        ("/changes/act", {"action": "drop", "ids": []}, 400),
+        ("/changes/act", {"action": "drop", "clusters": [99999]}, 400),
+        ("/changes/act", {"action": "drop", "what": "documents", "asked": {"evil": 1}}, 400),
+        ("/changes/undo", {"number": 7}, 422),
+    ],
+)
+def test_changes_that_make_no_sense_are_refused(
+    client: TestClient, path: str, data: dict[str, object], status: int
+) -> None:
+    answer = client.post(path, json=data)
+    assert answer.status_code == status, answer.text
+    assert "Hint:" in answer.json()["detail"] or status == 422
+    assert client.get("/changes.json").json()["changes"] == []
+    assert client.get(path).status_code == 405
+
+
+def test_an_index_offers_no_changes(tmp_path: Path) -> None:
+    with client_of(index(tmp_path)) as client:
+        assert client.get("/changes").status_code == 404
+        assert client.post("/changes/first", json={"id": "1"}).status_code == 404
+
+
+def test_a_run_that_nobody_can_read_again_still_shows_its_decisions(tmp_path: Path) -> None:
+    with client_of(lost(tmp_path)) as client:
+        wait_for_texts(client)
+        front = client.get("/")
+        assert "shown without the texts" in front.text
+        pair = client.get("/pair?a=0&b=1").text
+        assert "docs.jsonl" in pair
+        assert "0.9" in pair
+        assert client.get("/document?id=1").status_code == 200
+
+
+def test_other_parts_have_their_say_on_the_front_page(news: Path) -> None:
+    from neardup.web.review.sources import open_source
+
+    card = {"title": "Judge", "text": "<b>20", "href": "/judge", "link": "Begin", "main": True}
+    part = Review(open_source(str(news)), [lambda: card, lambda: None])
+    with TestClient(make_app([part], Guard()), base_url="http://localhost") as client:
+        assert "&lt;b&gt;20" in client.get("/").text
+        assert client.get("/index.json").json()["cards"] == [card]
+
+
+def test_big_clusters_are_bounded(tmp_path: Path) -> None:
+    same = [{"id": f"{i}", "text": BODY} for i in range(3000)]
+    with client_of(run_of(tmp_path, same)) as client:
+        page = client.get("/cluster?number=0")
+        assert "2,940 more are in the table" in page.text
+        assert len(page.content) < 500_000
+        data = client.get("/cluster.json?number=0&page=60").json()
+        assert data["page"] == {"number": 60, "pages": 60, "total": 3000}

@@ -1,0 +1,45 @@
+"""The service inside this process, asked without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+import neardup as nd
+from neardup.web.app import make_app
+from neardup.web.guard import Guard
+from neardup.web.limits import Limits
+from neardup.web.login import Login
+from neardup.web.service.part import STREAM, Service
+
+
+@dataclass
+class Asked:
+    client: TestClient
+    index: nd.Index
+    service: Service
+
+    def post(self, path: str, body: Any) -> Any:
+        return self.client.post(path, json=body)
+
+
+@contextmanager
+def asked(
+    guard: Guard | None = None,
+    *,
+    url: str = "memory:",
+    limits: Limits | None = None,
+    **settings: Any,
+) -> Iterator[Asked]:
+    limits = replace(limits or Limits(), streams=frozenset({STREAM}))
+    guard = replace(guard or Guard(), limits=limits)
+    given = {"method": "shingles", "words": 3, "threshold": 0.7, **settings}
+    service = Service(nd.Index.open(url, **given), limits)
+    parts = [service, *([Login(guard.access)] if guard.access else [])]
+    app = make_app(parts, replace(guard, watch=service.metrics.request))
+    with TestClient(app, base_url="http://localhost", follow_redirects=False) as client:
+        yield Asked(client, service.index, service)

@@ -1,0 +1,65 @@
+"""The service does what its description says, whatever it is sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.request import urlopen
+
+import pytest
+import schemathesis
+from hypothesis import settings
+from schemathesis.checks import negative_data_rejection, positive_data_acceptance
+from schemathesis.config import SchemathesisConfig
+
+import neardup as nd
+from neardup.web.app import make_app
+from neardup.web.guard import Guard
+from neardup.web.limits import Limits
+from neardup.web.service.part import COMPARE, GROUP, STREAM, Service
+from web.service.process import Served, served
+
+NEW = ("--method", "shingles", "--set", "words=3", "--date", "day", "--within", "lang", "--texts")
+# No schema tells whether the settings of a method fit each other. A stream answers a bad line in
+# its place, with a status of its own.
+UNTOLD = {
+    COMPARE: [positive_data_acceptance],
+    GROUP: [positive_data_acceptance],
+    STREAM: [negative_data_rejection],
+}
+LIMITS = Limits(text=20_000, batch=20)
+
+
+def description() -> dict[str, Any]:
+    index = nd.Index.open("memory:", method="shingles", words=3, date="day", within="lang")
+    with index:
+        return make_app([Service(index, LIMITS)], Guard()).openapi()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    store = tmp_path_factory.mktemp("openapi") / "x.db"
+    limits = ("--max-text", str(LIMITS.text), "--max-batch", str(LIMITS.batch))
+    with served(store, *limits, settings=NEW) as made:
+        yield made
+
+
+@schemathesis.serializer("application/x-ndjson")
+def lines(_: object, value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
+
+
+config = SchemathesisConfig.from_dict({"generation": {"mode": "all"}})
+schema = schemathesis.openapi.from_dict(description(), config=config)
+
+
+@schema.parametrize()
+@settings(max_examples=25)
+def test_every_route_is_as_described(case: schemathesis.Case, service: Served) -> None:
+    case.call_and_validate(base_url=service.url, excluded_checks=UNTOLD.get(case.path, []))
+
+
+def test_the_server_describes_itself_so(service: Served) -> None:
+    with urlopen(f"{service.url}/openapi.json") as answer:
+        assert json.load(answer) == description()

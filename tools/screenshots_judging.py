@@ -58,7 +58,8 @@ def main() -> None:
     import neardup as nd
     from browser import started
     from neardup.evaluation.labels import Label
-    from neardup.web.judging.parts import judging_parts
+    from neardup.web.judging.part import Judging
+    from neardup.web.parts import review_parts
     from web.judging_pages import served
 
     with tempfile.TemporaryDirectory() as place:
@@ -66,8 +67,8 @@ def main() -> None:
         shutil.copy(EXAMPLE, "news.jsonl")
         out = Path("out")
         nd.find("news.jsonl", method="simhash", distance=16).save(out)
-        parts = judging_parts(out, lists=lists(Path("lists.jsonl")))
-        desk = parts.judging.desk
+        parts = review_parts(str(out), lists=str(lists(Path("lists.jsonl"))))
+        desk = next(part.desk for part in parts if isinstance(part, Judging))
         sample = desk.draw(20, 5, 0)
         with served(parts) as address, started() as browser:
             page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, base_url=address)

@@ -10,9 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import neardup as nd
+from evaluation.test_sampling import collection
 from neardup.errors import InputError
+from neardup.evaluation.agreement import verdicts
 from neardup.evaluation.labels import Labels, LabelStore
-from neardup.evaluation.list_agreement import disputed_lists, list_agreements
+from neardup.evaluation.list_agreement import disputed_lists, list_agreements, run_agreement
 from neardup.evaluation.result_lists import (
     Listed,
     ResultList,
@@ -133,3 +136,20 @@ def test_what_is_no_list_is_said(tmp_path: Path) -> None:
     broken.write_text("{}\n")
     with pytest.raises(InputError, match="holds no result lists"):
         load_lists(broken)
+
+
+def test_a_run_is_compared_with_the_sets_of_people() -> None:
+    docs = collection()[:9]  # three versions of three documents
+    run = nd.find(docs, method="shingles", threshold=0.3)
+    results = tuple(Listed(doc["id"], doc["text"]) for doc in docs)
+    one, other = ResultList("q", "q", results), made("elsewhere", 3)
+    exact, split = (1, 1, 1, 2, 2, 2, 3, 3, 3), (1, 1, 0, 2, 2, 2, 0, 0, 0)
+    for sets, found, partial, over in ((exact, 3, 0, 0), (split, 1, 1, 1)):
+        labels = both(said(one, sets, "ann"), said(other, (1, 1, 0), "ann"))
+        agreed = run_agreement([one, other], verdicts(labels).settled, run)
+        assert agreed is not None
+        assert agreed["lists"] == 1  # the run has no document of the other list
+        counts = agreed["sets"]
+        assert (counts["agreement"], counts["partial"]) == (found, partial)
+        assert counts["over_identified"] == over
+    assert run_agreement([one], {}, run) is None

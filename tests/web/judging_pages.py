@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import uvicorn
 from playwright.sync_api import Browser, Page
 
 from neardup.web.app import Part, make_app
 from neardup.web.guard import Guard
-from neardup.web.running import address_of, bind
+from web.serving import serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "news.jsonl"
 
@@ -21,26 +19,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "news.jsonl"
 @contextmanager
 def served(parts: Sequence[Part]) -> Iterator[str]:
     """The address, until the block ends."""
-    bound = bind("127.0.0.1", 0)
-    config = uvicorn.Config(make_app(parts, Guard()), log_level="warning", access_log=False)
-    server = uvicorn.Server(config)
-    ready = threading.Event()
-    started = server.startup
-
-    async def startup(sockets: Any = None) -> None:
-        await started(sockets)
-        ready.set()
-
-    server.startup = startup  # type: ignore[method-assign]
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-    thread.start()
-    try:
-        assert ready.wait(30)
-        yield address_of(bound)
-    finally:
-        server.should_exit = True
-        thread.join()
-        bound.close()
+    with serving(make_app(parts, Guard())) as address:
+        yield address
 
 
 @contextmanager
@@ -74,5 +54,6 @@ def visiting(
 
 
 def fits(page: Page) -> bool:
-    """Whether the page needs no sideways scrolling."""
+    """Whether the page needs no sideways scrolling, once its style is there."""
+    page.wait_for_load_state()
     return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))

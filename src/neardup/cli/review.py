@@ -24,6 +24,12 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     help="Another run over the same documents, to be judged together with it; may be repeated.",
 )
 @click.option(
+    "--lists",
+    metavar="FILE",
+    help="Result lists in which sets of duplicates are to be marked, as `neardup label lists` "
+    "takes them.",
+)
+@click.option(
     "--port",
     metavar="N",
     type=click.IntRange(0, 65535),
@@ -38,7 +44,14 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 )
 @click.option("--no-browser", is_flag=True, help="Only say the address; open nothing.")
 @debug_option
-def review(target: str, others: tuple[Path, ...], port: int, host: str, no_browser: bool) -> None:
+def review(
+    target: str,
+    others: tuple[Path, ...],
+    lists: str | None,
+    port: int,
+    host: str,
+    no_browser: bool,
+) -> None:
     """Show RUN, the folder of a finished run, or STORE, an index, as pages in the browser, until
     Ctrl-C.
 
@@ -59,7 +72,7 @@ def review(target: str, others: tuple[Path, ...], port: int, host: str, no_brows
     from neardup.web.guard import Guard
     from neardup.web.parts import review_parts
 
-    app = make_app(review_parts(target, others), Guard())
+    app = make_app(review_parts(target, others, lists), Guard())
     with bind(host, port) as bound:
         address = address_of(bound)
 

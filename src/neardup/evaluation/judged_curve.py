@@ -125,15 +125,27 @@ def _at(cut: float, judged: Sequence[Judged], ordered: np.ndarray) -> AtThreshol
     right = np.array([one.weight for one in above if one.duplicate])
     every = sum(one.weight for one in judged if one.duplicate)
     value = float(right.sum() / weights.sum()) if above else None
-    effective = float(weights.sum() ** 2 / (weights**2).sum()) if above else 0.0
     return AtThreshold(
         cut,
         int(len(ordered) - np.searchsorted(ordered, cut)),
         len(above),
         value,
-        None if value is None else wilson(min(value, 1.0) * effective, effective),
+        None if value is None else _interval(value, weights),
         float(right.sum() / every) if every else None,
     )
+
+
+def _interval(value: float, weights: np.ndarray) -> Interval:
+    """Wilson's at the effective number (Σw)² / Σw²(1 − 1/w), as in ``judging``; a point where all
+    that there is was judged, each pair for itself."""
+    value = min(value, 1.0)  # sums of weights round
+    left = float((weights**2 * (1 - 1 / weights)).sum())
+    if left < 1e-9:
+        return Interval(value, value)
+    effective = float(weights.sum() ** 2) / left
+    found = wilson(value * effective, effective)
+    assert found is not None
+    return found
 
 
 def by_stratum(key: Key, name: str, settled: Mapping[Pair, Label]) -> list[dict[str, Any]]:
@@ -144,7 +156,8 @@ def by_stratum(key: Key, name: str, settled: Mapping[Pair, Label]) -> list[dict[
         decided = _decided(key, stratum, settled)
         labels = [settled.get(key.pairs[item]) for item in stratum.items]
         hits = sum(label is not None and label.label == DUPLICATE for label in labels)
-        interval = wilson(hits, decided)
+        weights = np.full(decided, stratum.pairs / max(decided, 1))
+        interval = _interval(hits / decided, weights) if decided else None
         found.append(
             {
                 "low": stratum.low,

@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 
 from neardup.errors import InputError
-from neardup.evaluation.labels import Labels, LabelStore, read_labels
+from neardup.evaluation.labels import Labels, LabelStore, read_labels, unwritable
 from neardup.evaluation.samples import read_items, read_key
 from neardup.evaluation.sampling import Item, Key, Sample
 
@@ -51,7 +51,7 @@ class JudgedFolder:
 
     @property
     def store(self) -> LabelStore:
-        self.path.mkdir(parents=True, exist_ok=True)
+        self._make()
         return LabelStore(self.labels_path)
 
     def labels(self) -> Labels:
@@ -65,7 +65,7 @@ class JudgedFolder:
         """Their names, those drawn at random before those suggested, the oldest first."""
         try:
             found = [match for name in os.listdir(self.path) if (match := _NAME.fullmatch(name))]
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         ordered = sorted(found, key=lambda match: (match[1], int(match[2])))
         return [Path(match[0]).stem for match in ordered]
@@ -90,14 +90,23 @@ class JudgedFolder:
                 if self.key(name) == sample.key:
                     return name
             number = 1 + max((int(name.rpartition("-")[2]) for name in there), default=0)
-            self.path.mkdir(parents=True, exist_ok=True)
-            sample.save(self.path / f"{kind}-{number}.jsonl")
+            self._make()
+            try:
+                sample.save(self.path / f"{kind}-{number}.jsonl")
+            except OSError as error:
+                raise unwritable(self.path, error) from error
             return f"{kind}-{number}"
+
+    def _make(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
 
 
 def _state(path: Path) -> tuple[int, int]:
     try:
         found = path.stat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return (0, -1)
     return found.st_mtime_ns, found.st_size

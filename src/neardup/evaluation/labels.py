@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.errors import InputError, SettingsError
+from neardup.evaluation.appending import append, lock, sync_folder
 from neardup.schema import KINDS
 
 DUPLICATE, NOT, UNDECIDED = "duplicate", "not", "undecided"
@@ -121,6 +122,10 @@ def read_labels(path: Path) -> Labels:
         data = path.read_bytes()
     except FileNotFoundError:
         return Labels({})
+    except OSError as error:
+        raise InputError(
+            f"Cannot read {path}: {error.strerror}.", hint="it should be a file of labels."
+        ) from error
     whole, tail = _cut(data)
     current: dict[tuple[Pair, str], Label] = {}
     for number, line in enumerate(whole.splitlines(), 1):
@@ -188,12 +193,12 @@ class LabelStore:
                     continue
                 rows += json.dumps(label.row(), ensure_ascii=False).encode() + b"\n"
                 if not together:
-                    _write(file, rows)
+                    append(file, rows)
                     rows = b""
                 _apply(current, label)
                 added += 1
             if rows:
-                _write(file, rows)
+                append(file, rows)
         return added
 
     def undo(
@@ -217,15 +222,20 @@ class LabelStore:
     @contextmanager
     def _locked(self) -> Iterator[int]:
         new = not self.path.exists()
-        file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
         try:
-            _lock(file)
+            file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        try:
+            lock(file)
             self._repair(file)
             yield file
+        except OSError as error:
+            raise unwritable(self.path, error) from error
         finally:
             os.close(file)
             if new:
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
 
     def _repair(self, file: int) -> None:
         """What is cut off is first safe elsewhere; dying in between only writes it there twice."""
@@ -235,37 +245,18 @@ class LabelStore:
             torn = self.path.with_name(self.path.name + TORN)
             aside = os.open(torn, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             try:
-                _write(aside, tail + b"\n")
+                append(aside, tail + b"\n")
             finally:
                 os.close(aside)
             os.ftruncate(file, len(whole))
             os.fsync(file)
             self.set_aside = tail.decode("utf-8", "replace")
         elif data and not data.endswith(b"\n"):
-            _write(file, b"\n")
+            append(file, b"\n")
 
 
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
-    os.fsync(file)
-
-
-def _lock(file: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows: one writer at a time is up to the user
-        return
-    fcntl.flock(file, fcntl.LOCK_EX)
-
-
-def _sync_folder(folder: Path) -> None:
-    """A new file is there after a power cut only when its folder is on the disk too."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows opens no folders
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"Cannot write to {path}: {error.strerror}. What was acknowledged before is safe.",
+        hint="is there room on the disk, and may you write there?",
+    )

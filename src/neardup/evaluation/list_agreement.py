@@ -1,17 +1,25 @@
-"""How assessors of result lists agree: kappa over the pairs, and sets that are exactly the same."""
+"""How assessors of result lists agree: kappa over the pairs, and sets that are exactly the same.
+
+A run is compared with the sets that they settled on in the same way (Conrad et al., Table 8): of a
+list its sets are the documents that its pairs join.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.evaluation.agreement import agreements, verdicts
-from neardup.evaluation.labels import Labels
+from neardup.evaluation.judged_curve import found_by
+from neardup.evaluation.labels import DUPLICATE, Label, Labels, Pair
 from neardup.evaluation.papers.set_agreement import set_agreement
-from neardup.evaluation.result_lists import ResultList
+from neardup.evaluation.result_lists import ResultList, numbered
+from neardup.outputs.result import Result
 
 
 def list_agreements(lists: Sequence[ResultList], labels: Labels) -> list[dict[str, Any]]:
@@ -57,3 +65,23 @@ def disputed_lists(lists: Sequence[ResultList], labels: Labels) -> list[ResultLi
     """Those with a pair on which assessors differ."""
     disputed = set(verdicts(labels).disputed)
     return [one for one in lists if not disputed.isdisjoint(one.pairs)]
+
+
+def run_agreement(
+    lists: Sequence[ResultList], settled: Mapping[Pair, Label], result: Result
+) -> dict[str, Any] | None:
+    """On the lists that are settled as a whole and whose documents the run has; None for none."""
+    known = [one for one in lists if all(pair in settled for pair in one.pairs)]
+    ids = pa.array([one.id for each in known for one in each.results], pa.large_string())
+    there = set(ids.filter(pc.is_in(ids, result.decisions["id"])).to_pylist())
+    judged = [one for one in known if all(each.id in there for each in one.results)]
+    if not judged:
+        return None
+    found = found_by(result, [pair for one in judged for pair in one.pairs])
+    gold = [_sets(one, [settled[pair].label == DUPLICATE for pair in one.pairs]) for one in judged]
+    made = [_sets(one, [pair in found for pair in one.pairs]) for one in judged]
+    return {"lists": len(judged), "sets": set_agreement(_joined(gold), _joined(made)).data()}
+
+
+def _sets(one: ResultList, same: Sequence[bool]) -> tuple[int, ...]:
+    return numbered(len(one.results), same)

@@ -50,6 +50,8 @@ class Pages:
         @functools.wraps(data)
         def twin(*arguments: Any, **named: Any) -> Response:
             made = data(*arguments, **named)
+            if isinstance(made, RedirectResponse):
+                return _to_twin(made)
             return made if isinstance(made, Response) else JSONResponse(_plain(made))
 
         given: dict[str, Any] = {"include_in_schema": False, "response_model": None}
@@ -69,6 +71,12 @@ class Pages:
         @app.get("/", include_in_schema=False)
         def front() -> RedirectResponse:
             return RedirectResponse(first)
+
+
+def _to_twin(made: RedirectResponse) -> RedirectResponse:
+    """Where a page leads to another one, its twin leads to the twin of that."""
+    path, question, query = made.headers["location"].partition("?")
+    return RedirectResponse(f"{path.rstrip('/')}{JSON}{question}{query}", made.status_code)
 
 
 def wants_page(request: Request) -> bool:

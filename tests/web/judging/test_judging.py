@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +40,8 @@ def begin(client: TestClient, who: str = "ann", **fields: Any) -> str:
 
 
 def pair(client: TestClient, sample: str, who: str, **more: str) -> dict[str, Any] | None:
-    given = {"sample": sample, "assessor": who, **more}
+    """None where nothing is left."""
+    given = {"sample": sample, "assessor": f" {who} ", **more}
     answer = client.get("/judge/pair.json", params=given, follow_redirects=False)
     return answer.json() if answer.status_code == 200 else None
 
@@ -69,6 +71,10 @@ def test_a_new_user_sees_precision_with_its_interval(client: TestClient) -> None
     low, high = one["precision"]["interval"]
     assert 0.5 < low < one["precision"]["value"] < high <= 1
     assert found["left"] == 0
+    # The twin of a pair leads to the twin of the result when nothing is left.
+    assert (
+        client.get("/judge/pair.json", params={"sample": sample, "assessor": "ann"}).json() == found
+    )
     page = client.get("/judge/result", params={"sample": sample, "assessor": "ann"}).text
     assert f"{one['precision']['value']:.2f}" in page
     assert one["sentence"] in page.replace("&#39;", "'")
@@ -204,7 +210,31 @@ def test_the_command_line_reads_what_was_judged(client: TestClient, run_folder: 
     counts = evaluated["settings"][0]["cuts"][0]["all"]
     assert (counts["tp"] + counts["fn"], counts["fp"]) == (40, 20)
     model = str(run_folder.parent / "m.model")
-    run("train", labels, "--documents", str(EXAMPLE), "-o", model, "--model", "linear", "--quiet")
+    run(
+        "train",
+        labels,
+        "--documents",
+        str(EXAMPLE),
+        "-o",
+        model,
+        "--model",
+        "linear",
+        "--measures",
+        "all",
+    )
+    front = client.get("/judge.json").json()
+    assert front["missing_to_train"] is None
+    assert front["train"].startswith(f"neardup train {labels} --documents {EXAMPLE} -o")
+    # With so many labels a model says which pairs would teach most.
+    suggested = begin(client, what="suggest", suggested=5)
+    new, known = (_pairs(folder / f"{name}.jsonl") for name in (suggested, sample))
+    assert len(new) == 5
+    assert not new & known
+
+
+def _pairs(path: Path) -> set[tuple[str, ...]]:
+    rows = [json.loads(line) for line in path.read_text("utf-8").strip().split("\n")]
+    return {tuple(sorted((row["a"], row["b"]))) for row in rows}
 
 
 def test_export_and_import_are_each_others_way_back(
@@ -345,3 +375,31 @@ def test_the_card_of_the_front_page_invites_and_then_tells(run_folder: Path) -> 
     sample = begin(client)
     judge_all(client, sample, "ann", lambda _: "duplicate")
     assert "of the 88 pairs" in parts.judging.card()["text"]
+
+
+def test_a_disk_that_takes_nothing_is_said_and_nothing_is_acknowledged(
+    client: TestClient, run_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sample = begin(client)
+    say(client, sample, "ann", "duplicate")
+    before = pair(client, sample, "ann")
+    assert before is not None
+
+    def full(_file: int, _data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("neardup.evaluation.appending.os.write", full)
+    fields = {"sample": sample, "assessor": "ann", "item": before["item"], "label": "not"}
+    answer = client.post("/judge/label", json=fields)
+    monkeypatch.undo()
+    assert answer.status_code == 422
+    assert "No space left on device" in answer.json()["detail"]
+    assert pair(client, sample, "ann") == before
+    assert len(read_labels(run_folder / "judging" / "labels.jsonl")) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_said(client: TestClient, run_folder: Path) -> None:
+    (run_folder / "judging").write_text("in the way")
+    answer = client.post("/judge/begin", json={"assessor": "ann"})
+    assert answer.status_code == 422
+    assert "Not a directory" in answer.json()["detail"]

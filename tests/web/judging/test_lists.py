@@ -15,6 +15,7 @@ from neardup.evaluation.labels import read_labels
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.judging.parts import judging_parts
+from web.judging_pages import EXAMPLE
 
 Sets = tuple[int, ...]
 
@@ -119,6 +120,7 @@ def test_lists_on_which_assessors_differ_go_to_an_arbiter(client: TestClient) ->
     assert (agreed["lists"], agreed["equal_lists"], front["disputed"]) == (3, 2, 1)
     assert (agreed["sets"]["agreement"], agreed["sets"]["partial"]) == (1, 1)
     assert 0 < agreed["kappa"] < 1
+    assert front["runs"] == {}  # the run has none of these documents
     assert "1 disputed lists" in client.get("/judge/lists").text
     assert mark(client, "cy", ANN, role="arbiter") == ["pier"]
     assert client.get("/judge/lists.json").json()["disputed"] == 0
@@ -160,3 +162,26 @@ def test_without_lists_the_page_says_how_to_add_some(run_folder: Path) -> None:
     bare = TestClient(app, base_url="http://localhost")
     assert "neardup label lists RUN FILE" in bare.get("/judge/lists").text
     assert "Result lists" not in bare.get("/judge").text
+
+
+def test_a_run_that_is_not_there_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "lists.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows()))
+    done = CliRunner().invoke(main, ["label", "lists", str(tmp_path / "none"), str(file)])
+    assert done.exit_code == 1
+    assert "name the folder of a run" in done.stderr
+
+
+def test_the_run_stands_beside_the_sets_of_people(run_folder: Path, tmp_path: Path) -> None:
+    documents = [json.loads(line) for line in EXAMPLE.read_text("utf-8").splitlines()][:12]
+    file = tmp_path / "lists.jsonl"
+    file.write_text("".join(json.dumps({**doc, "query": "q"}) + "\n" for doc in documents))
+    app = make_app(judging_parts(run_folder, lists=file), Guard())
+    client = TestClient(app, base_url="http://localhost")
+    names = [doc["id"].rpartition("-")[0] for doc in documents]
+    sets = tuple(1 + list(dict.fromkeys(names)).index(name) for name in names)
+    assert mark(client, "ann", {"q": sets}) == ["q"]
+    agreed = client.get("/judge/lists.json").json()["runs"]["out"]
+    assert agreed["lists"] == 1
+    assert agreed["sets"]["gold_sets"] == sum(names.count(name) > 1 for name in set(names))
+    assert "The run beside these sets" in client.get("/judge/lists").text

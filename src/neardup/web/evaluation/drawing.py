@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from neardup.outputs.html.safe import Html, html
 
 LEFT, RIGHT = 9.0, 97.0  # percent
-TOP, HEIGHT, FOOT = 26, 200, 56  # pixels
+TOP, HEIGHT = 26, 200  # pixels
 LEGEND = (0, 52, 74)  # percent of the width at which names of lines stand
 TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -47,7 +47,7 @@ def line_chart(
         inner += f'<line class="cut" x1="{x:.2f}" x2="{x:.2f}" y1="0" y2="100"{FIXED}/>'
     ticks = "".join(_x_tick(across(x), said) for x, said in x_ticks)
     return Html(
-        _opened(title)
+        _opened(title, 40)
         + _y_axis()
         + f'<svg x="{LEFT}%" y="{TOP}" width="{RIGHT - LEFT}%" height="{HEIGHT}" '
         f'viewBox="0 0 100 100" preserveAspectRatio="none">{inner}</svg>'
@@ -69,16 +69,16 @@ class Bar:
 def bar_chart(title: str, bars: Sequence[Bar], *, x_label: str) -> Html:
     step = (RIGHT - LEFT) / max(len(bars), 1)
     drawn = "".join(_bar(LEFT + step * i, step, one) for i, one in enumerate(bars))
-    return Html(_opened(title) + _y_axis() + drawn + _x_label(x_label, 50) + "</svg>")
+    return Html(_opened(title, 56) + _y_axis() + drawn + _x_label(x_label, 50) + "</svg>")
 
 
 FIXED = ' vector-effect="non-scaling-stroke"'
 
 
-def _opened(title: str) -> str:
+def _opened(title: str, foot: int) -> str:
     return (
         f'<svg class="chart" role="img" aria-label="{html(title)}" width="100%" '
-        f'height="{TOP + HEIGHT + FOOT}"><title>{html(title)}</title>'
+        f'height="{TOP + HEIGHT + foot}"><title>{html(title)}</title>'
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,10 +50,11 @@ def thresholds(points: Rows, own: float, name: str) -> Html | None:
 def learning(points: Sequence[Sequence[float]]) -> Html | None:
     if len(points) < 2:
         return None
-    made = [(float(labels), f1) for labels, f1 in points]
+    made = [(math.log2(labels), f1) for labels, f1 in points]  # sizes double
+    ticks = [(x, f"{labels:,.0f}") for (x, _), (labels, _) in zip(made, points, strict=True)]
     return line_chart(
         "F1 on documents that were not trained on, against the number of labels",
-        [Series("f1", "F1", made)],
+        [Series("precision", "F1", made)],
         x_label="labels",
-        x_ticks=[(x, f"{x:.0f}") for x, _ in made],
+        x_ticks=ticks,
     )

@@ -34,7 +34,7 @@ class Front:
         folder = self.desk.folder
         labels = folder.labels()
         samples = [self._sample(name, labels) for name in folder.samples()]
-        labelled = labelled_of(folder)
+        missing = missing_labels(labelled_of(folder))
         return {
             "run": self.desk.name,
             "runs": list(self.desk.runs),
@@ -46,8 +46,8 @@ class Front:
             "lists": folder.lists_path.exists(),
             "file": str(folder.labels_path),
             "torn": labels.torn,
-            "missing_to_train": missing_labels(labelled),
-            "train": train_command(self.desk),
+            "missing_to_train": missing,
+            "train": None if missing else train_command(self.desk),
         }
 
     def _sample(self, name: str, labels: Labels) -> Data:

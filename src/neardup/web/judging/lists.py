@@ -9,8 +9,9 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import RedirectResponse, Response
 
+from neardup.evaluation.agreement import verdicts
 from neardup.evaluation.labels import Labels
-from neardup.evaluation.list_agreement import disputed_lists, list_agreements
+from neardup.evaluation.list_agreement import disputed_lists, list_agreements, run_agreement
 from neardup.evaluation.result_lists import NONE, ResultList, load_lists
 from neardup.evaluation.turns import ARBITER, ASSESSOR, check_assessor, free_name
 from neardup.outputs.html.safe import shortened
@@ -50,7 +51,19 @@ class Lists:
             "assessors": _progress(lists, labels),
             "disputed": len(disputed_lists(lists, labels)),
             "agreements": list_agreements(lists, labels),
+            "runs": self._runs(lists, labels),
         }
+
+    def _runs(self, lists: Sequence[ResultList], labels: Labels) -> dict[str, Any]:
+        """How each run agrees with what people settled on, where they did."""
+        settled = verdicts(labels.among({pair for one in lists for pair in one.pairs})).settled
+        if not settled:
+            return {}
+        found = {
+            name: run_agreement(lists, settled, result)
+            for name, result in self.desk.results().items()
+        }
+        return {name: one for name, one in found.items() if one}
 
     def begin(self, posted: PostedFields) -> Response:
         """Those who have judged no list yet practise first."""
@@ -64,6 +77,7 @@ class Lists:
 
     def practice(self, assessor: str, sets: str = "", number: int = 1) -> Data:
         """``sets`` are what was marked; then the page says what is known of the list."""
+        assessor = assessor.strip()
         check_assessor(self.desk.folder.labels(), assessor, ASSESSOR)
         lists = self._lists(practice=True)
         if not 1 <= number <= len(lists):
@@ -82,7 +96,7 @@ class Lists:
         }
 
     def one(self, assessor: str, role: str = ASSESSOR, name: str | None = None) -> Data | Response:
-        labels = self.desk.folder.labels()
+        labels, assessor = self.desk.folder.labels(), assessor.strip()
         check_assessor(labels, assessor, role)
         lists = self._turn(labels, assessor, role)
         done = [one for one in lists if one.sets_of(labels, assessor)]

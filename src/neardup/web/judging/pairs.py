@@ -13,7 +13,7 @@ from neardup.evaluation.labels import LABELS, Label
 from neardup.evaluation.sampling import Item
 from neardup.evaluation.turns import ARBITER, ASSESSOR, Turn, check_assessor, turn_of
 from neardup.outputs.html.safe import Html
-from neardup.outputs.sidebyside.html import CSS, fragment
+from neardup.outputs.sidebyside.html import fragment
 from neardup.schema import KINDS
 from neardup.text.alignment import align
 from neardup.web.judging.desk import Desk
@@ -32,7 +32,6 @@ class Pairs:
 
     def add(self, router: APIRouter, pages: Pages) -> None:
         pages.add(router, "/judge/pair", "judging/pair.html", self.pair)
-        router.add_api_route("/judge/pair.css", _style, include_in_schema=False)
         router.add_api_route("/judge/label", self.label, methods=["POST"], include_in_schema=False)
         router.add_api_route("/judge/undo", self.undo, methods=["POST"], include_in_schema=False)
 
@@ -44,6 +43,7 @@ class Pairs:
         item: str | None = None,
         view: str = ALIGNED,
     ) -> Data | Response:
+        assessor = assessor.strip()
         turn = self._turn(sample, assessor, role)
         shown = _item(turn, item) if item else turn.next
         if shown is None:
@@ -110,10 +110,6 @@ class Pairs:
         return label.pair in verdicts(self.desk.folder.labels()).disputed
 
 
-def _style() -> Response:
-    return Response(CSS, media_type="text/css")
-
-
 def _named(posted: Posted) -> tuple[str, str, str]:
     return posted.get("sample"), posted.get("assessor"), posted.get("role", ASSESSOR)
 
@@ -134,10 +130,9 @@ def _item(turn: Turn, name: str) -> Item:
 
 
 def _texts(item: Item, view: str) -> Data:
-    if view == PLAIN:
-        both = (item.text_a, item.text_b)
-        cut = [text[:MOST_TEXT] for text in both]
-        more = [len(text) - len(short) for text, short in zip(both, cut, strict=True)]
-        return {"texts": cut, "left_out": more, "aligned": None}
-    aligned = fragment(item.text_a, item.text_b, align(item.text_a, item.text_b), names=NAMES)
-    return {"texts": None, "left_out": [0, 0], "aligned": Html(aligned)}
+    """Both texts as they are, and aligned where that is looked at."""
+    both = (item.text_a, item.text_b)
+    cut = [text[:MOST_TEXT] for text in both]
+    more = [len(text) - len(short) for text, short in zip(both, cut, strict=True)]
+    aligned = None if view == PLAIN else Html(fragment(*both, align(*both), names=NAMES))
+    return {"texts": cut, "left_out": more, "aligned": aligned}

@@ -18,7 +18,7 @@ class JudgingParts(NamedTuple):
 
 
 def judging_parts(
-    target: Path, *, others: Sequence[Path] = (), lists: Path | None = None
+    target: Path, *, others: Sequence[Path] = (), lists: str | Path | None = None
 ) -> JudgingParts:
     """``others`` are runs whose pairs are mixed into the samples; ``lists`` a file of result lists
     that is added to those that are there."""

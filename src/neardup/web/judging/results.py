@@ -31,12 +31,13 @@ class Results:
         pages.add(router, "/judge/result", "judging/result.html", self.result)
 
     def result(self, sample: str, assessor: str = "") -> Data:
-        folder = self.desk.folder
+        folder, assessor = self.desk.folder, assessor.strip()
         key, items = self.desk.key(sample), folder.items(sample)
         pairs = set(key.pairs.values())
         labels = folder.labels().among(pairs)
         word = verdicts(labels)
         turn = turn_of(items, labels, assessor) if assessor else None
+        missing = missing_labels(labelled_of(folder))
         return {
             "sample": sample,
             "assessor": assessor,
@@ -53,8 +54,8 @@ class Results:
             "judged": _judged(items, labels, assessor),
             "file": str(folder.sample(sample)),
             "labels_file": str(folder.labels_path),
-            "missing_to_train": missing_labels(labelled_of(folder)),
-            "train": train_command(self.desk),
+            "missing_to_train": missing,
+            "train": None if missing else train_command(self.desk),
         }
 
 

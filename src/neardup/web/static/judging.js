@@ -8,7 +8,11 @@ const NAME = "neardup.assessor";
 function remember(field) {
   const known = localStorage.getItem(NAME);
   if (known && "proposed" in field.dataset) field.value = known;
-  field.form.addEventListener("submit", () => localStorage.setItem(NAME, field.value));
+  field.form.addEventListener("submit", (event) => {
+    localStorage.setItem(NAME, field.value);
+    const slow = event.submitter?.value === "suggest";
+    say(slow ? "All documents are read to choose pairs; this may take a while." : "Being prepared …");
+  });
 }
 
 function told(seconds) {

@@ -71,6 +71,7 @@ def main() -> None:
         begin = time.perf_counter()
         review.state.put_first(first_copy(address))
         print(f"\nanother representative: {time.perf_counter() - begin:.2f} s")
+        review.state.undo(None)
 
 
 def parse() -> argparse.Namespace:

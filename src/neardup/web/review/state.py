@@ -21,7 +21,7 @@ from neardup.schema import Array
 from neardup.web.review.cuts import Cuts
 from neardup.web.review.facts import Facts
 from neardup.web.review.filters import Filter
-from neardup.web.review.labelled import Labelled
+from neardup.web.review.labelled import Judged, Labelled
 from neardup.web.review.orders import Orders, Page, page_of
 from neardup.web.review.sources import Source
 from neardup.web.review.tables import Tables
@@ -53,7 +53,7 @@ class State:
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
-        self._facts: tuple[Hashable, Facts | None] = (None, None)
+        self._facts: tuple[Hashable, Facts] | None = None
         self.now = self._made(self._read(), 0)
         self.texts = Texts(self.source, len(self.now.tables.decisions))
         self.labelled = Labelled(self.source.judging)
@@ -66,6 +66,11 @@ class State:
         if size is not None and size <= READ_AT_ONCE:
             self.texts.begin()
         self.cuts.begin()
+        self._warm()
+
+    def _warm(self) -> None:
+        """What every list needs, before the first one is asked for."""
+        _ = self.facts().document_label
 
     def close(self) -> None:
         self.cuts.close()
@@ -79,12 +84,17 @@ class State:
     def facts(self) -> Facts:
         """One object as long as nothing has changed: what it has counted stays counted."""
         with self._lock:
-            version, (known, facts) = self.version(), self._facts
-            if facts is None or known != version:
-                now, states = self.now, self.labelled.states()
-                facts = Facts(now.tables, self.texts, states, now.changes.first)
-                self._facts = version, facts
-            return facts
+            version = self.version()
+            if self._facts is None or self._facts[0] != version:
+                self._facts = version, Facts(self._judged(), self.texts, self.now.changes.first)
+            return self._facts[1]
+
+    def _judged(self) -> Judged:
+        states, tables = self.labelled.states(), self.now.tables
+        before = self._facts[1].judged if self._facts else None
+        if before and before.states is states and before.tables is tables:
+            return before
+        return Judged(tables, states)
 
     def version(self) -> Hashable:
         return self.now.version, self.texts.version, self.labelled.version

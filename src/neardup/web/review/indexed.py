@@ -41,7 +41,9 @@ class IndexSource:
             store.close()
         self._texts = {row.id: row.text for row, _ in self._rows if row.text is not None}
         self._method = _method(description)
-        self.judging: Path | None = Path(f"{url}.judging") if "://" not in url else None
+        self.judging: Path | None = (
+            Path(f"{url.removeprefix('sqlite:')}.judging") if "://" not in url else None
+        )
         self.about = About(
             what="index",
             name=url,

@@ -139,6 +139,7 @@ def test_changed_and_lost_inputs_are_not_shown_as_if_they_were_the_same(tmp_path
     state.texts.wait()
     assert state.texts.search("number 0", state.tables.ids).tolist() == [True, False, False, False]
     assert state.texts.search("else", state.tables.ids).tolist() == [False] * 4
+    assert state.texts.of(["0", "1"], [0, 1]) == {"0": lines[0]["text"]}
     state.close()
     docs.unlink()
     state = State(open_source(str(run)))
@@ -166,6 +167,7 @@ def test_an_index_is_reviewed_like_a_run(tmp_path: Path, texts: bool) -> None:
     assert tables.pair_decides.all()
     found = state.texts.search("more", tables.ids).tolist()
     assert found == [False, texts, False, False]
+    assert state.texts.of(["a"], [0]) == ({"a": words} if texts else {})
     assert (state.texts.progress.fault is None) == texts
     assert state.texts.dates is not None
     with pytest.raises(NeardupError, match="order of arrival"):

@@ -44,6 +44,7 @@ class Now:
     version: int
     changes: Changes
     tables: Tables
+    stamp: tuple[int, int]  # of the file of changes
 
 
 @dataclass
@@ -54,7 +55,7 @@ class State:
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
         self._facts: tuple[Hashable, Facts] | None = None
-        self.now = self._made(self._read(), 0)
+        self.now = self._made(0)
         self.texts = Texts(self.source, len(self.now.tables.decisions))
         self.labelled = Labelled(self.source.judging)
         self.cuts = Cuts(self.source)
@@ -84,6 +85,7 @@ class State:
     def facts(self) -> Facts:
         """One object as long as nothing has changed: what it has counted stays counted."""
         with self._lock:
+            self.current()
             version = self.version()
             if self._facts is None or self._facts[0] != version:
                 self._facts = version, Facts(self._judged(), self.texts, self.now.changes.first)
@@ -117,6 +119,12 @@ class State:
                 hint="`neardup index remove` and `neardup index add` change it.",
             )
         return self.source.log
+
+    @property
+    def undoable(self) -> int | None:
+        """The number of the last change that counts."""
+        counting = self.now.changes.counting
+        return counting[-1].number if counting else None
 
     def put_first(self, id: str) -> Change:
         """The document is kept, and the rule decides anew who is set aside for whom."""
@@ -157,13 +165,20 @@ class State:
             self._renew()
             return change
 
-    def _read(self) -> Changes:
-        return self.source.log.read() if self.source.log else NO_CHANGES
+    def current(self) -> Now:
+        """With what another process changed meanwhile."""
+        with self._lock:
+            if self.source.log and self.source.log.stamp != self.now.stamp:
+                self._renew()
+            return self.now
 
     def _renew(self) -> None:
-        self.now = self._made(self._read(), self.now.version + 1)
+        self.now = self._made(self.now.version + 1)
 
-    def _made(self, changes: Changes, version: int) -> Now:
+    def _made(self, version: int) -> Now:
+        log = self.source.log
+        stamp = log.stamp if log else (0, 0)  # before it is read: what comes then is seen next time
+        changes = log.read() if log else NO_CHANGES
         decisions, pairs, actions = self.source.decided(changes.first)
         tables = Tables(decisions, pairs, actions, self.source.policy, changes.actions)
-        return Now(version, changes, tables.prepare())
+        return Now(version, changes, tables.prepare(), stamp)

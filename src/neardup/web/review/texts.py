@@ -111,7 +111,7 @@ class Texts:
 
     def _elsewhere(self, ids: Iterable[str]) -> dict[str, str]:
         wanted = list(ids)
-        if not wanted or (self._progress.done and self._source.about.what == "index"):
+        if not wanted:
             return {}
         try:
             return self._source.texts(wanted)
@@ -172,6 +172,8 @@ class Texts:
     def _store(self, number: int, rows: Array, texts: pa.Array) -> None:
         """Through the disk: what is mapped may leave the memory again."""
         assert self._folder
+        there = texts.is_valid()
+        rows, texts = rows[np.asarray(there)], texts.filter(there)
         path = Path(self._folder.name) / f"{number}.arrow"
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SCHEMA) as writer:
             writer.write_batch(pa.record_batch([texts], schema=SCHEMA))

@@ -64,7 +64,7 @@ class Facts:
     def source_names(self) -> list[str]:
         """Those that some document has."""
         codes, names = self.source
-        return sorted({names[code] for code in np.unique(codes).tolist() if code >= 0})
+        return sorted({names[code] for code in np.unique(codes).tolist() if code >= 0} - {""})
 
     def dated(self, since: str, until: str) -> Array:
         """A day means all of it: the times of a last day begin with it."""

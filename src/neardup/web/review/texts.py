@@ -121,7 +121,7 @@ class Texts:
     def search(self, q: str, ids: pa.Array) -> Array:
         """Which documents have every term of ``q`` in their id or their text."""
         found = np.ones(self._count, np.bool_)
-        for term in terms(q):
+        for term in sorted(terms(q), key=len, reverse=True):  # long ones are rare
             found &= np.asarray(pc.fill_null(_has(ids, term), False)) | self._with(term, found)
         return found
 
@@ -130,7 +130,10 @@ class Texts:
 
         def look(batch: tuple[Array, pa.Array]) -> None:
             rows, texts = batch
-            if among[rows].any():
+            left = np.flatnonzero(among[rows])
+            if len(left) * 3 < len(rows):  # a copy of a few is cheaper than a look at all
+                rows, texts = rows[left], texts.take(pa.array(left))
+            if len(rows):
                 made[rows[np.asarray(_has(texts, term))]] = True
 
         with ThreadPoolExecutor(WORKERS) as pool:

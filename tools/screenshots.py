@@ -61,8 +61,8 @@ PAGES = {
     "review-cluster": Picture("/cluster?number=0", height=800, dark=True),
     "review-threshold": Picture("/threshold", height=900, before=move_slider),
     "review-documents": Picture("/documents?q=harbour&sort=weakest"),
-    "review-changes": Picture("/changes", height=620),
-    "review-telephone": Picture("/clusters?kind=revision", width=400, height=800),
+    "review-changes": Picture("/changes", height=740),
+    "review-telephone": Picture("/clusters?kind=revision", width=400, height=1250),
 }
 
 

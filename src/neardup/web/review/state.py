@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,8 @@ from neardup.web.review.tables import Tables
 from neardup.web.review.texts import Texts
 
 READ_AT_ONCE = 1 << 30  # bytes of inputs: beyond, texts are read when somebody searches
+PACKED = 4  # times as large, for what is compressed
+MANY = 200_000  # documents, where nobody knows how large they are
 
 
 class Changed(NamedTuple):
@@ -61,13 +64,24 @@ class State:
         self.cuts = Cuts(self.source)
 
     def open(self) -> None:
-        result = self.source.result
-        collection = result.collection_if_there() if result else None
-        size = collection.plain_size() if collection else 0
-        if size is not None and size <= READ_AT_ONCE:
+        if self._small():
             self.texts.begin()
         self.cuts.begin()
         self._warm()
+
+    def _small(self) -> bool:
+        """Whether the documents are few enough to be read before anybody searches them."""
+        result = self.source.result
+        collection = result.collection_if_there() if result else None
+        if collection is None:
+            return True  # of an index, or there is nothing to read
+        size = collection.plain_size()
+        if size is not None:
+            return size <= READ_AT_ONCE
+        files = [path for path in collection.paths if isinstance(path, Path) and path.is_file()]
+        packed = sum(file.stat().st_size for file in files)
+        local = all(isinstance(path, Path) for path in collection.paths)
+        return local and PACKED * packed <= READ_AT_ONCE and len(self.tables.decisions) <= MANY
 
     def _warm(self) -> None:
         """What every list needs, before the first one is asked for."""

@@ -62,7 +62,7 @@ PAGES = {
     "review-threshold": Picture("/threshold", height=900, before=move_slider),
     "review-documents": Picture("/documents?q=harbour&sort=weakest"),
     "review-changes": Picture("/changes", height=740),
-    "review-telephone": Picture("/clusters?kind=revision", width=400, height=1250),
+    "review-telephone": Picture("/clusters", width=400, height=900),
 }
 
 

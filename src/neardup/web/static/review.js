@@ -6,14 +6,18 @@ const id = (value) => decodeURIComponent(value);
 /** Shows the page as it is after a change; what was said stays readable on it. */
 function renew(said, address = location.href) {
   sessionStorage.setItem("said", said);
-  location.assign(address);
-  if (address === location.href) location.reload();
+  if (new URL(address, location.href).href === location.href) location.reload();
+  else location.assign(address);
 }
 
 const said = sessionStorage.getItem("said");
 if (said) {
   sessionStorage.removeItem("said");
   say(said);
+}
+
+if (matchMedia("(max-width: 45rem)").matches) {
+  for (const more of document.querySelectorAll(".more:not([data-used])")) more.open = false;
 }
 
 for (const button of document.querySelectorAll("[data-first]")) {

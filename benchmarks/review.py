@@ -1,27 +1,34 @@
 """`python -m benchmarks.review [--clusters N] [--words N]`: pages of the review of a large run.
 
 Makes a collection of N texts with two edited copies each, runs `neardup dedup --method shingles` on
-it, serves its review on a port of this machine and asks for pages, each list for the first time and
-then its next page. Times are of whole answers over loopback, page and data. The collection is kept
-in the working folder of the benchmarks.
+it, serves its review on a port of this machine and asks for pages. Times are of whole answers over
+loopback, of lists the median of five. The collection is kept in the working folder of the
+benchmarks. It needs the tests on the path: `PYTHONPATH=tests`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import statistics
 import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from urllib.parse import urlencode
 
 import numpy as np
 
 from benchmarks.__main__ import machine
 from benchmarks.corpus import WORK
+from neardup.web.app import make_app
+from neardup.web.guard import Guard
+from neardup.web.review.orders import Orders
+from neardup.web.review.part import Review
+from neardup.web.review.sources import open_source
+from web.serving import serving
 
+RUNS = 5
 LISTS = {
     "clusters, weakest first": ("/clusters", {}),
     "clusters, largest first": ("/clusters", {"sort": "largest"}),
@@ -44,12 +51,6 @@ def main() -> None:
     asked = parse()
     run = prepared(asked.clusters, asked.words)
     print(f"{machine()}, shared with others")
-    from neardup.web.app import make_app
-    from neardup.web.guard import Guard
-    from neardup.web.review.part import Review
-    from neardup.web.review.sources import open_source
-    from web.serving import serving
-
     begin = time.perf_counter()
     review = Review(open_source(str(run)))
     print(f"ready after {time.perf_counter() - begin:.1f} s", flush=True)
@@ -62,15 +63,17 @@ def main() -> None:
         tables = review.state.tables
         counts = len(tables.decisions), len(tables.members), len(tables.pairs)
         print("{:,} documents, {:,} clusters, {:,} pairs\n".format(*counts))
-        print("| page | first time ms | next page ms | last page ms |\n|---|--:|--:|--:|")
+        print("| page | not asked before ms | next page ms | last page ms |\n|---|--:|--:|--:|")
         for name, (path, query) in LISTS.items():
-            print(f"| {name} | {' | '.join(f'{t:.0f}' for t in of_list(address, path, query))} |")
+            runs = [of_list(review, address, path, query) for _ in range(RUNS)]
+            print(f"| {name} | {' | '.join(f'{median(t):.0f}' for t in zip(*runs, strict=True))} |")
+        print("\n| page | median ms | most ms | of |\n|---|--:|--:|--:|")
         for name, times in of_details(address):
-            print(f"| {name}, median and most of {len(times)} | {statistics.median(times):.0f} "
-                  f"| {max(times):.0f} | |")  # fmt: skip
+            print(f"| {name} | {median(times):.0f} | {max(times):.0f} | {len(times)} |")
         begin = time.perf_counter()
         review.state.put_first(first_copy(address))
         print(f"\nanother representative: {time.perf_counter() - begin:.2f} s")
+        review.state.undo(None)
 
 
 def parse() -> argparse.Namespace:
@@ -109,7 +112,9 @@ def documents(clusters: int, words: int) -> Iterator[dict[str, str]]:
             }
 
 
-def of_list(address: str, path: str, query: dict[str, str]) -> list[float]:
+def of_list(review: Review, address: str, path: str, query: dict[str, str]) -> list[float]:
+    """Filtered and sorted anew, then the next page and the last one."""
+    review.state.orders = Orders()
     first = timed(f"{address}{path}?{urlencode(query)}")
     with urllib.request.urlopen(f"{address}{path}.json?{urlencode(query)}") as answer:
         pages = json.load(answer)["page"]["pages"]

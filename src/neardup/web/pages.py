@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.meta import find_referenced_templates
 from markupsafe import Markup
 
 from neardup.outputs.html.safe import Html, shortened
@@ -54,9 +55,18 @@ class Pages:
                 return _to_twin(made)
             return made if isinstance(made, Response) else JSONResponse(_plain(made))
 
+        self._compile(template)
         given: dict[str, Any] = {"include_in_schema": False, "response_model": None}
         router.add_api_route(path, page, response_class=HTMLResponse, **given)
         router.add_api_route((path.rstrip("/") or "/index") + JSON, twin, **given)
+
+    def _compile(self, template: str) -> None:
+        """Now, with those it is built on: the first reader need not wait for it."""
+        self._environment.get_template(template)
+        source = (TEMPLATES / template).read_text("utf-8")
+        for other in find_referenced_templates(self._environment.parse(source)):
+            if other:
+                self._environment.get_template(other)
 
     def html(self, template: str, path: str, data: Data, *, status: int = 200) -> HTMLResponse:
         made = self._environment.get_template(template).render(data, here=path, links=self.links)

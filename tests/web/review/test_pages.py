@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 import neardup as nd
+from neardup.outputs.applying.changes import ChangeLog
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.parts import review_parts
@@ -197,6 +198,16 @@ def test_changes_by_hand_are_shown_written_and_taken_back(client: TestClient, ru
     assert client.post("/changes/undo", json={}).status_code == 422
     after = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
     assert after == before
+
+
+def test_changes_of_another_process_are_seen(client: TestClient, run: Path) -> None:
+    log = ChangeLog(run)
+    log.add(["en-harbour-2"], "keep")
+    assert client.get("/changes.json").json()["counting"] == 1
+    shown = client.get("/document.json?id=en-harbour-2").json()
+    assert (shown["document"]["becomes"], shown["undoable"]) == ("keep", 1)
+    log.undo()
+    assert client.get("/documents.json?action=changed").json()["entries"] == []
 
 
 @pytest.mark.parametrize(

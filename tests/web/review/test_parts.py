@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +22,7 @@ from neardup.outputs.applying.applied import apply
 from neardup.outputs.html.safe import html
 from neardup.text.alignment import align
 from neardup.web.review.cuts import Cuts, histogram
+from neardup.web.review.filters import Filter
 from neardup.web.review.graph import Edge, Graph, Node, bridges, drawn
 from neardup.web.review.original import columns
 from neardup.web.review.sources import open_source
@@ -139,6 +144,7 @@ def test_changed_and_lost_inputs_are_not_shown_as_if_they_were_the_same(tmp_path
     state.texts.wait()
     assert state.texts.search("number 0", state.tables.ids).tolist() == [True, False, False, False]
     assert state.texts.search("else", state.tables.ids).tolist() == [False] * 4
+    assert state.texts.of(["0", "1"], [0, 1]) == {"0": lines[0]["text"]}
     state.close()
     docs.unlink()
     state = State(open_source(str(run)))
@@ -148,6 +154,32 @@ def test_changed_and_lost_inputs_are_not_shown_as_if_they_were_the_same(tmp_path
     assert state.texts.of(["0", "1"], [0, 1]) == {}
     assert state.texts.search("3", state.tables.ids).tolist() == [False, False, False, True]
     state.close()
+
+
+@pytest.mark.parametrize("name", ["docs.jsonl", "docs.jsonl.gz", "docs.parquet", "docs.csv"])
+def test_small_inputs_of_any_format_are_read_at_once(tmp_path: Path, name: str) -> None:
+    rows = [
+        {"id": f"{i}", "text": f"some words of number {i // 2}", "date": f"2025-01-0{i}"}
+        for i in range(4)
+    ]
+    write(tmp_path / name, rows)
+    run = nd.find(str(tmp_path / name), method="exact").save(tmp_path / "run")
+    with closing(State(open_source(str(run)))) as state:
+        state.open()
+        state.texts.wait()
+        assert state.texts.there(1) == "some words of number 0"
+        assert state.order("documents", Filter(since="2025-01-02"), "order").tolist() == [2, 3]
+
+
+def write(path: Path, rows: list[dict[str, str]]) -> None:
+    table = pa.Table.from_pylist(rows)
+    if path.suffix == ".parquet":
+        pq.write_table(table, path)
+    elif path.suffix == ".csv":
+        pa.csv.write_csv(table, path)
+    else:
+        lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+        path.write_bytes(gzip.compress(lines) if path.suffix == ".gz" else lines)
 
 
 @pytest.mark.parametrize("texts", [True, False])
@@ -166,6 +198,7 @@ def test_an_index_is_reviewed_like_a_run(tmp_path: Path, texts: bool) -> None:
     assert tables.pair_decides.all()
     found = state.texts.search("more", tables.ids).tolist()
     assert found == [False, texts, False, False]
+    assert state.texts.of(["a"], [0]) == ({"a": words} if texts else {})
     assert (state.texts.progress.fault is None) == texts
     assert state.texts.dates is not None
     with pytest.raises(NeardupError, match="order of arrival"):

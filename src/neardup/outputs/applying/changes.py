@@ -76,6 +76,15 @@ class ChangeLog:
         self.path = run / FILE
         self._decisions = run / DECISIONS
 
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """Another one where somebody has written since."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
+
     def read(self) -> Changes:
         return self._changes(read_rows(self.path))
 

@@ -52,7 +52,7 @@ class Changing:
         router.add_api_route("/changes/undo", self.undo, methods=["POST"])
 
     def changes(self) -> Data:
-        made = self._state.now.changes
+        made = self._state.current().changes
         policy = self._state.source.policy
         return {
             "changes": [_data(change) for change in reversed(made.made)],

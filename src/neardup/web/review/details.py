@@ -54,6 +54,7 @@ class Details:
             "left_out": len(members) - len(rows),
             "changeable": self._state.source.log is not None,
             "actions": ACTIONS,
+            "undoable": self._state.undoable,
             "clusters": len(tables.members),
         }
 
@@ -83,6 +84,7 @@ class Details:
             "pair_count": len(pairs),
             "changeable": self._state.source.log is not None,
             "actions": ACTIONS,
+            "undoable": self._state.undoable,
         }
 
 

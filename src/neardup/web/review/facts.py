@@ -15,29 +15,32 @@ import pyarrow.compute as pc
 
 from neardup.evaluation.labels import Pair
 from neardup.schema import Array
-from neardup.web.review.labelled import pair_labels
+from neardup.web.review.labelled import Judged
 from neardup.web.review.tables import Tables
 from neardup.web.review.texts import Texts
 
 
 @dataclass(frozen=True)
 class Facts:
-    tables: Tables
+    judged: Judged
     texts: Texts
-    states: dict[Pair, str]
     first: Sequence[str]  # who was put first by hand
 
-    @functools.cached_property
-    def pair_label(self) -> Array:
-        return pair_labels(self.tables, self.states)
+    @property
+    def tables(self) -> Tables:
+        return self.judged.tables
 
-    @functools.cached_property
+    @property
+    def states(self) -> dict[Pair, str]:
+        return self.judged.states
+
+    @property
+    def pair_label(self) -> Array:
+        return self.judged.pairs
+
+    @property
     def document_label(self) -> Array:
-        """Of the pair that decided on each document."""
-        rows = np.arange(len(self.tables.decisions))
-        place = self.tables.pairs_of(rows, self.tables.kept_row)
-        labels = np.append(self.pair_label, np.int8(-1))
-        return np.asarray(labels[place])
+        return self.judged.documents
 
     @functools.cached_property
     def chosen(self) -> Array:
@@ -61,7 +64,7 @@ class Facts:
     def source_names(self) -> list[str]:
         """Those that some document has."""
         codes, names = self.source
-        return sorted({names[code] for code in np.unique(codes).tolist() if code >= 0})
+        return sorted({names[code] for code in np.unique(codes).tolist() if code >= 0} - {""})
 
     def dated(self, since: str, until: str) -> Array:
         """A day means all of it: the times of a last day begin with it."""

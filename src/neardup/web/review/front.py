@@ -31,8 +31,8 @@ class Front:
         pages.add(router, "/", "review/front.html", self.front)
 
     def front(self) -> Data:
-        state, tables = self._state, self._state.tables
-        facts = state.facts()
+        state, facts = self._state, self._state.facts()
+        tables = facts.tables
         weakest = state.page("pairs", Filter(which=DECIDED), "weakest", 1).entries[:WEAKEST]
         said = [int((tables.decision == code).sum()) for code in (KEPT, DUPLICATE, REJECTED)]
         return {

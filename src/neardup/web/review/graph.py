@@ -19,6 +19,7 @@ from neardup.schema import Array
 
 MOST_NODES = 60
 MOST_EDGES = 600  # the weakest and the strongest of more would be a black cloud
+FEW_EDGES = 80
 LABELLED = 30  # nodes: beyond, only the kept ones have their names written
 WIDTH, HEIGHT, MARGIN = 800, 480, 50
 ROUNDS = 200
@@ -50,6 +51,11 @@ class Graph:
 
     def weak(self, edge: Edge) -> bool:
         return edge.score < self.threshold + WEAK * (1 - self.threshold)
+
+    @property
+    def scale(self) -> float:
+        """Of the width of lines: many thick ones would be a cloud."""
+        return max(0.3, min(1.0, FEW_EDGES / max(len(self.edges), 1)))
 
     def bridges(self) -> set[int]:
         """Numbers of edges."""
@@ -137,9 +143,10 @@ def drawn(graph: Graph) -> Html:
     dots = "".join(
         _dot(node, spot, named or node.kept) for node, spot in zip(graph.nodes, spots, strict=True)
     )
+    many = " many" if len(graph.edges) > FEW_EDGES else ""
     title = f"{len(graph.nodes):,} documents and {len(graph.edges):,} links"
     return Html(
-        f'<svg class="graph" viewBox="0 0 {WIDTH} {HEIGHT}" role="group" '
+        f'<svg class="graph{many}" viewBox="0 0 {WIDTH} {HEIGHT}" role="group" '
         f'aria-label="{title}; the table below says the same">{lines}{dots}</svg>'
     )
 
@@ -153,7 +160,7 @@ def _line(graph: Graph, edge: Edge, spots: Sequence[tuple[float, float]], bridge
         if there
     )
     share = (edge.score - graph.threshold) / max(1 - graph.threshold, 1e-9)
-    width = 1 + 5 * min(max(share, 0.0), 1.0)
+    width = (1 + 5 * min(max(share, 0.0), 1.0)) * graph.scale
     ids = graph.nodes[edge.a].id, graph.nodes[edge.b].id
     said = f"{shortened(ids[0], 40)} – {shortened(ids[1], 40)}: {edge.score:.4f}"
     said += ", weak" * weak + ", a bridge" * bridge
@@ -171,10 +178,14 @@ def _dot(node: Node, spot: tuple[float, float], named: bool) -> str:
     said = f"{shortened(node.id, 80)}, {'kept' if node.kept else 'set aside'}"
     href = html("/document?" + urlencode({"id": node.id}))
     ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="14"/>' if node.kept else ""
-    name = (
-        f'<text x="{x:.1f}" y="{y + 28:.1f}">{html(shortened(node.id, 20))}</text>' if named else ""
-    )
+    name = f'<text x="{x:.1f}" y="{y + 28:.1f}">{html(_label(node.id))}</text>' if named else ""
     return (
         f'<a href="{href}" class="{css}">{ring}<circle cx="{x:.1f}" cy="{y:.1f}" r="9">'
         f"<title>{html(said)}</title></circle>{name}</a>"
     )
+
+
+def _label(id: str) -> str:
+    """At most 17 characters, the beginning and the end."""
+    line = " ".join(id.split())
+    return line if len(line) <= 17 else f"{line[:9]}…{line[-7:]}"

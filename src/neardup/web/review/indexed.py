@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -25,35 +27,47 @@ SHOWN_AS_FILE = ""  # documents of an index stand in no file
 
 
 class IndexSource:
-    """Texts are held as long as the review is open; an index that stores none has none."""
+    """As it was when it was opened, but for texts, which are read when they are asked for."""
 
     policy, result, log = None, None, None
 
     def __init__(self, url: str) -> None:
-        store = open_store(url, create=False)
+        self._lock = threading.Lock()
+        self._store = open_store(url, create=False)
         try:
-            description = store.description()
+            description = self._store.description()
             if description is None:
-                raise no_index(store.url)
-            self._rows: list[tuple[Row, int]] = []
-            while page := store.rows(self._rows[-1][0].seq if self._rows else 0):
-                self._rows += page
-        finally:
-            store.close()
-        self._texts = {row.id: row.text for row, _ in self._rows if row.text is not None}
+                raise no_index(self._store.url)
+            self._rows = [
+                (row._replace(text=None), copies) for page in self._pages() for row, copies in page
+            ]
+        except BaseException:
+            self._store.close()
+            raise
+        self._stores_texts = bool(description["texts"])
         self._method = _method(description)
         file = Path(url.removeprefix("sqlite:"))
-        judgeable = self._texts and "://" not in url  # who judges reads
+        judgeable = self._stores_texts and "://" not in url  # who judges reads
         self.judging: Path | None = judging_folder(file) if judgeable else None
         self.about = About(
             what="index",
-            name=url,
+            name=_without_secrets(url),
             method=description["method"],
             threshold=self._method.threshold if self._method else None,
             date="arrival" if description["date"] is None else description["date"],
             partial="An index knows of each duplicate only the document that it was set aside for.",
             command="",
         )
+
+    def _pages(self) -> Iterator[list[tuple[Row, int]]]:
+        last = 0
+        while page := self._page(last):
+            yield page
+            last = page[-1][0].seq
+
+    def _page(self, last: int) -> list[tuple[Row, int]]:
+        with self._lock:
+            return self._store.rows(last)
 
     @property
     def words(self) -> Text | None:
@@ -76,27 +90,46 @@ class IndexSource:
         return table, pairs, None
 
     def texts(self, ids: Iterable[str]) -> dict[str, str]:
-        return {id: self._texts[id] for id in ids if id in self._texts}
+        with self._lock:
+            found = self._store.get(list(ids))
+        return {id: row.text for id, row in found.items() if row.text is not None}
 
     def compare(self, texts: tuple[str, str], names: tuple[str, str]) -> Comparison:
         return compare(*texts, names=names)
 
     def read(self) -> Iterator[Read]:
-        rows = np.arange(len(self._rows))
-        texts = pa.array([row.text for row, _ in self._rows], pa.large_string())
-        times = [moment(row.time).isoformat(timespec="seconds") for row, _ in self._rows]
-        there = np.asarray(texts.is_valid())
-        dates = pa.array(times, pa.large_string())
-        sources = pa.array([row.within for row, _ in self._rows], pa.large_string())
-        yield Read(rows, texts.fill_null(""), dates, sources, 1.0)
-        if len(there) and not there.any():
+        """What came since is left out, and so is the text of what has gone or was replaced."""
+        place = {row.seq: i for i, (row, _) in enumerate(self._rows)}
+        done = 0
+        for page in self._pages():
+            known = [row for row, _ in page if row.seq in place]
+            done += len(known)
+            yield _read(known, place, done / max(len(place), 1))
+        if place and not self._stores_texts:
             raise NeardupError(
                 "The index does not store the texts of its documents.",
                 hint="`neardup index build --texts` makes one that does.",
             )
 
     def close(self) -> None:
-        self._rows, self._texts = [], {}
+        with self._lock:
+            self._store.close()
+
+
+def _read(rows: list[Row], place: dict[int, int], share: float) -> Read:
+    times = [moment(row.time).isoformat(timespec="seconds") for row in rows]
+    return Read(
+        np.array([place[row.seq] for row in rows], np.int64),
+        pa.array([row.text for row in rows], pa.large_string()),
+        pa.array(times, pa.large_string()),
+        pa.array([row.within for row in rows], pa.large_string()),
+        share,
+    )
+
+
+def _without_secrets(url: str) -> str:
+    """A password in an address is nobody's business."""
+    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1@", url)
 
 
 def _method(description: dict[str, object]) -> Method | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -56,14 +58,29 @@ def _state(labels: list[Label]) -> str:
     return words.pop() if len(words) == 1 else DISAGREED
 
 
-def pair_labels(tables: Tables, states: dict[Pair, str]) -> Array:
-    """Of every pair its number in ``STATES``, −1 where nobody said anything."""
-    made = np.full(len(tables.pairs), -1, np.int8)
-    a, b = (
-        tables.rows_of(pa.array([pair[side] for pair in states], pa.large_string()))
-        for side in (0, 1)
-    )
-    place = tables.pairs_of(a, b)
-    codes = np.array([STATES.index(state) for state in states.values()], np.int8)
-    made[place[place >= 0]] = codes[place >= 0]
-    return made
+@dataclass(frozen=True)
+class Judged:
+    """The states of pairs as arrays: numbers in ``STATES``, −1 where nobody said anything."""
+
+    tables: Tables
+    states: dict[Pair, str]
+
+    @functools.cached_property
+    def pairs(self) -> Array:
+        tables, states = self.tables, self.states
+        made = np.full(len(tables.pairs), -1, np.int8)
+        a, b = (
+            tables.rows_of(pa.array([pair[side] for pair in states], pa.large_string()))
+            for side in (0, 1)
+        )
+        place = tables.pairs_of(a, b)
+        codes = np.array([STATES.index(state) for state in states.values()], np.int8)
+        made[place[place >= 0]] = codes[place >= 0]
+        return made
+
+    @functools.cached_property
+    def documents(self) -> Array:
+        """Of the pair that decided on each document."""
+        rows = np.arange(len(self.tables.decisions))
+        place = self.tables.pairs_of(rows, self.tables.kept_row)
+        return np.asarray(np.append(self.pairs, np.int8(-1))[place])

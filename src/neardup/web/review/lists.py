@@ -75,6 +75,7 @@ class Lists:
             "sources": facts.source_names[:MOST_SOURCES],
             "dates": about.date if self._state.texts.dates is not None else None,
             "changeable": self._state.source.log is not None,
+            "undoable": self._state.undoable,
             "reading": progress(self._state),
         }
 

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from neardup import schema
 from neardup.decisions.policy import read_policy
 from neardup.documents import Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE
@@ -63,7 +65,21 @@ class RunSource:
         return self.result.decisions, self.result.pairs, actions() if actions else None
 
     def texts(self, ids: Iterable[str]) -> dict[str, str]:
-        return texts_of(self.result, ids)
+        found = texts_of(self.result, ids)
+        changed = self._changed(found)
+        return {id: text for id, text in found.items() if id not in changed}
+
+    def _changed(self, found: dict[str, str]) -> set[str]:
+        """Those that have another text than the run read."""
+        expected, table = self.result.text_digests, self.result.decisions
+        if expected is None:
+            return set()
+        names, texts = (pa.array(some, pa.large_string()) for some in (found, found.values()))
+        refused = pc.equal(table["decision"], schema.REJECTED).combine_chunks()
+        ids = pc.if_else(refused, None, table["id"].combine_chunks())
+        row = np.asarray(pc.fill_null(pc.index_in(names, ids), -1)).astype(np.int64)
+        same = text_digests(pa.record_batch({"text": texts})) == expected[row]
+        return {id for id, ok in zip(found, ((row < 0) | same).tolist(), strict=True) if not ok}
 
     def compare(self, texts: tuple[str, str], names: tuple[str, str]) -> Comparison:
         return compare_texts(self.result, texts, names)

@@ -25,7 +25,7 @@ from neardup.text.options import Text
 
 class Read(NamedTuple):
     """Some documents as they are read: rows of the decisions, their texts, and as texts their dates
-    and their own sources, null where they have none. ``share`` of everything has been read with
+    and their own sources; null where there is none. ``share`` of everything has been read with
     them, None where nobody knows."""
 
     rows: Array
@@ -80,7 +80,7 @@ class Source(Protocol):
         ...
 
     def texts(self, ids: Iterable[str]) -> dict[str, str]:
-        """What is not found is left out."""
+        """What is not found, or is not what it was, is left out."""
         ...
 
     def read(self) -> Iterator[Read]:

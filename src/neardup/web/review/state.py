@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +22,15 @@ from neardup.schema import Array
 from neardup.web.review.cuts import Cuts
 from neardup.web.review.facts import Facts
 from neardup.web.review.filters import Filter
-from neardup.web.review.labelled import Labelled
+from neardup.web.review.labelled import Judged, Labelled
 from neardup.web.review.orders import Orders, Page, page_of
 from neardup.web.review.sources import Source
 from neardup.web.review.tables import Tables
 from neardup.web.review.texts import Texts
 
 READ_AT_ONCE = 1 << 30  # bytes of inputs: beyond, texts are read when somebody searches
+PACKED = 4  # times as large, for what is compressed
+MANY = 200_000  # documents, where nobody knows how large they are
 
 
 class Changed(NamedTuple):
@@ -44,6 +47,7 @@ class Now:
     version: int
     changes: Changes
     tables: Tables
+    stamp: tuple[int, int]  # of the file of changes
 
 
 @dataclass
@@ -53,19 +57,35 @@ class State:
 
     def __post_init__(self) -> None:
         self._lock = threading.RLock()
-        self._facts: tuple[Hashable, Facts | None] = (None, None)
-        self.now = self._made(self._read(), 0)
+        self._facts: tuple[Hashable, Facts] | None = None
+        self.now = self._made(0)
         self.texts = Texts(self.source, len(self.now.tables.decisions))
         self.labelled = Labelled(self.source.judging)
         self.cuts = Cuts(self.source)
 
     def open(self) -> None:
-        result = self.source.result
-        collection = result.collection_if_there() if result else None
-        size = collection.plain_size() if collection else 0
-        if size is not None and size <= READ_AT_ONCE:
+        if self._small():
             self.texts.begin()
         self.cuts.begin()
+        self._warm()
+
+    def _small(self) -> bool:
+        """Whether the documents are few enough to be read before anybody searches them."""
+        result = self.source.result
+        collection = result.collection_if_there() if result else None
+        if collection is None:
+            return True  # of an index, or there is nothing to read
+        size = collection.plain_size()
+        if size is not None:
+            return size <= READ_AT_ONCE
+        files = [path for path in collection.paths if isinstance(path, Path) and path.is_file()]
+        packed = sum(file.stat().st_size for file in files)
+        local = all(isinstance(path, Path) for path in collection.paths)
+        return local and PACKED * packed <= READ_AT_ONCE and len(self.tables.decisions) <= MANY
+
+    def _warm(self) -> None:
+        """What every list needs, before the first one is asked for."""
+        _ = self.facts().document_label
 
     def close(self) -> None:
         self.cuts.close()
@@ -79,12 +99,18 @@ class State:
     def facts(self) -> Facts:
         """One object as long as nothing has changed: what it has counted stays counted."""
         with self._lock:
-            version, (known, facts) = self.version(), self._facts
-            if facts is None or known != version:
-                now, states = self.now, self.labelled.states()
-                facts = Facts(now.tables, self.texts, states, now.changes.first)
-                self._facts = version, facts
-            return facts
+            self.current()
+            version = self.version()
+            if self._facts is None or self._facts[0] != version:
+                self._facts = version, Facts(self._judged(), self.texts, self.now.changes.first)
+            return self._facts[1]
+
+    def _judged(self) -> Judged:
+        states, tables = self.labelled.states(), self.now.tables
+        before = self._facts[1].judged if self._facts else None
+        if before and before.states is states and before.tables is tables:
+            return before
+        return Judged(tables, states)
 
     def version(self) -> Hashable:
         return self.now.version, self.texts.version, self.labelled.version
@@ -107,6 +133,12 @@ class State:
                 hint="`neardup index remove` and `neardup index add` change it.",
             )
         return self.source.log
+
+    @property
+    def undoable(self) -> int | None:
+        """The number of the last change that counts."""
+        counting = self.now.changes.counting
+        return counting[-1].number if counting else None
 
     def put_first(self, id: str) -> Change:
         """The document is kept, and the rule decides anew who is set aside for whom."""
@@ -147,13 +179,20 @@ class State:
             self._renew()
             return change
 
-    def _read(self) -> Changes:
-        return self.source.log.read() if self.source.log else NO_CHANGES
+    def current(self) -> Now:
+        """With what another process changed meanwhile."""
+        with self._lock:
+            if self.source.log and self.source.log.stamp != self.now.stamp:
+                self._renew()
+            return self.now
 
     def _renew(self) -> None:
-        self.now = self._made(self._read(), self.now.version + 1)
+        self.now = self._made(self.now.version + 1)
 
-    def _made(self, changes: Changes, version: int) -> Now:
+    def _made(self, version: int) -> Now:
+        log = self.source.log
+        stamp = log.stamp if log else (0, 0)  # before it is read: what comes then is seen next time
+        changes = log.read() if log else NO_CHANGES
         decisions, pairs, actions = self.source.decided(changes.first)
         tables = Tables(decisions, pairs, actions, self.source.policy, changes.actions)
-        return Now(version, changes, tables.prepare())
+        return Now(version, changes, tables.prepare(), stamp)

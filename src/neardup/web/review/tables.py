@@ -202,15 +202,7 @@ class Tables:
 
     def prepare(self) -> Tables:
         """Makes now what every page needs, so that none has to wait for it."""
-        for name in (
-            "_acted",
-            "becomes_counts",
-            "weakest",
-            "head",
-            "pair_kind",
-            "pair_decides",
-            "_pair_keys",
-        ):
+        for name in PREPARED:
             getattr(self, name)
         return self
 
@@ -225,6 +217,10 @@ def document(tables: Tables, row: int) -> dict[str, Any]:
     }
 
 
+PREPARED = (
+    *("_acted", "becomes_counts", "kind", "weakest", "head"),
+    *("pair_kind", "pair_decides", "_pair_keys"),
+)
 SHOWN = (
     *("id", "file", "row", "source", "decision", "reason", "kept_id"),
     *("score", "kind", "direction", "confidence", "cluster", "ref"),

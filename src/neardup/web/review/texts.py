@@ -111,7 +111,7 @@ class Texts:
 
     def _elsewhere(self, ids: Iterable[str]) -> dict[str, str]:
         wanted = list(ids)
-        if not wanted or (self._progress.done and self._source.about.what == "index"):
+        if not wanted:
             return {}
         try:
             return self._source.texts(wanted)
@@ -121,7 +121,7 @@ class Texts:
     def search(self, q: str, ids: pa.Array) -> Array:
         """Which documents have every term of ``q`` in their id or their text."""
         found = np.ones(self._count, np.bool_)
-        for term in terms(q):
+        for term in sorted(terms(q), key=len, reverse=True):  # long ones are rare
             found &= np.asarray(pc.fill_null(_has(ids, term), False)) | self._with(term, found)
         return found
 
@@ -130,7 +130,10 @@ class Texts:
 
         def look(batch: tuple[Array, pa.Array]) -> None:
             rows, texts = batch
-            if among[rows].any():
+            left = np.flatnonzero(among[rows])
+            if len(left) * 3 < len(rows):  # a copy of a few is cheaper than a look at all
+                rows, texts = rows[left], texts.take(pa.array(left))
+            if len(rows):
                 made[rows[np.asarray(_has(texts, term))]] = True
 
         with ThreadPoolExecutor(WORKERS) as pool:
@@ -172,6 +175,8 @@ class Texts:
     def _store(self, number: int, rows: Array, texts: pa.Array) -> None:
         """Through the disk: what is mapped may leave the memory again."""
         assert self._folder
+        there = texts.is_valid()
+        rows, texts = rows[np.asarray(there)], texts.filter(there)
         path = Path(self._folder.name) / f"{number}.arrow"
         with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SCHEMA) as writer:
             writer.write_batch(pa.record_batch([texts], schema=SCHEMA))

@@ -16,6 +16,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 for (const button of document.querySelectorAll("[data-first]")) {
+  button.disabled = false; // it needs this script
   button.addEventListener("click", async () => {
     const chosen = decodeURIComponent(button.dataset.first);
     const answer = await send("/changes/first", { id: chosen }).catch(() => null);

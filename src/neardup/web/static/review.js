@@ -6,8 +6,8 @@ const id = (value) => decodeURIComponent(value);
 /** Shows the page as it is after a change; what was said stays readable on it. */
 function renew(said, address = location.href) {
   sessionStorage.setItem("said", said);
-  location.assign(address);
-  if (address === location.href) location.reload();
+  if (new URL(address, location.href).href === location.href) location.reload();
+  else location.assign(address);
 }
 
 const said = sessionStorage.getItem("said");
@@ -16,7 +16,13 @@ if (said) {
   say(said);
 }
 
+if (matchMedia("(max-width: 45rem)").matches) {
+  for (const more of document.querySelectorAll(".more:not([data-used])")) more.open = false;
+}
+
+// Buttons that need this script are disabled until it is there.
 for (const button of document.querySelectorAll("[data-first]")) {
+  button.disabled = false;
   button.addEventListener("click", async () => {
     const answer = await send("/changes/first", { id: id(button.dataset.first) }).catch(() => null);
     if (!answer) return;
@@ -26,6 +32,7 @@ for (const button of document.querySelectorAll("[data-first]")) {
 }
 
 for (const button of document.querySelectorAll("[data-undo]")) {
+  button.disabled = false;
   button.addEventListener("click", async () => {
     const number = button.dataset.undo ? Number(button.dataset.undo) : null;
     const answer = await send("/changes/undo", { number }).catch(() => null);
@@ -43,7 +50,10 @@ function watchBulk(bulk) {
   const chosen = () => boxes.filter((box) => box.checked);
 
   function update() {
-    if (!told) return;
+    if (!told) {
+      for (const button of buttons) button.disabled = false;
+      return;
+    }
     const count = chosen().length;
     const every = all && all.checked;
     told.textContent = every ? "all that match" : count ? `${count} chosen` : "none chosen";

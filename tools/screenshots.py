@@ -1,0 +1,113 @@
+"""`python -m tools.screenshots [NAME…]`: the pictures of pages in docs/images, of the example news.
+
+Each entry of ``PAGES`` is a picture: where it is taken, how wide, light or dark, and what is done
+before. Pages are those of a real run, served on a port of this machine, in the browser that the
+tests use (`make browser`). Pictures have few colours, so that they stay small; look at each one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+import neardup as nd  # noqa: E402
+from browser import started  # noqa: E402
+from neardup.web.app import make_app  # noqa: E402
+from neardup.web.guard import Guard  # noqa: E402
+from neardup.web.parts import review_parts  # noqa: E402
+from web.serving import serving  # noqa: E402
+
+IMAGES = ROOT / "docs" / "images"
+COLOURS = 96
+MOST_BYTES = 150_000
+
+
+@dataclass(frozen=True)
+class Picture:
+    path: str
+    width: int = 1100
+    height: int = 720
+    dark: bool = False
+    before: Callable[[Page], None] | None = None
+
+
+def move_slider(page: Page) -> None:
+    slider = page.get_by_label("Threshold")
+    with page.expect_response(lambda answer: "at=0.6" in answer.url):
+        slider.evaluate(
+            "one => { one.value = 0.6; for (const name of ['input', 'change']) "
+            "one.dispatchEvent(new Event(name)); }"
+        )
+    page.wait_for_selector("[data-fallen] table")
+
+
+PAGES = {
+    "review-front": Picture("/"),
+    "review-clusters": Picture("/clusters"),
+    "review-pair": Picture("/pair?a=en-harbour-1&b=en-harbour-6&sort=weakest"),
+    "review-original": Picture("/pair?a=en-harbour-1&b=en-harbour-5&view=original", height=780),
+    "review-cluster": Picture("/cluster?number=0", height=800, dark=True),
+    "review-threshold": Picture("/threshold", height=900, before=move_slider),
+    "review-documents": Picture("/documents?q=harbour&sort=weakest"),
+    "review-changes": Picture("/changes", height=740),
+    "review-telephone": Picture("/clusters", width=400, height=900),
+}
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or list(PAGES)
+    IMAGES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), started() as browser:
+        shutil.copy(ROOT / "examples" / "news.jsonl", "news.jsonl")
+        nd.dedup("news.jsonl").save("out")
+        with serving(make_app(review_parts("out"), Guard())) as address:
+            change(address)
+            for name in wanted:
+                take(browser, address, name, PAGES[name])
+
+
+def change(address: str) -> None:
+    """So that there is something to see on the page of changes."""
+    import httpx
+
+    for path, data in (
+        ("/changes/first", {"id": "fr-musee-2"}),
+        ("/changes/act", {"action": "drop", "clusters": [1, 3]}),
+        ("/changes/act", {"action": "keep", "ids": ["de-boerse-2"]}),
+        ("/changes/undo", {"number": 2}),
+    ):
+        httpx.post(address + path, json=data).raise_for_status()
+
+
+def take(browser: Browser, address: str, name: str, picture: Picture) -> None:
+    context = browser.new_context(
+        viewport={"width": picture.width, "height": picture.height},
+        color_scheme="dark" if picture.dark else "light",
+    )
+    page = context.new_page()
+    page.goto(address + picture.path)
+    if picture.before:
+        picture.before(page)
+    image = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    context.close()
+    path = IMAGES / f"{name}.png"
+    image.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    size = path.stat().st_size
+    assert size <= MOST_BYTES, f"{path} has {size:,} bytes"
+    print(f"{path.relative_to(ROOT)}: {size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -259,7 +259,7 @@ class _Sender(threading.Thread):
         self.failed: BaseException | None = None  # what the documents raised
 
     def run(self) -> None:
-        with suppress(OSError):  # the reader learns of it
+        with suppress(OSError, http.client.HTTPException):  # the reader learns of it
             self._send_all()
             self.ended = True
             self._connection.send(b"0\r\n\r\n")
@@ -283,6 +283,8 @@ def _streamed(
     headers: dict[str, str],
     documents: Iterable[dict[str, Any]],
 ) -> Iterator[Answer | ServiceError]:
+    connection.connect()
+    connection.auto_open = 0  # else what is sent after its end would open another one
     connection.putrequest("POST", "/v1/documents/stream")
     for name, value in {**headers, "Transfer-Encoding": "chunked"}.items():
         connection.putheader(name, value)

@@ -152,12 +152,12 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
 
     server = {name: options.pop(name) for name in SERVER}
     limits = _limits(options)
-    guard = _guard(server, limits)
+    guard = _guard(server)
     with _opened(store, options, create=not server["read_only"]) as index:
         bound = bind(server["host"], port)
         service = Service(index, limits)
         parts: list[Part] = [service, *([Login(guard.access)] if guard.access else [])]
-        app = make_app(parts, _watched(guard, service.metrics.request))
+        app = make_app(parts, service.behind(guard))
         said = f"{store} at {address_of(bound)} (Ctrl-C stops it)"
         started = None if quiet else lambda: click.echo(said, err=True)
         run(app, bound, started=started, stopping=service.stop)
@@ -167,14 +167,13 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
 
 def _limits(options: dict[str, Any]) -> Limits:
     from neardup.web.limits import Limits
-    from neardup.web.service.part import STREAM
 
     given = {field: options.pop(name) for name, field in LIMITS.items()}
     known = {field: value for field, value in given.items() if value is not None}
-    return Limits(streams=frozenset({STREAM}), **known)
+    return Limits(**known)
 
 
-def _guard(server: dict[str, Any], limits: Limits) -> Guard:
+def _guard(server: dict[str, Any]) -> Guard:
     from neardup.web.access import Access
     from neardup.web.guard import Guard
     from neardup.web.rate import Rate
@@ -196,7 +195,6 @@ def _guard(server: dict[str, Any], limits: Limits) -> Guard:
         access=None if file is None else Access(Tokens(file)),
         read_only=server["read_only"],
         rate=Rate(rate, burst=2 * rate) if rate else None,
-        limits=limits,
     )
 
 
@@ -205,12 +203,6 @@ def _names(host: str, given: tuple[str, ...]) -> list[str]:
 
     own = [socket.gethostname(), socket.getfqdn()] if host in EVERYWHERE else [host]
     return [*own, *given]
-
-
-def _watched(guard: Guard, watch: Any) -> Guard:
-    from dataclasses import replace
-
-    return replace(guard, watch=watch)
 
 
 def _opened(url: str, options: dict[str, Any], *, create: bool) -> Index:

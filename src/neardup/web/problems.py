@@ -140,8 +140,8 @@ def install(app: FastAPI, pages: Pages) -> None:
             except Exception as error:
                 if begun or scope["type"] != "http":
                     raise
-                LOG.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
-                await answer(Request(scope), _unexpected(error))(scope, receive, send)
+                said = unexpected(scope, error)
+                await answer(Request(scope), said)(scope, receive, send)
 
         return catching
 
@@ -154,7 +154,9 @@ def _allow(app: FastAPI, path: str) -> dict[str, str]:
     return {"allow": ", ".join(map(str.upper, methods))} if methods else {}
 
 
-def _unexpected(error: Exception) -> ProblemError:
+def unexpected(scope: Scope, error: Exception) -> ProblemError:
+    """Logged with its traceback; whoever asked is not told more than its name."""
+    LOG.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
     return ProblemError(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         f"Unexpected {type(error).__name__}.",

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+import requests
 import schemathesis
 from hypothesis import settings
 from schemathesis.checks import negative_data_rejection, positive_data_acceptance
@@ -45,6 +46,12 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as made:
+        yield made
+
+
 @schemathesis.serializer("application/x-ndjson")
 def lines(_: object, value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
@@ -56,8 +63,11 @@ schema = schemathesis.openapi.from_dict(description(), config=config)
 
 @schema.parametrize()
 @settings(max_examples=25)
-def test_every_route_is_as_described(case: schemathesis.Case, service: Served) -> None:
-    case.call_and_validate(base_url=service.url, excluded_checks=UNTOLD.get(case.path, []))
+def test_every_route_is_as_described(
+    case: schemathesis.Case, service: Served, session: requests.Session
+) -> None:
+    untold = UNTOLD.get(case.path, [])
+    case.call_and_validate(base_url=service.url, session=session, excluded_checks=untold)
 
 
 def test_the_server_describes_itself_so(service: Served) -> None:

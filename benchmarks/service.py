@@ -81,7 +81,7 @@ class Texts:
 
     def __init__(self, lines: Sequence[bytes], seed: int = 1) -> None:
         self._texts = [json.loads(line)["text"][:SIZE] for line in lines]
-        self._rng = random.Random(seed)
+        self._rng, self._seed = random.Random(seed), seed
         self._number = count()
 
     def check(self) -> bytes:
@@ -91,7 +91,7 @@ class Texts:
         return json.dumps({"text": made}).encode()
 
     def add(self) -> tuple[str, bytes]:
-        id_ = f"new-{os.getpid()}-{next(self._number)}"
+        id_ = f"new-{self._seed}-{next(self._number)}"
         text = self._shuffled(self._rng.choice(self._texts))
         return id_, json.dumps({"id": id_, "text": text}).encode()
 

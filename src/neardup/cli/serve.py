@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ PORT = 8765
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 ELSEWHERE_RATE = 1000.0  # requests a second of one client, where others than this machine may ask
+SWITCH = 0.001  # seconds
 LIMITS = {
     "max_body": "body",
     "max_text": "text",
@@ -28,12 +30,6 @@ LIMITS = {
     "timeout": "seconds",
 }
 SERVER = ("host", "names", "token_file", "read_only", "rate")
-
-
-def _size(_ctx: click.Context, _option: click.Parameter, value: str | None) -> int | None:
-    from neardup.plan import parse_size
-
-    return None if value is None else parse_size(value)
 
 
 @click.command(short_help="Serve an index over HTTP.")
@@ -62,7 +58,12 @@ def _size(_ctx: click.Context, _option: click.Parameter, value: str | None) -> i
     help="Requests a second of one client, twice as many at once; 0: any.  [default: any on this "
     "machine itself, else 1000]",
 )
-@click.option("--max-body", metavar="SIZE", callback=_size, help="Of one request.  [default: 16MB]")
+@click.option(
+    "--max-body",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Bytes of one request, and of one line of a stream.  [default: 16000000]",
+)
 @click.option(
     "--max-text",
     metavar="N",
@@ -150,6 +151,8 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
     from neardup.web.login import Login
     from neardup.web.service.part import Service
 
+    # The writer is Python too: at 5 ms, the usual, a check would wait for it that long.
+    sys.setswitchinterval(SWITCH)
     server = {name: options.pop(name) for name in SERVER}
     limits = _limits(options)
     guard = _guard(server)

@@ -96,7 +96,9 @@ def install(app: FastAPI, pages: Pages) -> None:
         if not wants_page(request):
             return problem(status, str(error), hint=error.hint, headers=headers)
         shown = {"title": status.phrase, "message": error.message, "hint": error.hint}
-        return pages.html("problem.html", request.url.path, shown, status=status)
+        page = pages.html("problem.html", request.url.path, shown, status=status)
+        page.headers.update(headers or {})
+        return page
 
     @app.exception_handler(NeardupError)
     def ours(request: Request, error: NeardupError) -> Response:

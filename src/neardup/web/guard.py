@@ -45,11 +45,12 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+# With no referrer at all a browser would say of its own forms that they come from nowhere.
 HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",

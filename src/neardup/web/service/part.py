@@ -8,6 +8,7 @@ writer (``writing.py``).
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,6 +17,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
+from fastapi.routing import APIRoute
 from prometheus_client import CONTENT_TYPE_LATEST
 
 import neardup
@@ -94,7 +96,12 @@ class Service:
         self._add_writing(router)
         self._add_tools(router)
         self._add_state(router)
-        pages.add(router, "/service", "service.html", self._page)
+        routes = [_listed(one) for one in router.routes if isinstance(one, APIRoute)]
+
+        def page() -> Data:
+            return {"title": "Service", "stats": self.stats(), "routes": routes}
+
+        pages.add(router, "/service", "service.html", page)
         return router
 
     def _add_asking(self, router: APIRouter) -> None:
@@ -279,13 +286,12 @@ class Service:
             text = await run_in_threadpool(self.metrics.text)
             return Response(text, media_type=CONTENT_TYPE_LATEST)
 
-    def _page(self) -> Data:
-        return {"title": "Service", "stats": self.stats(), "paths": PATHS}
+
+def _listed(route: APIRoute) -> Object:
+    return {"method": "".join(route.methods or ()), "path": route.path, "summary": route.summary}
 
 
 def _plain(data: Object) -> Object:
     """Tuples and objects among defaults as JSON writes them."""
-    import json
-
     made: Object = json.loads(json.dumps(data, default=list))
     return made

@@ -163,7 +163,7 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
         app = make_app(parts, service.behind(guard))
         said = f"{store} at {address_of(bound)} (Ctrl-C stops it)"
         started = None if quiet else lambda: click.echo(said, err=True)
-        run(app, bound, started=started, stopping=service.stop)
+        run(app, bound, started=started, stopping=service.stop, seconds=limits.seconds)
     if not quiet:
         click.echo("Stopped; all that was accepted is stored.", err=True)
 

@@ -7,6 +7,7 @@ import re
 import socket
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -326,10 +327,11 @@ def raw(url: str, data: bytes) -> bytes:
     """What a server answers before it closes the connection."""
     parts = urlsplit(url)
     with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
-        connection.sendall(data)
         found = b""
-        while more := connection.recv(65536):
-            found += more
+        with suppress(ConnectionResetError, BrokenPipeError):
+            connection.sendall(data)
+            while more := connection.recv(65536):
+                found += more
     return found
 
 

@@ -74,7 +74,9 @@ class Stream(Response):
         self._number = 0  # of the last line that was taken
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        headers = [(b"content-type", MEDIA.encode()), (b"x-accel-buffering", b"no")]
+        # Closed: where a stream ends early, what is left of its body is no request.
+        headers = [(b"content-type", MEDIA.encode()), (b"connection", b"close")]
+        headers.append((b"x-accel-buffering", b"no"))
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         try:
             async for lines in self._batches(receive):

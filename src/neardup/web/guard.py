@@ -6,14 +6,13 @@ Plain ASGI: it adds little to a request that takes a fraction of a millisecond.
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import Headers
@@ -22,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from neardup.errors import NeardupError
 from neardup.web.access import Access
 from neardup.web.limits import GoneError, Limits, Room, replayed
+from neardup.web.origins import is_number, name_of, same_origin
 from neardup.web.problems import ProblemError, problem, status_of, unexpected
 from neardup.web.rate import Rate
 
@@ -163,13 +163,13 @@ class Guard:
                 f"This server is not called {host!r}. "
                 "Hint: name the address that it was started with."
             )
-        if method not in SAFE and not _same_origin(headers, host):
+        if method not in SAFE and not same_origin(headers, host):
             return "A page of another origin may not change anything here."
         return None
 
     def _is_ours(self, host: str) -> bool:
-        name = _name(host)
-        return name in self.hosts or (self.any_number and _is_number(name))
+        name = name_of(host)
+        return name in self.hosts or (self.any_number and is_number(name))
 
 
 class _Answering:
@@ -234,26 +234,3 @@ def _who(scope: Scope, headers: Headers) -> Response:
         hint="send it as Authorization: Bearer TOKEN; `neardup token new` makes one.",
         headers={"WWW-Authenticate": "Bearer"},
     )
-
-
-def _name(host: str) -> str:
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
-
-
-def _is_number(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _same_origin(headers: Headers, host: str) -> bool:
-    """Browsers say where a change comes from; what says nothing is no browser."""
-    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-    if site is not None and site not in ("same-origin", "none"):
-        return False
-    return origin is None or urlsplit(origin).netloc == host

@@ -19,7 +19,7 @@ from neardup.web.access import COOKIE, LASTS, Access
 from neardup.web.guard import HEADERS, Guard
 from neardup.web.limits import Limits
 from neardup.web.rate import Rate
-from neardup.web.service.part import PATHS
+from neardup.web.service.routes import PATHS
 from neardup.web.tokens import Tokens, make_token, read_tokens, remove_token
 from web.service.process import served
 from web.service.serving import Asked, asked
@@ -56,6 +56,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
+CLOSE = b"Connection: close\r\n"
 HTML = {"accept": "text/html"}
 
 
@@ -361,9 +362,9 @@ def test_no_secret_in_the_log(tmp_path: Path) -> None:
         for one in (token, bad):
             body = f"token={one}".encode()
             head = f"POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
-            raw(service.url, head.encode() + b"Connection: close\r\n\r\n" + body)
+            raw(service.url, head.encode() + CLOSE + b"\r\n" + body)
             asked_ = f"GET /v1/stats HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {one}\r\n"
-            raw(service.url, asked_.encode() + b"Connection: close\r\n\r\n")
+            raw(service.url, asked_.encode() + CLOSE + b"\r\n")
         assert service.stop() == 0
     said = "".join(service.log)
     assert token not in said

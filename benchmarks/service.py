@@ -4,8 +4,9 @@ An index of 100,000 documents of 5 KB from the benchmark corpus, `shingles` as i
 served by `neardup serve` as users start it. This process asks, over connections that stay open.
 First checks alone: as fast as eight connections can, then 1,000 a second. Then checks, adds and
 removals together for some minutes, with what fails, the 99th percentile and the server's memory
-minute by minute; then SIGTERM under load. At last a second server under load is ended by SIGKILL.
-After both the store is opened and compared with what was acknowledged.
+minute by minute, beside how long the disk alone takes to sync a page; then SIGTERM under load. At
+last a second server under load is ended by SIGKILL. After both the store is opened and compared
+with what was acknowledged.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -39,6 +41,11 @@ CONNECTIONS = 8
 RATE = 1_000  # checks a second, where they are paced
 MIXED = {"check": 500.0, "add": 50.0, "remove": 50.0}  # a second, in the long run
 ASKED = 2_000  # texts that checks take turns with
+
+
+HEAD = """\
+| | request | a second | median ms | 99 % ms | longest ms | failed | a sync ms | longest ms | MB |
+|---|---|--:|--:|--:|--:|--:|--:|--:|--:|"""
 
 
 @dataclass
@@ -81,7 +88,7 @@ class Texts:
 
     def __init__(self, lines: Sequence[bytes], seed: int = 1) -> None:
         self._texts = [json.loads(line)["text"][:SIZE] for line in lines]
-        self._rng = random.Random(seed)
+        self._rng, self._seed = random.Random(seed), seed
         self._number = count()
 
     def check(self) -> bytes:
@@ -91,7 +98,7 @@ class Texts:
         return json.dumps({"text": made}).encode()
 
     def add(self) -> tuple[str, bytes]:
-        id_ = f"new-{os.getpid()}-{next(self._number)}"
+        id_ = f"new-{self._seed}-{next(self._number)}"
         text = self._shuffled(self._rng.choice(self._texts))
         return id_, json.dumps({"id": id_, "text": text}).encode()
 
@@ -133,6 +140,7 @@ class Load:
 
     async def remove(self, connection: Connection) -> None:
         if len(self.there) < 100:
+            await asyncio.sleep(0.001)
             return
         id_ = self.there.popleft()
         self.unsure.add(id_)
@@ -185,6 +193,29 @@ class Load:
         )
 
 
+class Disk(threading.Thread):
+    """Appends a page and syncs it, five times a second, in the folder of the store: how long the
+    disk alone takes, which may have other work to do."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(daemon=True)
+        self._file = (folder / "page").open("ab", buffering=0)
+        self._seconds = [0.0]
+
+    def run(self) -> None:
+        while True:
+            began = time.perf_counter()
+            self._file.write(bytes(4096))
+            os.fsync(self._file.fileno())
+            self._seconds.append(time.perf_counter() - began)
+            time.sleep(0.2)
+
+    def line(self) -> str:
+        """Since the last one."""
+        found, self._seconds = 1000 * np.array(self._seconds), [0.0]
+        return f"{np.percentile(found, 50):.1f} | {found.max():.0f}"
+
+
 @contextmanager
 def server(store: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     command = [sys.executable, "-m", "neardup", "serve", str(store), "--port", "0"]
@@ -212,10 +243,10 @@ def build(store: Path, lines: Sequence[bytes]) -> None:
             index.add_many([{"id": str(d["id"]), "text": d["text"][:SIZE]} for d in found])
 
 
-def show(name: str, tallies: dict[str, Tally], lasted: float, more: str = "") -> None:
+def show(name: str, tallies: dict[str, Tally], lasted: float, more: str = "| | ") -> None:
     for kind, tally in tallies.items():
         if tally.seconds or tally.failed:
-            print(f"| {name} | {kind} | {tally.line(lasted)} |{more}", flush=True)
+            print(f"| {name} | {kind} | {tally.line(lasted)} | {more} |", flush=True)
         for sentence in tally.failed[:3]:
             print(f"    failed: {sentence}", flush=True)
 
@@ -231,10 +262,13 @@ def lost(store: Path, load: Load) -> str:
     )
 
 
-async def minutes(load: Load, process: subprocess.Popen[str], how_many: int) -> None:
+async def minutes(load: Load, process: subprocess.Popen[str], how_many: int, folder: Path) -> None:
+    disk = Disk(folder)
+    disk.start()
     for minute in range(1, how_many + 1):
         await load.mixed(60)
-        show(f"minute {minute}", load.clear(), 60, f" {resident(process):,.0f} MB")
+        more = f"{disk.line()} | {resident(process):,.0f}"
+        show(f"minute {minute}", load.clear(), 60, more)
 
 
 async def end(load: Load, process: subprocess.Popen[str], sign: signal.Signals) -> None:
@@ -255,13 +289,12 @@ def measured(store: Path, lines: Sequence[bytes], how_many: int, seconds: float)
         asyncio.run(load.checks(0, 2))
         load.clear()
         print(f"server: {resident(process):,.0f} MB\n")
-        print("| | request | a second | median ms | 99 % ms | longest ms | failed |")
-        print("|---|---|--:|--:|--:|--:|--:|")
+        print(HEAD)
         asyncio.run(load.checks(0, seconds))
         show(f"{CONNECTIONS} connections, no pause", load.clear(), seconds)
         asyncio.run(load.checks(RATE, seconds))
         show(f"{RATE:,} a second", load.clear(), seconds)
-        asyncio.run(minutes(load, process, how_many))
+        asyncio.run(minutes(load, process, how_many, store.parent))
         asyncio.run(end(load, process, signal.SIGTERM))
     print(f"\nSIGTERM: exit code {process.returncode}. {lost(store, load)}", flush=True)
     with server(store) as (process, url):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ PORT = 8765
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 ELSEWHERE_RATE = 1000.0  # requests a second of one client, where others than this machine may ask
+SWITCH = 0.001  # seconds
 LIMITS = {
     "max_body": "body",
     "max_text": "text",
@@ -28,12 +30,6 @@ LIMITS = {
     "timeout": "seconds",
 }
 SERVER = ("host", "names", "token_file", "read_only", "rate")
-
-
-def _size(_ctx: click.Context, _option: click.Parameter, value: str | None) -> int | None:
-    from neardup.plan import parse_size
-
-    return None if value is None else parse_size(value)
 
 
 @click.command(short_help="Serve an index over HTTP.")
@@ -62,7 +58,12 @@ def _size(_ctx: click.Context, _option: click.Parameter, value: str | None) -> i
     help="Requests a second of one client, twice as many at once; 0: any.  [default: any on this "
     "machine itself, else 1000]",
 )
-@click.option("--max-body", metavar="SIZE", callback=_size, help="Of one request.  [default: 16MB]")
+@click.option(
+    "--max-body",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Bytes of one request, and of one line of a stream.  [default: 16000000]",
+)
 @click.option(
     "--max-text",
     metavar="N",
@@ -151,32 +152,33 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
     from neardup.web.login import Login
     from neardup.web.service.part import Service
 
+    # The writer is Python too: at 5 ms, the usual, a check would wait for it that long.
+    sys.setswitchinterval(SWITCH)
     server = {name: options.pop(name) for name in SERVER}
     limits = _limits(options)
-    guard = _guard(server, limits)
+    guard = _guard(server)
     with _opened(store, options, create=not server["read_only"]) as index:
         bound = bind(server["host"], port)
         service = Service(index, limits)
         parts: list[Part] = [service, FlowPart(store, lambda: index)]
         parts += [Login(guard.access)] if guard.access else []
-        app = make_app(parts, _watched(guard, service.metrics.request))
+        app = make_app(parts, service.behind(guard))
         said = f"{store} at {address_of(bound)} (Ctrl-C stops it)"
         started = None if quiet else lambda: click.echo(said, err=True)
-        run(app, bound, started=started, stopping=service.stop)
+        run(app, bound, started=started, stopping=service.stop, seconds=limits.seconds)
     if not quiet:
         click.echo("Stopped; all that was accepted is stored.", err=True)
 
 
 def _limits(options: dict[str, Any]) -> Limits:
     from neardup.web.limits import Limits
-    from neardup.web.service.part import STREAM
 
     given = {field: options.pop(name) for name, field in LIMITS.items()}
     known = {field: value for field, value in given.items() if value is not None}
-    return Limits(streams=frozenset({STREAM}), **known)
+    return Limits(**known)
 
 
-def _guard(server: dict[str, Any], limits: Limits) -> Guard:
+def _guard(server: dict[str, Any]) -> Guard:
     from neardup.web.access import Access
     from neardup.web.guard import Guard
     from neardup.web.rate import Rate
@@ -198,7 +200,6 @@ def _guard(server: dict[str, Any], limits: Limits) -> Guard:
         access=None if file is None else Access(Tokens(file)),
         read_only=server["read_only"],
         rate=Rate(rate, burst=2 * rate) if rate else None,
-        limits=limits,
     )
 
 
@@ -207,12 +208,6 @@ def _names(host: str, given: tuple[str, ...]) -> list[str]:
 
     own = [socket.gethostname(), socket.getfqdn()] if host in EVERYWHERE else [host]
     return [*own, *given]
-
-
-def _watched(guard: Guard, watch: Any) -> Guard:
-    from dataclasses import replace
-
-    return replace(guard, watch=watch)
 
 
 def _opened(url: str, options: dict[str, Any], *, create: bool) -> Index:

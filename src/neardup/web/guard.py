@@ -6,14 +6,13 @@ Plain ASGI: it adds little to a request that takes a fraction of a millisecond.
 
 from __future__ import annotations
 
-import ipaddress
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import Headers
@@ -22,7 +21,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from neardup.errors import NeardupError
 from neardup.web.access import Access
 from neardup.web.limits import GoneError, Limits, Room, replayed
-from neardup.web.problems import ProblemError, problem, status_of
+from neardup.web.origins import is_number, name_of, same_origin
+from neardup.web.problems import ProblemError, problem, status_of, unexpected
 from neardup.web.rate import Rate
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -58,13 +58,15 @@ HEADERS = {
 _RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 Watch = Callable[[str, int, float], None]  # path, status, seconds
+Lane = Callable[[bytes], Awaitable[Response]]  # of a body
 
 
 @dataclass(frozen=True)
 class Guard:
     """``hosts``: the names by which this server may be called. A page elsewhere that lets its own
     name point here (DNS rebinding) is refused by them; numbers (``any_number``) no name can be
-    made to point at. Without ``access`` everyone may ask."""
+    made to point at. Without ``access`` everyone may ask. ``lanes`` are POST requests without a
+    query, by path, that are answered here: to find a route would take longer than the answer."""
 
     hosts: frozenset[str] = LOCAL
     any_number: bool = False
@@ -73,6 +75,7 @@ class Guard:
     rate: Rate | None = None
     limits: Limits = field(default_factory=Limits)
     watch: Watch | None = None
+    lanes: Mapping[str, Lane] = field(default_factory=dict)
 
     @classmethod
     def of(cls, names: Iterable[str], **others: object) -> Guard:
@@ -111,12 +114,21 @@ class Guard:
         try:
             if scope["path"] not in self.limits.streams:
                 body = await room.body(scope, receive)
-                size, receive = len(body), replayed(body, receive)
+                size = len(body)
+                if lane := self._lane(scope):
+                    await (await _answered(lane, scope, body))(scope, receive, send)
+                    return
+                receive = replayed(body, receive)
             await app(scope, receive, send)
         except ProblemError as error:
             await _said(error)(scope, receive, send)
         finally:
             room.leave(size)
+
+    def _lane(self, scope: Scope) -> Lane | None:
+        if scope["method"] != "POST" or scope["query_string"]:
+            return None
+        return self.lanes.get(scope["path"])
 
     def _admitted(self, scope: Scope) -> Response | None:
         """None, or what is answered instead; it may also be raised."""
@@ -151,13 +163,13 @@ class Guard:
                 f"This server is not called {host!r}. "
                 "Hint: name the address that it was started with."
             )
-        if method not in SAFE and not _same_origin(headers, host):
+        if method not in SAFE and not same_origin(headers, host):
             return "A page of another origin may not change anything here."
         return None
 
     def _is_ours(self, host: str) -> bool:
-        name = _name(host)
-        return name in self.hosts or (self.any_number and _is_number(name))
+        name = name_of(host)
+        return name in self.hosts or (self.any_number and is_number(name))
 
 
 class _Answering:
@@ -178,6 +190,15 @@ class _Answering:
 
     def seconds(self) -> float:
         return time.perf_counter() - self._began
+
+
+async def _answered(lane: Lane, scope: Scope, body: bytes) -> Response:
+    try:
+        return await lane(body)
+    except NeardupError as error:
+        return _said(error)
+    except Exception as error:
+        return _said(unexpected(scope, error))
 
 
 def too_often(seconds: float) -> ProblemError:
@@ -213,26 +234,3 @@ def _who(scope: Scope, headers: Headers) -> Response:
         hint="send it as Authorization: Bearer TOKEN; `neardup token new` makes one.",
         headers={"WWW-Authenticate": "Bearer"},
     )
-
-
-def _name(host: str) -> str:
-    try:
-        return urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return ""
-
-
-def _is_number(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _same_origin(headers: Headers, host: str) -> bool:
-    """Browsers say where a change comes from; what says nothing is no browser."""
-    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
-    if site is not None and site not in ("same-origin", "none"):
-        return False
-    return origin is None or urlsplit(origin).netloc == host

@@ -96,7 +96,9 @@ def install(app: FastAPI, pages: Pages) -> None:
         if not wants_page(request):
             return problem(status, str(error), hint=error.hint, headers=headers)
         shown = {"title": status.phrase, "message": error.message, "hint": error.hint}
-        return pages.html("problem.html", request.url.path, shown, status=status)
+        page = pages.html("problem.html", request.url.path, shown, status=status)
+        page.headers.update(headers or {})
+        return page
 
     @app.exception_handler(NeardupError)
     def ours(request: Request, error: NeardupError) -> Response:
@@ -140,8 +142,8 @@ def install(app: FastAPI, pages: Pages) -> None:
             except Exception as error:
                 if begun or scope["type"] != "http":
                     raise
-                LOG.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
-                await answer(Request(scope), _unexpected(error))(scope, receive, send)
+                said = unexpected(scope, error)
+                await answer(Request(scope), said)(scope, receive, send)
 
         return catching
 
@@ -154,7 +156,9 @@ def _allow(app: FastAPI, path: str) -> dict[str, str]:
     return {"allow": ", ".join(map(str.upper, methods))} if methods else {}
 
 
-def _unexpected(error: Exception) -> ProblemError:
+def unexpected(scope: Scope, error: Exception) -> ProblemError:
+    """Logged with its traceback; whoever asked is not told more than its name."""
+    LOG.error("%s %s failed", scope["method"], scope["path"], exc_info=error)
     return ProblemError(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         f"Unexpected {type(error).__name__}.",

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 GRACE = 10  # seconds that requests have to finish
+HEAD = 30.0  # seconds that the head of a request may take
 
 
 def check_extra() -> None:
     """Said where the feature begins."""
     try:
         import fastapi  # noqa: F401
+        import httptools  # noqa: F401
         import jinja2  # noqa: F401
         import prometheus_client  # noqa: F401
         import uvicorn  # noqa: F401
@@ -62,10 +64,14 @@ def run(
     *,
     started: Callable[[], None] | None = None,
     stopping: Callable[[], None] | None = None,
+    seconds: float = HEAD,
 ) -> None:
     """Returns when the server has stopped. ``started`` is called once it answers, ``stopping`` when
-    it is told to stop (in a signal handler: it must only set flags)."""
+    it is told to stop (in a signal handler: it must only set flags). The head of a request has to
+    come within ``seconds``."""
     import uvicorn
+
+    from neardup.web.connections import protocol
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -84,6 +90,7 @@ def run(
 
     config = uvicorn.Config(
         app,
+        http=protocol(seconds),
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -14,7 +14,7 @@ from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.limits import Limits
 from neardup.web.login import Login
-from neardup.web.service.part import STREAM, Service
+from neardup.web.service.part import Service
 
 
 @dataclass
@@ -35,11 +35,10 @@ def asked(
     limits: Limits | None = None,
     **settings: Any,
 ) -> Iterator[Asked]:
-    limits = replace(limits or Limits(), streams=frozenset({STREAM}))
-    guard = replace(guard or Guard(), limits=limits)
+    guard = guard or Guard()
     given = {"method": "shingles", "words": 3, "threshold": 0.7, **settings}
-    service = Service(nd.Index.open(url, **given), limits)
+    service = Service(nd.Index.open(url, **given), limits or Limits())
     parts = [service, *([Login(guard.access)] if guard.access else [])]
-    app = make_app(parts, replace(guard, watch=service.metrics.request))
+    app = make_app(parts, service.behind(guard))
     with TestClient(app, base_url="http://localhost", follow_redirects=False) as client:
         yield Asked(client, service.index, service)

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+import requests
 import schemathesis
 from hypothesis import settings
 from schemathesis.checks import negative_data_rejection, positive_data_acceptance
@@ -17,7 +18,8 @@ import neardup as nd
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.limits import Limits
-from neardup.web.service.part import COMPARE, GROUP, STREAM, Service
+from neardup.web.service.part import Service
+from neardup.web.service.routes import COMPARE, GROUP, STREAM
 from web.service.process import Served, served
 
 NEW = ("--method", "shingles", "--set", "words=3", "--date", "day", "--within", "lang", "--texts")
@@ -45,6 +47,12 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def session() -> Iterator[requests.Session]:
+    with requests.Session() as made:
+        yield made
+
+
 @schemathesis.serializer("application/x-ndjson")
 def lines(_: object, value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace")
@@ -56,8 +64,11 @@ schema = schemathesis.openapi.from_dict(description(), config=config)
 
 @schema.parametrize()
 @settings(max_examples=25)
-def test_every_route_is_as_described(case: schemathesis.Case, service: Served) -> None:
-    case.call_and_validate(base_url=service.url, excluded_checks=UNTOLD.get(case.path, []))
+def test_every_route_is_as_described(
+    case: schemathesis.Case, service: Served, session: requests.Session
+) -> None:
+    untold = UNTOLD.get(case.path, [])
+    case.call_and_validate(base_url=service.url, session=session, excluded_checks=untold)
 
 
 def test_the_server_describes_itself_so(service: Served) -> None:

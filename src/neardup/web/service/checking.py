@@ -41,13 +41,13 @@ class Checker:
                 return await run_in_threadpool(ask)
             await self._writer.turn()
         try:
-            began = time.perf_counter()
+            began = time.thread_time()  # a busy machine must not look like a slow check
             return ask()
         finally:
             lock.release()
-            self._seconds += SMOOTH * (time.perf_counter() - began - self._seconds)
+            self._seconds += SMOOTH * (time.thread_time() - began - self._seconds)
 
     def _is_quick(self, document: dict[str, Any]) -> bool:
         """Where checks have become slow they go to threads, and one in many is tried again."""
-        self._seconds *= 0.9999
+        self._seconds *= 0.999
         return self._near and self._seconds < QUICK and len(document[self._text]) < SHORT

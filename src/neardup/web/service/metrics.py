@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -62,17 +63,24 @@ class Metrics:
             buckets=SIZES,
             registry=self._registry,
         )
+        # Looking a metric up by its labels costs more than counting does.
+        self._of_request = functools.cache(self._looked_up)
+        self._of_decision = functools.cache(self._decisions.labels)
         self._registry.register(_Stats(stats))
         ProcessCollector(registry=self._registry)
         PlatformCollector(registry=self._registry)
 
     def request(self, path: str, status: int, seconds: float) -> None:
         path = path if path in self._paths else OTHERS
-        self._requests.labels(path, status).inc()
-        self._seconds.labels(path).observe(seconds)
+        requests, times = self._of_request(path, status)
+        requests.inc()
+        times.observe(seconds)
 
     def decided(self, asked: str, decision: str) -> None:
-        self._decisions.labels(asked, decision).inc()
+        self._of_decision(asked, decision).inc()
+
+    def _looked_up(self, path: str, status: int) -> tuple[Counter, Histogram]:
+        return self._requests.labels(path, status), self._seconds.labels(path)
 
     def wrote(self, documents: int) -> None:
         self._batches.observe(documents)

@@ -8,7 +8,7 @@ does not read its answers is not read from either.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -17,7 +17,7 @@ from fastapi.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from neardup.errors import NeardupError
-from neardup.web.limits import GoneError, Limits, busy
+from neardup.web.limits import GoneError, busy
 from neardup.web.problems import ProblemError, problem_of
 from neardup.web.service.answers import written
 from neardup.web.service.bodies import Documents, parsed
@@ -63,14 +63,19 @@ class Lines:
 
 
 class Stream(Response):
-    """An answer that reads while it writes. ``stopping`` is set when the server is told to stop."""
+    """An answer that reads while it writes. ``stopping`` is set when the server is told to
+    stop; ``told`` gets what was answered."""
 
     def __init__(
-        self, writer: Writer, documents: Documents, limits: Limits, stopping: asyncio.Event
+        self,
+        writer: Writer,
+        documents: Documents,
+        stopping: asyncio.Event,
+        told: Callable[[list[Any]], object],
     ) -> None:
         super().__init__(media_type=MEDIA)
-        self._writer, self._documents, self._limits = writer, documents, limits
-        self._stopping = stopping
+        self._writer, self._documents, self._limits = writer, documents, documents.limits
+        self._stopping, self._tell = stopping, told
         self._number = 0  # of the last line that was taken
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
@@ -147,6 +152,7 @@ class Stream(Response):
         while not self._writer.fits(len(documents)):
             await asyncio.sleep(PATIENCE)
         made: list[Any] = await self._writer.write(AddEach(documents))
+        self._tell([one for one in made if not isinstance(one, NeardupError)])
         return made
 
 

@@ -114,6 +114,7 @@ class Writer:
         except IndexStoreError as error:
             return [error] * len(works)
         except Exception as error:
+            LOG.warning("a transaction of %d works failed", len(works), exc_info=error)
             if len(works) == 1:
                 return [error]
             return [self._written([work])[0] for work in works]

@@ -1,48 +1,21 @@
-"""A client of ``neardup serve``: the methods of an index, over one connection that stays open.
-
-    with Client("http://127.0.0.1:8765") as client:
-        client.check({"text": "…"})
-        for answer in client.add_many(documents): ...
-
-What the service refuses is raised with its sentence. Where it is busy (429, 503) the client waits
-as long as the service says and asks again, a few times. Asking again never does harm: the same
-document under the same id gets the same answer. Needs nothing but Python; one thread at a time.
-"""
+"""One question, one answer, over a connection that stays open."""
 
 from __future__ import annotations
 
 import http.client
-import json
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from neardup.counted import many
-from neardup.errors import BusyError, ServiceError, UnreachableError, UsageError
+from neardup.client.answers import Answer, answer_of, read, written
+from neardup.client.streaming import streamed
+from neardup.errors import ServiceError, UnreachableError, UsageError
 
 TRIES = 5
 LONGEST_WAIT = 30.0  # seconds between two tries
 
 Document = str | dict[str, Any]
-
-
-class Answer(NamedTuple):
-    """What was decided of a document; of a duplicate, what it is of and why."""
-
-    id: str | None
-    decision: str
-    kept_id: str | None = None
-    score: float | None = None
-    reason: str | None = None
-    kind: str | None = None
-    by: tuple[str, ...] | None = None
-
-    @property
-    def duplicate(self) -> bool:
-        return self.decision == "duplicate"
 
 
 class Client:
@@ -72,22 +45,22 @@ class Client:
         given = {"max_age": max_age, "kind": None if kind is None else str(kind).lower()}
         query = urlencode({name: value for name, value in given.items() if value is not None})
         path = "/v1/check" + ("?" + query if query else "")
-        return _answer(self._ask("POST", path, self._document(document)))
+        return answer_of(self._ask("POST", path, self._document(document)))
 
     def add(self, document: dict[str, Any]) -> Answer:
         """Checks and stores. The same document once more gets the same answer."""
-        return _answer(self._ask("POST", "/v1/documents", document))
+        return answer_of(self._ask("POST", "/v1/documents", document))
 
     def add_all(self, documents: Iterable[dict[str, Any]]) -> list[Answer]:
         """A short list: all of it is stored or none."""
-        return [*map(_answer, self._ask("POST", "/v1/documents/batch", list(documents)))]
+        return [*map(answer_of, self._ask("POST", "/v1/documents/batch", list(documents)))]
 
     def add_many(self, documents: Iterable[dict[str, Any]]) -> Iterator[Answer | ServiceError]:
         """Any number, read as they are sent: one answer each, in order, when it is durable; or the
         error that it is answered by, and the others go on."""
         connection = self._connect()
         try:
-            yield from _streamed(connection, self._headers, documents)
+            yield from streamed(connection, self._headers, documents)
         except (OSError, http.client.HTTPException) as error:
             raise self._unreachable(error) from error
         finally:
@@ -95,12 +68,12 @@ class Client:
 
     def update(self, document: dict[str, Any]) -> Answer:
         """A new version in the place of the one with its id."""
-        return _answer(self._ask("PUT", "/v1/documents", document))
+        return answer_of(self._ask("PUT", "/v1/documents", document))
 
     def remove(self, id: str) -> dict[str, Answer]:
         """Takes a document out; what those are now that were set aside for it, by id."""
         found = self._ask("DELETE", f"/v1/documents?id={_quoted(id)}")
-        return {one["id"]: _answer(one) for one in found["again"]}
+        return {one["id"]: answer_of(one) for one in found["again"]}
 
     def get(self, id: str) -> dict[str, Any]:
         """A document as it stands."""
@@ -146,11 +119,11 @@ class Client:
         return found
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        data = None if body is None else _written(body)
+        data = None if body is None else written(body)
         for left in range(self._tries - 1, -1, -1):
             status, headers, raw = self._exchange(method, path, data)
             if status not in (429, 503) or not left:
-                return _read(status, raw)
+                return read(status, raw)
             self._wait(_seconds(headers.get("Retry-After")))
         raise AssertionError("the last try returns or raises")
 
@@ -206,109 +179,8 @@ def _quoted(id: str) -> str:
     return quote(id, safe="", errors="surrogatepass")
 
 
-def _written(body: Any) -> bytes:
-    return json.dumps(body, allow_nan=False).encode()
-
-
-def _answer(found: dict[str, Any]) -> Answer:
-    known = {name: found[name] for name in Answer._fields}
-    return Answer(**{**known, "by": None if found["by"] is None else tuple(found["by"])})
-
-
-def _read(status: int, raw: bytes) -> Any:
-    try:
-        found = json.loads(raw)
-    except ValueError:
-        raise ServiceError(
-            f"The service answered {status} with something that is no JSON.",
-            hint="is it a service of neardup?",
-            status=status,
-        ) from None
-    if 200 <= status < 300:
-        return found
-    raise _error(status, found)
-
-
-def _error(status: int, found: Any) -> ServiceError:
-    """The sentence of the service, its hint apart."""
-    said = found if isinstance(found, dict) else {}
-    hint = said.get("hint")
-    message = str(said.get("detail") or f"The service answered {status}.")
-    kind = BusyError if status in (429, 503) else ServiceError
-    return kind(message.removesuffix(f" Hint: {hint}"), hint=hint, status=status)
-
-
 def _seconds(retry_after: str | None) -> float:
     try:
         return min(max(float(retry_after or 1), 0.0), LONGEST_WAIT)
     except ValueError:
         return 1.0
-
-
-class _Sender(threading.Thread):
-    """Sends while another thread reads: who only sent would wait for the service, which waits for
-    its answers to be read. Each document goes at once: the next may depend on the answer to it."""
-
-    def __init__(
-        self, connection: http.client.HTTPConnection, documents: Iterable[dict[str, Any]]
-    ) -> None:
-        super().__init__(daemon=True)
-        self._connection, self._documents = connection, documents
-        self.sent = 0
-        self.ended = False  # whether all were sent
-        self.failed: BaseException | None = None  # what the documents raised
-
-    def run(self) -> None:
-        with suppress(OSError):  # the reader learns of it
-            self._send_all()
-            self.ended = True
-            self._connection.send(b"0\r\n\r\n")
-
-    def _send_all(self) -> None:
-        lines = (_written(document) + b"\n" for document in self._documents)
-        while (line := self._next(lines)) is not None:
-            self.sent += 1
-            self._connection.send(b"%x\r\n%b\r\n" % (len(line), line))
-
-    def _next(self, lines: Iterator[bytes]) -> bytes | None:
-        try:
-            return next(lines, None)
-        except BaseException as error:
-            self.failed = error
-            return None
-
-
-def _streamed(
-    connection: http.client.HTTPConnection,
-    headers: dict[str, str],
-    documents: Iterable[dict[str, Any]],
-) -> Iterator[Answer | ServiceError]:
-    connection.putrequest("POST", "/v1/documents/stream")
-    for name, value in {**headers, "Transfer-Encoding": "chunked"}.items():
-        connection.putheader(name, value)
-    connection.endheaders()
-    sender = _Sender(connection, documents)
-    sender.start()
-    response = connection.getresponse()
-    if response.status != 200:
-        _read(response.status, response.read())
-    answered = 0
-    for line in response:
-        if not line.endswith(b"\n"):
-            break
-        answered += 1
-        yield _of_line(line)
-    if sender.failed:
-        raise sender.failed
-    if not sender.ended or answered < sender.sent:  # a cut connection looks like an end
-        raise ConnectionResetError(f"the connection was lost after {many(answered, 'answer')}")
-
-
-def _of_line(line: bytes) -> Answer | ServiceError:
-    found = json.loads(line)
-    if "problem" not in found:
-        return _answer(found)
-    error = _error(found["problem"]["status"], found["problem"])
-    if found["line"] is None:  # of the stream, not of a document
-        raise error
-    return error

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.evaluation.agreement import agreements, cohen_kappa, verdicts
+from neardup.evaluation.agreement import agreements, cohen_kappa, kappa_interval, verdicts
 from neardup.evaluation.labels import Label, Labels, Pair
 
 NAMES = st.sampled_from(["duplicate", "not", "undecided"])
@@ -104,3 +104,18 @@ def test_kinds_come_along() -> None:
     plain, kinded = Label("a", "b", "not", "ann"), Label("a", "b", "not", "bob", kind="other")
     said = Labels({(one.pair, one.assessor): one for one in (plain, kinded)})
     assert verdicts(said).settled[Pair("a", "b")].kind == "other"
+
+
+@given(st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("xyz")), max_size=30))
+def test_the_interval_of_kappa_holds_it_and_is_never_surer_than_its_pairs(
+    both: list[tuple[str, str]],
+) -> None:
+    a, b = [x for x, _ in both], [y for _, y in both]
+    kappa, interval = cohen_kappa(a, b), kappa_interval(a, b)
+    assert (kappa is None) == (interval is None)
+    if kappa is not None and interval is not None:
+        assert interval.low - 1e-9 <= kappa <= interval.high + 1e-9
+        assert interval.low < interval.high  # also where all were judged alike
+        narrower = kappa_interval(a * 4, b * 4)
+        assert narrower is not None
+        assert narrower.high - narrower.low < interval.high - interval.low

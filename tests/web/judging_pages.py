@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from neardup.web.app import Part, make_app
 from neardup.web.guard import Guard
 from web.serving import serving
 
+PATIENCE = 60_000  # milliseconds: a busy machine is no fault of a page
+expect.set_options(timeout=PATIENCE)
 EXAMPLE = Path(__file__).parents[2] / "examples" / "news.jsonl"
 
 
@@ -34,7 +36,7 @@ def visiting(
         color_scheme="dark" if dark else "light",
         base_url=address,
     )
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     page = context.new_page()
 
     def refuse_others(route: Any) -> None:

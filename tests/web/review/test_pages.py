@@ -161,6 +161,12 @@ def test_the_set_aside_one_stands_on_the_right(client: TestClient) -> None:
         assert data["pair"]["decides"]
 
 
+def test_a_twin_has_data_and_no_markup(client: TestClient) -> None:
+    for path in ("/cluster.json?number=0", "/pair.json?a=en-harbour-1&b=en-harbour-6"):
+        assert not {"graph", "aligned", "left"} & client.get(path).json().keys()
+        assert "<svg" not in client.get(path).text
+
+
 def test_neighbours_walk_through_the_whole_list(client: TestClient) -> None:
     listed = client.get("/pairs.json?kind=revision&sort=strongest").json()
     total, href, walked = listed["page"]["total"], listed["entries"][0]["href"], []

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect
 
 import neardup as nd
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
-from neardup.web.parts import review_parts
+from neardup.web.review.part import Review
+from neardup.web.review.sources import open_source
 from web.review.hostile import hostile_run
 from web.serving import Visited, serving, visiting
 
@@ -31,7 +33,7 @@ PAGES = (
 @pytest.fixture(scope="module")
 def address(news: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     run = shutil.copytree(news, tmp_path_factory.mktemp("browser") / "run")
-    with serving(make_app(review_parts(str(run)), Guard())) as address:
+    with serving(app_of(run)) as address:
         yield address
 
 
@@ -39,6 +41,10 @@ def address(news: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 def visited(browser: Browser, address: str) -> Iterator[Visited]:
     with visiting(browser, address) as visited:
         yield visited
+
+
+def app_of(run: Path) -> FastAPI:
+    return make_app([Review(open_source(str(run)))], Guard())
 
 
 def fits(page: Page) -> bool:
@@ -107,7 +113,7 @@ def test_both_texts_as_they_were_written_scroll_in_step(browser: Browser, tmp_pa
     (tmp_path / "docs.jsonl").write_text("".join(json.dumps(one) + "\n" for one in docs))
     run = nd.find(str(tmp_path / "docs.jsonl"), method="join", threshold=0.5).save(tmp_path / "run")
     with (
-        serving(make_app(review_parts(str(run)), Guard())) as address,
+        serving(app_of(run)) as address,
         visiting(browser, address) as visited,
     ):
         page = visited.go("/pair?a=a&b=b")
@@ -218,7 +224,7 @@ def test_another_one_is_kept_copies_are_dropped_and_all_is_taken_back(visited: V
 
 
 def test_a_server_that_is_gone_is_said(browser: Browser, run: Path) -> None:
-    with serving(make_app(review_parts(str(run)), Guard())) as address:
+    with serving(app_of(run)) as address:
         context = browser.new_context()
         page = context.new_page()
         page.goto(f"{address}/cluster?number=0")
@@ -242,8 +248,7 @@ def test_pages_fit_a_telephone(browser: Browser, address: str, dark: bool) -> No
 
 def test_hostile_documents_do_nothing(browser: Browser, tmp_path: Path) -> None:
     run = hostile_run(tmp_path)
-    app = make_app(review_parts(str(run)), Guard())
-    with serving(app) as address, visiting(browser, address, width=400) as visited:
+    with serving(app_of(run)) as address, visiting(browser, address, width=400) as visited:
         for path in PAGES:
             page = visited.go(path)
             assert fits(page), path

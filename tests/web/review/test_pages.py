@@ -16,8 +16,8 @@ import neardup as nd
 from neardup.outputs.applying.changes import ChangeLog
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
-from neardup.web.parts import review_parts
 from neardup.web.review.part import Review
+from neardup.web.review.sources import open_source
 from web.review.hostile import BODY, hostile_run
 
 LINK = re.compile(r'<a [^>]*?href="([^"]*)"')
@@ -26,8 +26,8 @@ MOST = 150  # links that are followed in one source
 
 
 def client_of(target: Path | str) -> TestClient:
-    parts = review_parts(str(target))
-    return TestClient(make_app(parts, Guard()), base_url="http://localhost")
+    app = make_app([Review(open_source(str(target)))], Guard())
+    return TestClient(app, base_url="http://localhost")
 
 
 def run_of(folder: Path, documents: list[dict[str, str]], **settings: object) -> Path:
@@ -161,6 +161,12 @@ def test_the_set_aside_one_stands_on_the_right(client: TestClient) -> None:
         assert data["pair"]["decides"]
 
 
+def test_a_twin_has_data_and_no_markup(client: TestClient) -> None:
+    for path in ("/cluster.json?number=0", "/pair.json?a=en-harbour-1&b=en-harbour-6"):
+        assert not {"graph", "aligned", "left"} & client.get(path).json().keys()
+        assert "<svg" not in client.get(path).text
+
+
 def test_neighbours_walk_through_the_whole_list(client: TestClient) -> None:
     listed = client.get("/pairs.json?kind=revision&sort=strongest").json()
     total, href, walked = listed["page"]["total"], listed["entries"][0]["href"], []
@@ -251,8 +257,6 @@ def test_a_run_that_nobody_can_read_again_still_shows_its_decisions(tmp_path: Pa
 
 
 def test_other_parts_have_their_say_on_the_front_page(news: Path) -> None:
-    from neardup.web.review.sources import open_source
-
     card = {"title": "Judge", "text": "<b>20", "href": "/judge", "link": "Begin", "main": True}
     part = Review(open_source(str(news)), [lambda: card, lambda: None])
     with TestClient(make_app([part], Guard()), base_url="http://localhost") as client:

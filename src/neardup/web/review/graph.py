@@ -63,42 +63,46 @@ class Graph:
 
 
 def bridges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    """Edges whose loss leaves two groups of two or more each."""
+    """Edges whose loss leaves two groups of two or more each: those of a tree, walked depth first,
+    that no other edge goes around."""
+    order, above, by = _walked(count, edges)
+    place = {node: i for i, node in enumerate(order)}
+    around, size, root = [0] * count, [1] * count, list(range(count))
+    tree = set(by)
+    for number, edge in enumerate(edges):
+        if number not in tree:  # it joins a node to one above it
+            upper, lower = sorted(edge, key=place.__getitem__)
+            around[lower] += 1
+            around[upper] -= 1
+    for node in order:
+        root[node] = root[above[node]] if above[node] >= 0 else node
+    for node in reversed(order):
+        if above[node] >= 0:
+            around[above[node]] += around[node]
+            size[above[node]] += size[node]
+    return {
+        by[node]
+        for node in order
+        if by[node] >= 0 and not around[node] and 1 < size[node] < size[root[node]] - 1
+    }
+
+
+def _walked(count: int, edges: Sequence[tuple[int, int]]) -> tuple[list[int], list[int], list[int]]:
+    """Nodes in the order of a walk depth first; of each the one above it, and the edge to that."""
     beside: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for number, (a, b) in enumerate(edges):
         beside[a].append((b, number))
         beside[b].append((a, number))
-    seen, low, size = [-1] * count, [0] * count, [1] * count
-    found: list[tuple[int, int, int]] = []  # edge, size of one side, root
-    whole: dict[int, int] = {}
-    clock = 0
-    for root in range(count):
-        if seen[root] >= 0:
-            continue
-        stack = [(root, -1, iter(beside[root]))]
-        seen[root] = low[root] = clock
-        clock += 1
-        while stack:
-            node, by, others = stack[-1]
-            for other, number in others:
-                if number == by:
-                    continue
-                if seen[other] < 0:
-                    seen[other] = low[other] = clock
-                    clock += 1
-                    stack.append((other, number, iter(beside[other])))
-                    break
-                low[node] = min(low[node], seen[other])
-            else:
-                stack.pop()
-                if stack:
-                    above = stack[-1][0]
-                    low[above] = min(low[above], low[node])
-                    size[above] += size[node]
-                    if low[node] > seen[above]:
-                        found.append((by, size[node], root))
-        whole[root] = size[root]
-    return {edge for edge, one, root in found if min(one, whole[root] - one) > 1}
+    order: list[int] = []
+    seen, above, by = [False] * count, [-1] * count, [-1] * count
+    stack = [(node, -1, -1) for node in reversed(range(count))]
+    while stack:
+        node, upper, edge = stack.pop()
+        if not seen[node]:
+            seen[node], above[node], by[node] = True, upper, edge
+            order.append(node)
+            stack += [(other, node, number) for other, number in beside[node]]
+    return order, above, by
 
 
 def places(count: int, edges: Sequence[Edge]) -> Array:

@@ -98,12 +98,14 @@ class State:
 
     def facts(self) -> Facts:
         """One object as long as nothing has changed: what it has counted stays counted."""
+        return self._versioned()[1]
+
+    def _versioned(self) -> tuple[Hashable, Facts]:
         with self._lock:
-            self.current()
-            version = self.version()
+            version = self.current().version, self.texts.version, self.labelled.version
             if self._facts is None or self._facts[0] != version:
                 self._facts = version, Facts(self._judged(), self.texts, self.now.changes.first)
-            return self._facts[1]
+            return self._facts
 
     def _judged(self) -> Judged:
         states, tables = self.labelled.states(), self.now.tables
@@ -112,13 +114,11 @@ class State:
             return before
         return Judged(tables, states)
 
-    def version(self) -> Hashable:
-        return self.now.version, self.texts.version, self.labelled.version
-
     def order(self, what: str, wanted: Filter, sort: str) -> Array:
         if wanted.q or wanted.since or wanted.until:
             self.texts.begin()
-        return self.orders.of(self.facts(), self.version(), what, wanted, sort)
+        version, facts = self._versioned()
+        return self.orders.of(facts, version, what, wanted, sort)
 
     def page(self, what: str, wanted: Filter, sort: str, number: int) -> Page:
         return page_of(self.order(what, wanted, sort), number)

@@ -236,6 +236,12 @@ def resident(process: subprocess.Popen[str]) -> float:
     return int(status.partition("VmRSS:")[2].split()[0]) / 1000
 
 
+def worked(process: subprocess.Popen[str]) -> float:
+    """Seconds of processor time so far: what a busy machine does not change."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def build(store: Path, lines: Sequence[bytes]) -> None:
     with nd.Index.open(store, method="shingles") as index:
         for start in range(0, len(lines), BATCH):
@@ -290,13 +296,16 @@ def measured(store: Path, lines: Sequence[bytes], how_many: int, seconds: float)
         load.clear()
         print(f"server: {resident(process):,.0f} MB\n")
         print(HEAD)
+        before = worked(process)
         asyncio.run(load.checks(0, seconds))
+        each = (worked(process) - before) / max(1, len(load.tallies["check"].seconds))
         show(f"{CONNECTIONS} connections, no pause", load.clear(), seconds)
         asyncio.run(load.checks(RATE, seconds))
         show(f"{RATE:,} a second", load.clear(), seconds)
         asyncio.run(minutes(load, process, how_many, store.parent))
         asyncio.run(end(load, process, signal.SIGTERM))
-    print(f"\nSIGTERM: exit code {process.returncode}. {lost(store, load)}", flush=True)
+    print(f"\nA check took {1e6 * each:.0f} µs of the server's processor time.")
+    print(f"SIGTERM: exit code {process.returncode}. {lost(store, load)}", flush=True)
     with server(store) as (process, url):
         load = Load(url, Texts(lines[:20_000], seed=2))
         asyncio.run(end(load, process, signal.SIGKILL))

@@ -24,6 +24,7 @@ from neardup.web.limits import GoneError, Limits, Room, replayed
 from neardup.web.origins import is_number, name_of, same_origin
 from neardup.web.problems import ProblemError, problem, status_of, unexpected
 from neardup.web.rate import Rate
+from neardup.web.tokens import Token
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -135,17 +136,23 @@ class Guard:
         headers = Headers(scope=scope)
         if (refusal := self.refused(scope["method"], headers)) is not None:
             raise ProblemError(HTTPStatus.FORBIDDEN, refusal)
-        client = (scope.get("client") or ("",))[0]
-        if self.access is not None and not _is_open(scope):
-            token = self.access.who(headers)
-            if token is None:
-                return _who(scope, headers)
-            client = f"token {token.name}"
+        access = None if _is_open(scope) else self.access
+        token = access.who(headers) if access else None
+        self._check_rate(scope, token)
+        if access and token is None:
+            return _who(scope, headers)
+        if token is not None:
             self._check_change(scope, token.read_only, "This token may only read.")
         self._check_change(scope, self.read_only, "This server only reads (--read-only).")
-        if self.rate is not None and (seconds := self.rate.wait(client)):
-            raise too_often(seconds)
         return None
+
+    def _check_rate(self, scope: Scope, token: Token | None) -> None:
+        """Who has a token is one client from wherever; others are by their address."""
+        if self.rate is None:
+            return
+        address = (scope.get("client") or ("",))[0]
+        if seconds := self.rate.wait(f"token {token.name}" if token else address):
+            raise too_often(seconds)
 
     def _check_change(self, scope: Scope, read_only: bool, sentence: str) -> None:
         if read_only and scope["method"] not in SAFE and scope["path"] not in READS:

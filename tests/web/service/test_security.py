@@ -250,6 +250,19 @@ def test_a_client_may_ask_only_so_often(clock: Clock) -> None:
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
 
 
+def test_tokens_are_counted_apart_and_guesses_too(
+    tokens: tuple[Path, str, str], clock: Clock
+) -> None:
+    file, *both = tokens
+    guard = Guard(access=Access(Tokens(file)), rate=Rate(1, burst=2, clock=clock))
+    with asked(guard) as service:
+        for token in (*both, "wrong"):
+            found = [
+                service.client.get("/v1/stats", headers=bearer(token)).status_code for _ in range(3)
+            ]
+            assert found == [401 if token == "wrong" else 200] * 2 + [429]
+
+
 def test_a_rate_remembers_so_many_clients() -> None:
     from neardup.web import rate
 

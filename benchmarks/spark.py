@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import corpus, peers, side
+from benchmarks import corpus, peers
 
 SIDES = ("spark", "local", "mllib")
 THRESHOLD = 0.8
@@ -181,18 +181,23 @@ def locally(path: Path, _master: str, method: str) -> dict[str, Any]:
     return {"seconds": round(seconds, 2), "cpu_s": cpu, **memory, "counts": vars(result.counts)}
 
 
+def _texts(path: Path) -> list[str]:
+    with path.open("rb") as lines:
+        return [json.loads(line)["text"] for line in lines]
+
+
 def by_mllib(path: Path, master: str, _method: str) -> dict[str, Any]:
     """As in `run_spark.py`: exact resemblance of the candidates of five tables."""
     from benchmarks import run_spark
 
     with tempfile.TemporaryDirectory(prefix="neardup-bench-") as log:
         run_spark.SESSION = started(master, log)
-        run_spark.pairs(side.load_jsonl(str(WARM_UP)))
+        run_spark.pairs(_texts(WARM_UP))
         before = metrics(log)
         watched = Watched()
         watched.start()
         began = time.perf_counter()
-        pairs = run_spark.pairs(side.load_jsonl(str(path)))
+        pairs = run_spark.pairs(_texts(path))
         seconds = time.perf_counter() - began
         memory = watched.stop()
         run_spark.SESSION.stop()

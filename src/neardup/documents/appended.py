@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from neardup.errors import InputError
 
@@ -20,27 +20,47 @@ TORN = ".torn"
 Row = dict[str, Any]
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Changes nothing; a file that is not there holds no row."""
+class Lines(NamedTuple):
+    """Whole lines with their numbers, and half a row at the end, which counts for nothing."""
+
+    lines: list[tuple[int, bytes]]
+    torn: str | None
+
+
+def read_lines(path: Path) -> Lines:
+    """Changes nothing; a file that is not there holds no line."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        return []
-    lines = enumerate(_cut(data)[0].splitlines(), 1)
-    return [_row(line, path, number) for number, line in lines if line.strip()]
+        return Lines([], None)
+    except OSError as error:
+        raise InputError(
+            f"Cannot read {path}: {error.strerror}.", hint="it should be a file of JSON rows."
+        ) from error
+    whole, tail = _cut(data)
+    numbered = [(n, line) for n, line in enumerate(whole.splitlines(), 1) if line.strip()]
+    return Lines(numbered, _shown(tail))
+
+
+def read_rows(path: Path) -> list[Row]:
+    return [_row(line, path, number) for number, line in read_lines(path).lines]
 
 
 @contextmanager
 def adding(path: Path) -> Iterator[Adding]:
     """The folder of the file is made where it is missing. Alone until the end: what is read inside
     is what the rows that are added follow."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = not path.exists()
-    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = not path.exists()
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise unwritable(path, error) from error
     try:
         _lock(file)
-        _repair(path, file)
-        yield Adding(path, file)
+        yield Adding(path, file, _repair(path, file))
+    except OSError as error:
+        raise unwritable(path, error) from error
     finally:
         os.close(file)
         if new:
@@ -48,15 +68,21 @@ def adding(path: Path) -> Iterator[Adding]:
 
 
 class Adding:
-    def __init__(self, path: Path, file: int) -> None:
+    """``set_aside`` is half a row that was found there, and moved away."""
+
+    def __init__(self, path: Path, file: int, set_aside: str | None) -> None:
         self._path, self._file = path, file
+        self.set_aside = set_aside
 
     def rows(self) -> list[Row]:
         return read_rows(self._path)
 
-    def add(self, rows: Iterable[Row]) -> None:
-        for row in rows:
-            _write(self._file, json.dumps(row).encode() + b"\n")
+    def add(self, rows: Iterable[Mapping[str, Any]], *, together: bool = False) -> None:
+        """Each row is on the disk before the next is written; those that mean nothing apart go
+        ``together``, with one write."""
+        lines = (json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+        for line in [b"".join(lines)] if together else lines:
+            _write(self._file, line)
 
 
 def _row(line: bytes, path: Path, number: int) -> Row:
@@ -87,7 +113,7 @@ def _cut(data: bytes) -> tuple[bytes, bytes]:
     return data[:end], tail
 
 
-def _repair(path: Path, file: int) -> None:
+def _repair(path: Path, file: int) -> str | None:
     """What is cut off is first safe elsewhere; dying in between only writes it there twice."""
     data = path.read_bytes()
     whole, tail = _cut(data)
@@ -102,6 +128,11 @@ def _repair(path: Path, file: int) -> None:
         os.fsync(file)
     elif data and not data.endswith(b"\n"):
         _write(file, b"\n")
+    return _shown(tail)
+
+
+def _shown(tail: bytes) -> str | None:
+    return tail.decode("utf-8", "replace") if tail else None
 
 
 def _write(file: int, data: bytes) -> None:
@@ -128,3 +159,10 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"Cannot write to {path}: {error.strerror}. What was acknowledged before is safe.",
+        hint="is there room on the disk, and may you write there?",
+    )

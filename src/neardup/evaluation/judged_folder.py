@@ -13,8 +13,9 @@ import re
 import threading
 from pathlib import Path
 
+from neardup.documents.appended import unwritable
 from neardup.errors import InputError
-from neardup.evaluation.labels import Labels, LabelStore, read_labels, unwritable
+from neardup.evaluation.labels import Labels, LabelStore, read_labels
 from neardup.evaluation.samples import read_items, read_key
 from neardup.evaluation.sampling import Item, Key, Sample
 

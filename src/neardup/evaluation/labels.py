@@ -5,29 +5,24 @@ A row is ``{"a", "b", "label", "assessor"}`` with ``a < b``, and where they are 
 the time it took. A label is ``duplicate``, ``not`` or ``undecided``; null takes back what this
 assessor said of this pair. The last row of an assessor on a pair counts.
 
-Each row is one write that is on the disk before ``add`` returns. Whatever moment a process dies at,
-the rows that were acknowledged are there; half a row at the end is set aside in ``FILE.torn`` when
-the next row is added, and readers leave it out. Writers on one machine wait for each other.
+The file only grows (``documents/appended.py``): what was acknowledged is there, whatever happens.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Container, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from neardup.documents.appended import adding, read_lines
 from neardup.errors import InputError, SettingsError
-from neardup.evaluation.appending import append, lock, sync_folder
 from neardup.schema import KINDS
 
 DUPLICATE, NOT, UNDECIDED = "duplicate", "not", "undecided"
 LABELS = (DUPLICATE, NOT, UNDECIDED)
-TORN = ".torn"
 
 
 class Pair(NamedTuple):
@@ -118,33 +113,11 @@ class Labels:
 
 def read_labels(path: Path) -> Labels:
     """Changes nothing; a file that is not there holds no label."""
-    try:
-        data = path.read_bytes()
-    except FileNotFoundError:
-        return Labels({})
-    except OSError as error:
-        raise InputError(
-            f"Cannot read {path}: {error.strerror}.", hint="it should be a file of labels."
-        ) from error
-    whole, tail = _cut(data)
+    lines, torn = read_lines(path)
     current: dict[tuple[Pair, str], Label] = {}
-    for number, line in enumerate(whole.splitlines(), 1):
-        if line.strip():
-            _apply(current, _label(line, path, number))
-    return Labels(current, tail.decode("utf-8", "replace") if tail else None)
-
-
-def _cut(data: bytes) -> tuple[bytes, bytes]:
-    """Whole rows, and half a row. A row that lacks only its line end is whole: no shorter piece of
-    a JSON object is one."""
-    end = data.rfind(b"\n") + 1
-    tail = data[end:]
-    try:
-        if isinstance(json.loads(tail), dict):
-            return data, b""
-    except ValueError:
-        pass
-    return data[:end], tail
+    for number, line in lines:
+        _apply(current, _label(line, path, number))
+    return Labels(current, torn)
 
 
 def _label(line: bytes, path: Path, number: int) -> Label:
@@ -184,22 +157,11 @@ class LabelStore:
     def add_all(self, labels: Iterable[Label], *, together: bool = False) -> int:
         """How many said something new. Each row is on the disk before the next is written; those
         that mean nothing apart go ``together``, with one write."""
-        added, rows = 0, b""
-        with self._locked() as file:
-            current = dict(self.labels().current)
-            for label in labels:
-                before = current.get((label.pair, label.assessor))
-                if before == (label if label.label is not None else None):
-                    continue
-                rows += json.dumps(label.row(), ensure_ascii=False).encode() + b"\n"
-                if not together:
-                    append(file, rows)
-                    rows = b""
-                _apply(current, label)
-                added += 1
-            if rows:
-                append(file, rows)
-        return added
+        with adding(self.path) as file:
+            self.set_aside = file.set_aside or self.set_aside
+            new = list(_new(labels, dict(self.labels().current)))
+            file.add((label.row() for label in new), together=together)
+        return len(new)
 
     def undo(
         self, assessor: str, count: int = 1, *, among: Container[Pair] | None = None
@@ -215,48 +177,13 @@ class LabelStore:
         return taken
 
     def _history(self) -> list[Label]:
-        data = self.path.read_bytes() if self.path.exists() else b""
-        rows = enumerate(_cut(data)[0].splitlines(), 1)
-        return [_label(line, self.path, n) for n, line in rows if line.strip()]
-
-    @contextmanager
-    def _locked(self) -> Iterator[int]:
-        new = not self.path.exists()
-        try:
-            file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        except OSError as error:
-            raise unwritable(self.path, error) from error
-        try:
-            lock(file)
-            self._repair(file)
-            yield file
-        except OSError as error:
-            raise unwritable(self.path, error) from error
-        finally:
-            os.close(file)
-            if new:
-                sync_folder(self.path.parent)
-
-    def _repair(self, file: int) -> None:
-        """What is cut off is first safe elsewhere; dying in between only writes it there twice."""
-        data = self.path.read_bytes()
-        whole, tail = _cut(data)
-        if tail:
-            torn = self.path.with_name(self.path.name + TORN)
-            aside = os.open(torn, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-            try:
-                append(aside, tail + b"\n")
-            finally:
-                os.close(aside)
-            os.ftruncate(file, len(whole))
-            os.fsync(file)
-            self.set_aside = tail.decode("utf-8", "replace")
-        elif data and not data.endswith(b"\n"):
-            append(file, b"\n")
+        return [_label(line, self.path, n) for n, line in read_lines(self.path).lines]
 
 
-def unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(
-        f"Cannot write to {path}: {error.strerror}. What was acknowledged before is safe.",
-        hint="is there room on the disk, and may you write there?",
-    )
+def _new(labels: Iterable[Label], current: dict[tuple[Pair, str], Label]) -> Iterator[Label]:
+    """Those that say something else than what counts already."""
+    for label in labels:
+        before = current.get((label.pair, label.assessor))
+        if before != (label if label.label is not None else None):
+            _apply(current, label)
+            yield label

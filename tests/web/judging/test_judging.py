@@ -388,7 +388,7 @@ def test_a_disk_that_takes_nothing_is_said_and_nothing_is_acknowledged(
     def full(_file: int, _data: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("neardup.evaluation.appending.os.write", full)
+    monkeypatch.setattr("neardup.documents.appended.os.write", full)
     fields = {"sample": sample, "assessor": "ann", "item": before["item"], "label": "not"}
     answer = client.post("/judge/label", json=fields)
     monkeypatch.undo()

@@ -15,6 +15,7 @@ from neardup.decisions.policy import read_policy
 from neardup.documents import Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE
 from neardup.errors import NeardupError, SettingsError
+from neardup.evaluation.judged_folder import judging_folder
 from neardup.methods import registry
 from neardup.methods.preparing import text_digests
 from neardup.outputs.applying.changes import ChangeLog
@@ -36,7 +37,7 @@ class RunSource:
         self.log: ChangeLog | None = ChangeLog(folder)
         self.log.read()  # what cannot be read is said now
         self.policy = read_policy(settings["policy"]) if settings.get("policy") else None
-        self.judging: Path | None = folder / "judging"
+        self.judging: Path | None = judging_folder(folder)
         self._date = settings["date"] or (self.policy.date if self.policy else None)
         self.about = About(
             what="run",

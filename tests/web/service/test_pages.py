@@ -35,7 +35,8 @@ def test_a_person_logs_in_reads_and_logs_out(
         page.on("console", lambda said: faults.append(said.text))
         page.on("request", lambda one: faults.append(one.url) if service.url not in one.url else 0)
         page.goto(f"{service.url}/service")
-        page.keyboard.type(token)  # the field has the focus
+        page.locator("#token:focus").wait_for()  # without a click
+        page.keyboard.type(token)
         page.keyboard.press("Enter")
         page.wait_for_url("**/service")
         assert page.get_by_role("row", name="Documents 2").count() == 1

@@ -403,3 +403,29 @@ def test_a_folder_that_cannot_be_made_is_said(client: TestClient, run_folder: Pa
     answer = client.post("/judge/begin", json={"assessor": "ann"})
     assert answer.status_code == 422
     assert "Not a directory" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"), [("shorter", "draw"), ("other", "draw"), ("other", "suggest")]
+)
+def test_texts_that_the_run_did_not_read_are_not_judged(
+    tmp_path: Path, changed: str, what: str
+) -> None:
+    lines = EXAMPLE.read_text("utf-8").splitlines(keepends=True)
+    path = tmp_path / "news.jsonl"
+    path.write_text("".join(lines), "utf-8")
+    run = nd.dedup(str(path)).save(tmp_path / "out")
+    kept = lines[:40] if changed == "shorter" else [one.replace(" ", " x ") for one in lines]
+    path.write_text("".join(kept), "utf-8")
+    client = opened(run)
+    answer = client.post("/judge/begin", json={"assessor": "ann", "what": what})
+    assert answer.status_code == 422, answer.text
+    assert "were changed since the run" in answer.json()["detail"]
+    assert client.get("/judge.json").json()["samples"] == []
+
+
+def test_without_pairs_nobody_is_asked_to_judge(tmp_path: Path) -> None:
+    run = nd.dedup(["one text", "and another"]).save(tmp_path / "out")
+    page = opened(run).get("/judge").text
+    assert "nothing to judge" in page
+    assert "/judge/begin" not in page

@@ -286,11 +286,23 @@ def test_a_run_that_nobody_can_read_again_still_shows_its_decisions(tmp_path: Pa
     with client_of(lost(tmp_path)) as client:
         wait_for_texts(client)
         front = client.get("/")
-        assert "shown without the texts" in front.text
+        assert "shown all the same" in front.text
         pair = client.get("/pair?a=0&b=1").text
         assert "docs.jsonl" in pair
         assert "0.9" in pair
         assert client.get("/document?id=1").status_code == 200
+
+
+def test_documents_that_were_changed_are_counted(tmp_path: Path) -> None:
+    run = run_of(tmp_path, alike(4))
+    lines = (tmp_path / "docs.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "docs.jsonl").write_text(lines[0].replace("word1", "other") + "".join(lines[1:3]))
+    with client_of(run) as client:
+        wait_for_texts(client)
+        assert "2 of 4 documents are gone from the inputs or were changed" in client.get("/").text
+        entries = client.get("/documents.json").json()["entries"]
+        assert [one["text"] is not None for one in entries] == [False, True, True, False]
+        assert "2 of 4 documents" in client.get("/pair?a=0&b=1").text
 
 
 def test_other_parts_have_their_say_on_the_front_page(news: Path) -> None:

@@ -76,10 +76,10 @@ def _sentence(one: Estimate) -> str:
     sure = (
         "every pair was judged"
         if one.precision.n is None
-        else f"95 % interval: {interval.low:.0%} to {interval.high:.0%}"
+        else f"95 % interval: {100 * interval.low:.0f} % to {100 * interval.high:.0f} %"
     )
     return (
-        f"About {one.precision.value:.0%} of the {one.pairs:,} pairs that {one.name} calls "
+        f"About {100 * one.precision.value:.0f} % of the {one.pairs:,} pairs that {one.name} calls "
         f"duplicates are duplicates ({sure})."
     )
 

@@ -62,6 +62,12 @@ def judge_all(client: TestClient, sample: str, who: str, answer: Answer, **more:
     return items
 
 
+def result(client: TestClient, sample: str, who: str) -> dict[str, Any]:
+    given = {"sample": sample, "assessor": who}
+    found: dict[str, Any] = client.get("/judge/result.json", params=given).json()
+    return found
+
+
 def test_a_new_user_sees_precision_with_its_interval(client: TestClient) -> None:
     sample = begin(client)
     items = judge_all(client, sample, "ann", lambda i: "not" if i == 0 else "duplicate")
@@ -167,7 +173,13 @@ def test_disagreements_go_to_an_arbiter_who_is_not_told_who_said_what(client: Te
     refused = client.post("/judge/begin", json={"assessor": "ann", "role": "arbiter"})
     assert refused.status_code == 400
     assert "judged here as assessor" in refused.json()["detail"]
-    decided = judge_all(client, sample, "cy", lambda _: "not", role="arbiter")
+    say(client, sample, "cy", "not", role="arbiter")
+    assert (result(client, sample, "cy")["left"], result(client, sample, "bob")["left"]) == (2, 0)
+    page = client.get("/judge/result", params={"sample": sample, "assessor": "cy"}).text
+    assert "assessor=cy&amp;role=arbiter" in page
+    judge_all(client, sample, "cy", lambda _: "not", role="arbiter")
+    assert result(client, sample, "cy")["left"] == 0
+    decided = [one["item"] for one in result(client, sample, "cy")["judged"]]
     assert sorted(decided) == sorted(bob[:3])
     assert client.get("/judge/disputes.json").json()["disputed"] == 0
     (one,) = client.get("/judge/result.json", params={"sample": sample}).json()["treatments"]

@@ -12,7 +12,7 @@ from neardup.evaluation.agreement import Verdicts, agreements, verdicts
 from neardup.evaluation.judging import Estimate, estimates
 from neardup.evaluation.labels import LABELS, NOT, Labels, Pair
 from neardup.evaluation.sampling import Item, Key
-from neardup.evaluation.turns import turn_of
+from neardup.evaluation.turns import ARBITER, ASSESSOR, turn_of
 from neardup.outputs.html.safe import shortened
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.front import progress
@@ -36,7 +36,9 @@ class Results:
         pairs = set(key.pairs.values())
         labels = folder.labels().among(pairs)
         word = verdicts(labels)
-        turn = turn_of(items, labels, assessor) if assessor else None
+        arbiter = any(one.arbiter for one in labels if one.assessor == assessor)
+        role = ARBITER if arbiter else ASSESSOR
+        turn = turn_of(items, labels, assessor, role) if assessor else None
         missing = missing_labels(labelled_of(folder))
         return {
             "sample": sample,
@@ -45,7 +47,8 @@ class Results:
             "left": turn.left if turn else None,
             "seconds": _seconds(labels, assessor),
             "treatments": measured(key, word),
-            "yours": _own(key, labels, assessor),
+            "arbiter": arbiter,
+            "yours": None if arbiter else _own(key, labels, assessor),
             "settled": sum(pair in pairs for pair in word.settled),
             "disputed": len(word.disputed),
             "assessors": progress(labels, pairs),

@@ -58,7 +58,7 @@ PAGES = {
     "review-clusters": Picture("/clusters"),
     "review-pair": Picture("/pair?a=en-harbour-1&b=en-harbour-6&sort=weakest"),
     "review-original": Picture("/pair?a=en-harbour-1&b=en-harbour-5&view=original", height=780),
-    "review-cluster": Picture("/cluster?number=0", height=800, dark=True),
+    "review-cluster": Picture("/cluster?of=en-harbour-1", height=800, dark=True),
     "review-threshold": Picture("/threshold", height=900, before=move_slider),
     "review-documents": Picture("/documents?q=harbour&sort=weakest"),
     "review-changes": Picture("/changes", height=740),
@@ -84,7 +84,7 @@ def change(address: str) -> None:
 
     for path, data in (
         ("/changes/first", {"id": "fr-musee-2"}),
-        ("/changes/act", {"action": "drop", "clusters": [1, 3]}),
+        ("/changes/act", {"action": "drop", "clusters": ["de-bruecke-1", "es-tren-1"]}),
         ("/changes/act", {"action": "keep", "ids": ["de-boerse-2"]}),
         ("/changes/undo", {"number": 2}),
     ):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
@@ -21,7 +21,7 @@ from neardup.errors import InputError, SettingsError
 from neardup.evaluation.labels import Pair
 from neardup.evaluation.strata import Drawn, draw_pairs
 from neardup.outputs.result import Result
-from neardup.outputs.texts import texts_of
+from neardup.outputs.texts import unchanged_texts_of
 from neardup.plan import check_positive
 
 PER_TREATMENT, STRATA = 20, 5
@@ -140,6 +140,22 @@ def check_texts(name: str, result: Result) -> None:
         )
 
 
+def judged_texts(name: str, result: Result, ids: Iterable[str]) -> dict[str, str]:
+    """Of all of them: whoever judged other texts than the run read would judge another run."""
+    wanted = set(ids)
+    try:
+        found = unchanged_texts_of(result, sorted(wanted))
+    except LookupError:  # an input has fewer rows than it had
+        found = {}
+    if missing := len(wanted - found.keys()):
+        raise InputError(
+            f"The inputs of {name} were changed since the run: {missing:,} of {len(wanted):,} "
+            "texts to judge are not there as it read them.",
+            hint="put the inputs back as they were, or run again.",
+        )
+    return found
+
+
 def item_name(seed: int, pair: Pair) -> str:
     """Says nothing of the pair, and is the same whoever draws it."""
     written = json.dumps([seed, *pair]).encode("utf-8", "surrogatepass")
@@ -174,8 +190,8 @@ def _items(
     seed: int,
 ) -> tuple[Item, ...]:
     texts = {
-        name: texts_of(
-            result, sorted({one for pair in chosen if chosen[pair] == name for one in pair})
+        name: judged_texts(
+            name, result, (one for pair in chosen if chosen[pair] == name for one in pair)
         )
         for name, result in treatments.items()
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -13,6 +14,7 @@ from neardup import schema
 from neardup.documents import Collection, Columns
 from neardup.documents.collection import collect_inputs
 from neardup.errors import NeardupError
+from neardup.methods.preparing import text_digests
 
 if TYPE_CHECKING:
     from neardup.outputs.result import Result
@@ -30,6 +32,25 @@ def texts_of(result: Result, ids: Iterable[str]) -> dict[str, str]:
         names = {id.removeprefix(REFERENCE): id for id in missing}
         found |= {names[name]: text for name, text in _reference_texts(result, names.keys())}
     return found
+
+
+def unchanged_texts_of(result: Result, ids: Iterable[str]) -> dict[str, str]:
+    """As ``texts_of``, without those that are not what the run read."""
+    found = texts_of(result, ids)
+    changed = _changed(result, found)
+    return {id: text for id, text in found.items() if id not in changed}
+
+
+def _changed(result: Result, found: dict[str, str]) -> set[str]:
+    expected, table = result.text_digests, result.decisions
+    if expected is None:
+        return set()
+    names, texts = (pa.array(some, pa.large_string()) for some in (found, found.values()))
+    refused = pc.equal(table["decision"], schema.REJECTED).combine_chunks()
+    ids = pc.if_else(refused, None, table["id"].combine_chunks())
+    row = np.asarray(pc.fill_null(pc.index_in(names, ids), -1)).astype(np.int64)
+    same = text_digests(pa.record_batch({"text": texts})) == expected[row]
+    return {id for id, ok in zip(found, ((row < 0) | same).tolist(), strict=True) if not ok}
 
 
 def values_of(result: Result, ids: Iterable[str], column: str) -> dict[str, str]:

@@ -122,7 +122,7 @@ def install(app: FastAPI, pages: Pages) -> None:
         said = ProblemError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             f"The request is not what was expected: {found}.",
-            hint="/openapi.json describes every request.",
+            hint="/openapi.json describes every request." if _described(request) else None,
         )
         return answer(request, said)
 
@@ -148,6 +148,11 @@ def install(app: FastAPI, pages: Pages) -> None:
         return catching
 
     app.add_middleware(caught)
+
+
+def _described(request: Request) -> bool:
+    """Pages are not."""
+    return bool(getattr(request.scope.get("route"), "include_in_schema", False))
 
 
 def _allow(app: FastAPI, path: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import MissingExtraError, UsageError
 
@@ -91,9 +91,18 @@ def run(
     config = uvicorn.Config(
         app,
         http=protocol(seconds),
+        log_config=_log_config(),
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE,
     )
     Server(config).run(sockets=[bound])
+
+
+def _log_config() -> dict[str, Any]:
+    """What goes wrong is said where uvicorn says it: the library itself prints nothing."""
+    from uvicorn.config import LOGGING_CONFIG
+
+    loggers = {**LOGGING_CONFIG["loggers"], "neardup.web": {"handlers": ["default"]}}
+    return {**LOGGING_CONFIG, "loggers": loggers}

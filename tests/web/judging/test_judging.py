@@ -62,6 +62,12 @@ def judge_all(client: TestClient, sample: str, who: str, answer: Answer, **more:
     return items
 
 
+def result(client: TestClient, sample: str, who: str) -> dict[str, Any]:
+    given = {"sample": sample, "assessor": who}
+    found: dict[str, Any] = client.get("/judge/result.json", params=given).json()
+    return found
+
+
 def test_a_new_user_sees_precision_with_its_interval(client: TestClient) -> None:
     sample = begin(client)
     items = judge_all(client, sample, "ann", lambda i: "not" if i == 0 else "duplicate")
@@ -167,7 +173,13 @@ def test_disagreements_go_to_an_arbiter_who_is_not_told_who_said_what(client: Te
     refused = client.post("/judge/begin", json={"assessor": "ann", "role": "arbiter"})
     assert refused.status_code == 400
     assert "judged here as assessor" in refused.json()["detail"]
-    decided = judge_all(client, sample, "cy", lambda _: "not", role="arbiter")
+    say(client, sample, "cy", "not", role="arbiter")
+    assert (result(client, sample, "cy")["left"], result(client, sample, "bob")["left"]) == (2, 0)
+    page = client.get("/judge/result", params={"sample": sample, "assessor": "cy"}).text
+    assert "assessor=cy&amp;role=arbiter" in page
+    judge_all(client, sample, "cy", lambda _: "not", role="arbiter")
+    assert result(client, sample, "cy")["left"] == 0
+    decided = [one["item"] for one in result(client, sample, "cy")["judged"]]
     assert sorted(decided) == sorted(bob[:3])
     assert client.get("/judge/disputes.json").json()["disputed"] == 0
     (one,) = client.get("/judge/result.json", params={"sample": sample}).json()["treatments"]
@@ -403,3 +415,29 @@ def test_a_folder_that_cannot_be_made_is_said(client: TestClient, run_folder: Pa
     answer = client.post("/judge/begin", json={"assessor": "ann"})
     assert answer.status_code == 422
     assert "Not a directory" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "what"), [("shorter", "draw"), ("other", "draw"), ("other", "suggest")]
+)
+def test_texts_that_the_run_did_not_read_are_not_judged(
+    tmp_path: Path, changed: str, what: str
+) -> None:
+    lines = EXAMPLE.read_text("utf-8").splitlines(keepends=True)
+    path = tmp_path / "news.jsonl"
+    path.write_text("".join(lines), "utf-8")
+    run = nd.dedup(str(path)).save(tmp_path / "out")
+    kept = lines[:40] if changed == "shorter" else [one.replace(" ", " x ") for one in lines]
+    path.write_text("".join(kept), "utf-8")
+    client = opened(run)
+    answer = client.post("/judge/begin", json={"assessor": "ann", "what": what})
+    assert answer.status_code == 422, answer.text
+    assert "were changed since the run" in answer.json()["detail"]
+    assert client.get("/judge.json").json()["samples"] == []
+
+
+def test_without_pairs_nobody_is_asked_to_judge(tmp_path: Path) -> None:
+    run = nd.dedup(["one text", "and another"]).save(tmp_path / "out")
+    page = opened(run).get("/judge").text
+    assert "nothing to judge" in page
+    assert "/judge/begin" not in page

@@ -121,7 +121,7 @@ def test_lists_on_which_assessors_differ_go_to_an_arbiter(client: TestClient) ->
     assert (agreed["sets"]["agreement"], agreed["sets"]["partial"]) == (1, 1)
     assert 0 < agreed["kappa"] < 1
     assert front["runs"] == {}  # the run has none of these documents
-    assert "1 disputed lists" in client.get("/judge/lists").text
+    assert "1 disputed list" in client.get("/judge/lists").text
     assert mark(client, "cy", ANN, role="arbiter") == ["pier"]
     assert client.get("/judge/lists.json").json()["disputed"] == 0
     refused = client.post("/judge/lists/begin", json={"assessor": "bob", "role": "arbiter"})

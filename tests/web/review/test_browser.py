@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from fastapi import FastAPI
@@ -16,7 +17,7 @@ from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.review.part import Review
 from neardup.web.review.sources import open_source
-from web.review.hostile import hostile_run
+from web.review.hostile import IDS, hostile_run
 from web.serving import Visited, serving, visiting
 
 PAGES = (
@@ -26,8 +27,8 @@ PAGES = (
     "/documents",
     "/threshold?at=0.6",
     "/changes",
-    "/cluster?number=0",
 )
+CLUSTER = "/cluster?of=en-harbour-2"
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +228,7 @@ def test_a_server_that_is_gone_is_said(browser: Browser, run: Path) -> None:
     with serving(app_of(run)) as address:
         context = browser.new_context()
         page = context.new_page()
-        page.goto(f"{address}/cluster?number=0")
+        page.goto(address + CLUSTER)
     page.get_by_role("button", name="Keep instead").first.click()
     expect(page.locator("#said")).to_contain_text("The server does not answer.")
     context.close()
@@ -236,7 +237,7 @@ def test_a_server_that_is_gone_is_said(browser: Browser, run: Path) -> None:
 @pytest.mark.parametrize("dark", [False, True])
 def test_pages_fit_a_telephone(browser: Browser, address: str, dark: bool) -> None:
     with visiting(browser, address, width=400, dark=dark) as visited:
-        for path in PAGES:
+        for path in (*PAGES, CLUSTER):
             assert fits(visited.go(path)), path
         page = visited.go("/pair?a=en-harbour-1&b=en-harbour-6")
         assert fits(page)
@@ -253,7 +254,8 @@ def test_hostile_documents_do_nothing(browser: Browser, tmp_path: Path) -> None:
             page = visited.go(path)
             assert fits(page), path
             assert "neardup" in page.title()
-        page = visited.go("/cluster?number=0")
+        page = visited.go("/cluster?" + urlencode({"of": IDS[0]}))
+        assert fits(page)
         count = page.locator("[data-first]").count()
         assert count > 5
         for number in range(0, count, 4):

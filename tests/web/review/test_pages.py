@@ -125,8 +125,8 @@ def client(run: Path) -> Iterator[TestClient]:
 @pytest.mark.parametrize(
     ("path", "status"),
     [
-        ("/cluster?number=1000", 404),
-        ("/cluster?number=-1", 422),
+        ("/cluster?of=nobody", 404),
+        ("/cluster?of=en-harbour-1&sort=size", 400),
         ("/cluster", 422),
         ("/pair?a=x&b=y", 404),
         ("/pair?a=en-harbour-1", 422),
@@ -162,34 +162,71 @@ def test_the_set_aside_one_stands_on_the_right(client: TestClient) -> None:
 
 
 def test_a_twin_has_data_and_no_markup(client: TestClient) -> None:
-    for path in ("/cluster.json?number=0", "/pair.json?a=en-harbour-1&b=en-harbour-6"):
+    for path in ("/cluster.json?of=en-harbour-1", "/pair.json?a=en-harbour-1&b=en-harbour-6"):
         assert not {"graph", "aligned", "left"} & client.get(path).json().keys()
         assert "<svg" not in client.get(path).text
 
 
-def test_neighbours_walk_through_the_whole_list(client: TestClient) -> None:
-    listed = client.get("/pairs.json?kind=revision&sort=strongest").json()
-    total, href, walked = listed["page"]["total"], listed["entries"][0]["href"], []
-    while href:
-        data = client.get(href.replace("/pair?", "/pair.json?")).json()
-        assert (data["place"], data["total"]) == (len(walked) + 1, total)
-        walked.append(data["pair"]["score"])
-        href = data["after"]
-    assert len(walked) == total > 3
-    assert walked == sorted(walked, reverse=True)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/pairs?kind=revision&sort=strongest",
+        "/clusters",
+        "/clusters?kind=revision&sort=largest",
+    ],
+)
+def test_neighbours_walk_through_the_whole_list(client: TestClient, path: str) -> None:
+    listed = client.get(twin_of(path)).json()
+    hrefs, href, walked = [one["href"] for one in listed["entries"]], None, []
+    for href in hrefs:
+        data = client.get(twin_of(href)).json()
+        assert (data["place"], data["total"]) == (len(walked) + 1, listed["page"]["total"])
+        walked.append((data["before"], data["after"]))
+    assert walked == list(zip([None, *hrefs], [*hrefs[1:], None], strict=False))
+    assert len(walked) > 3
+
+
+def test_numbers_of_clusters_may_change_under_a_page(client: TestClient) -> None:
+    """What was chosen before somebody else's change is what is acted on after it."""
+    listed = client.get("/clusters.json?sort=order").json()["entries"]
+    client.post("/changes/first", json={"id": "en-harbour-8"})
+    again = client.get("/clusters.json?sort=order").json()["entries"]
+    assert len(again) == len(listed) + 1
+    last = listed[-1]
+    assert last["kept"] != again[last["number"]]["kept"]
+    assert client.get(twin_of(last["href"])).json()["cluster"]["kept"] == last["kept"]
+    answer = client.post("/changes/act", json={"action": "review", "clusters": [last["first"]]})
+    members = client.get(twin_of(last["href"])).json()["members"]
+    aside = [one["id"] for one in members if one["decision"] == "duplicate"]
+    assert sorted(answer.json()["change"]["ids"]) == sorted(aside)
+
+
+def test_the_front_page_leads_to_the_duplicates(client: TestClient) -> None:
+    counts = client.get("/index.json").json()["counts"]
+    links = [html.unescape(one) for one in LINK.findall(client.get("/").text)]
+    (link,) = [one for one in links if one.startswith("/documents?low")]
+    assert client.get(twin_of(link)).json()["page"]["total"] == counts["duplicates"]
+
+
+def test_the_first_document_may_be_set_aside_for_a_reference(tmp_path: Path) -> None:
+    with client_of(against(tmp_path)) as client:
+        said = client.get("/document.json?id=0").json()["document"]
+        assert said["decision"] == "duplicate"
+        pair = client.get(twin_of(said["pair"])).json()["pair"]
+        assert (pair["score"], pair["decides"]) == (said["score"], True)
 
 
 def test_changes_by_hand_are_shown_written_and_taken_back(client: TestClient, run: Path) -> None:
     before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
     answer = client.post("/changes/first", json={"id": "en-harbour-6"})
     assert answer.status_code == 200
-    cluster = client.get(f"/cluster.json?number={answer.json()['cluster']}").json()
+    cluster = client.get("/cluster.json?of=en-harbour-1").json()
     assert cluster["cluster"]["kept"] == "en-harbour-6"
     shown = client.get("/documents.json?action=changed").json()["entries"]
     assert [(one["id"], one["becomes"], one["chosen"]) for one in shown] == [
         ("en-harbour-6", "keep", True)
     ]
-    drop = {"action": "drop", "clusters": [cluster["cluster"]["number"]]}
+    drop = {"action": "drop", "clusters": [cluster["cluster"]["first"]]}
     answer = client.post("/changes/act", json=drop).json()
     assert answer["change"]["count"] == cluster["cluster"]["aside"]
     every = {"action": "review", "what": "documents", "asked": {"kind": "revision", "low": ""}}
@@ -224,7 +261,7 @@ def test_changes_of_another_process_are_seen(client: TestClient, run: Path) -> N
         ("/changes/act", {"action": "burn", "ids": ["en-harbour-2"]}, 400),
         ("/changes/act", {"action": "drop", "ids": ["en-harbour-1"]}, 400),
         ("/changes/act", {"action": "drop", "ids": []}, 400),
-        ("/changes/act", {"action": "drop", "clusters": [99999]}, 400),
+        ("/changes/act", {"action": "drop", "clusters": ["nobody"]}, 400),
         ("/changes/act", {"action": "drop", "what": "documents", "asked": {"evil": 1}}, 400),
         ("/changes/undo", {"number": 7}, 422),
     ],
@@ -249,11 +286,23 @@ def test_a_run_that_nobody_can_read_again_still_shows_its_decisions(tmp_path: Pa
     with client_of(lost(tmp_path)) as client:
         wait_for_texts(client)
         front = client.get("/")
-        assert "shown without the texts" in front.text
+        assert "shown all the same" in front.text
         pair = client.get("/pair?a=0&b=1").text
         assert "docs.jsonl" in pair
         assert "0.9" in pair
         assert client.get("/document?id=1").status_code == 200
+
+
+def test_documents_that_were_changed_are_counted(tmp_path: Path) -> None:
+    run = run_of(tmp_path, alike(4))
+    lines = (tmp_path / "docs.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "docs.jsonl").write_text(lines[0].replace("word1", "other") + "".join(lines[1:3]))
+    with client_of(run) as client:
+        wait_for_texts(client)
+        assert "2 of 4 documents are gone from the inputs or were changed" in client.get("/").text
+        entries = client.get("/documents.json").json()["entries"]
+        assert [one["text"] is not None for one in entries] == [False, True, True, False]
+        assert "2 of 4 documents" in client.get("/pair?a=0&b=1").text
 
 
 def test_other_parts_have_their_say_on_the_front_page(news: Path) -> None:
@@ -267,8 +316,8 @@ def test_other_parts_have_their_say_on_the_front_page(news: Path) -> None:
 def test_big_clusters_are_bounded(tmp_path: Path) -> None:
     same = [{"id": f"{i}", "text": BODY} for i in range(3000)]
     with client_of(run_of(tmp_path, same)) as client:
-        page = client.get("/cluster?number=0")
+        page = client.get("/cluster?of=7")
         assert "2,940 more are in the table" in page.text
         assert len(page.content) < 500_000
-        data = client.get("/cluster.json?number=0&page=60").json()
+        data = client.get("/cluster.json?of=7&page=60").json()
         assert data["page"] == {"number": 60, "pages": 60, "total": 3000}

@@ -14,13 +14,12 @@ from neardup.artefacts.model import Model
 from neardup.documents import Columns
 from neardup.errors import InputError
 from neardup.evaluation.labels import Pair
-from neardup.evaluation.sampling import Item, Key, Sample, check_texts, item_name
+from neardup.evaluation.sampling import Item, Key, Sample, check_texts, item_name, judged_texts
 from neardup.evaluation.strata import draw_pairs
 from neardup.evaluation.training.material import Profiles, Source, profiles_of
 from neardup.evaluation.training.material import texts_of as texts_of_documents
 from neardup.evaluation.training.teaching import Candidates, teaching
 from neardup.outputs.result import Result
-from neardup.outputs.texts import texts_of
 from neardup.plan import check_positive
 from neardup.progress import Progress, Silent
 
@@ -47,7 +46,7 @@ def pool_of_run(name: str, result: Result, model: Model | None, seed: int) -> Po
     source = Source(
         result.collection(), columns, limit=settings.get("limit"), date=settings.get("date")
     )
-    return Pool(pairs, as_model_reads(source, model), lambda ids: texts_of(result, ids))
+    return Pool(pairs, as_model_reads(source, model), lambda ids: judged_texts(name, result, ids))
 
 
 def as_model_reads(source: Source, model: Model | None) -> Source:

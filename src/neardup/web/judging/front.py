@@ -38,6 +38,7 @@ class Front:
         return {
             "run": self.desk.name,
             "runs": list(self.desk.runs),
+            "pairs": sum(len(result.pairs) for result in self.desk.results().values()),
             "assessor": assessor,
             "proposed": free_name(labels),
             "wanted": {"n": PER_TREATMENT, "strata": STRATA, "seed": 0, "suggested": WANTED},

@@ -12,7 +12,7 @@ from neardup.evaluation.agreement import Verdicts, agreements, verdicts
 from neardup.evaluation.judging import Estimate, estimates
 from neardup.evaluation.labels import LABELS, NOT, Labels, Pair
 from neardup.evaluation.sampling import Item, Key
-from neardup.evaluation.turns import turn_of
+from neardup.evaluation.turns import ARBITER, ASSESSOR, turn_of
 from neardup.outputs.html.safe import shortened
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.front import progress
@@ -36,7 +36,9 @@ class Results:
         pairs = set(key.pairs.values())
         labels = folder.labels().among(pairs)
         word = verdicts(labels)
-        turn = turn_of(items, labels, assessor) if assessor else None
+        arbiter = any(one.arbiter for one in labels if one.assessor == assessor)
+        role = ARBITER if arbiter else ASSESSOR
+        turn = turn_of(items, labels, assessor, role) if assessor else None
         missing = missing_labels(labelled_of(folder))
         return {
             "sample": sample,
@@ -45,7 +47,8 @@ class Results:
             "left": turn.left if turn else None,
             "seconds": _seconds(labels, assessor),
             "treatments": measured(key, word),
-            "yours": _own(key, labels, assessor),
+            "arbiter": arbiter,
+            "yours": None if arbiter else _own(key, labels, assessor),
             "settled": sum(pair in pairs for pair in word.settled),
             "disputed": len(word.disputed),
             "assessors": progress(labels, pairs),
@@ -76,10 +79,10 @@ def _sentence(one: Estimate) -> str:
     sure = (
         "every pair was judged"
         if one.precision.n is None
-        else f"95 % interval: {interval.low:.0%} to {interval.high:.0%}"
+        else f"95 % interval: {100 * interval.low:.0f} % to {100 * interval.high:.0f} %"
     )
     return (
-        f"About {one.precision.value:.0%} of the {one.pairs:,} pairs that {one.name} calls "
+        f"About {100 * one.precision.value:.0f} % of the {one.pairs:,} pairs that {one.name} calls "
         f"duplicates are duplicates ({sure})."
     )
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import numpy as np
+import pyarrow as pa
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from neardup.counted import many
 from neardup.errors import UsageError
 from neardup.outputs.applying.changes import Change
+from neardup.outputs.html.safe import shortened
 from neardup.web.pages import Pages
 from neardup.web.review.filters import Filter, asked
 from neardup.web.review.shown import Data
@@ -26,11 +29,12 @@ class First(BaseModel):
 
 
 class Act(BaseModel):
-    """What is named: documents, clusters (their set-aside members), or all that a list shows."""
+    """What is named: documents, clusters by one of their documents (meant are the set-aside ones in
+    them), or all that a list shows."""
 
     action: str
     ids: Ids = []
-    clusters: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=MOST)] = []
+    clusters: Ids = []
     what: Literal["documents", "clusters", ""] = ""
     asked: dict[str, Any] = {}
 
@@ -87,20 +91,28 @@ class Changing:
     def _named(self, given: Act) -> list[str]:
         tables = self._state.tables
         rows: list[int] = []
-        clusters = given.clusters
+        clusters = self._clusters_with(given.clusters)
         if given.what == "documents":
             rows += self._state.order("documents", _filter(given.asked), "order").tolist()
         elif given.what == "clusters":
             clusters = self._state.order("clusters", _filter(given.asked), "order").tolist()
-        if clusters and max(clusters) >= len(tables.members):
-            raise UsageError(
-                f"There is no cluster {max(clusters)}.", hint="look at the list again."
-            )
         for number in clusters:
             members = tables.members[number]
             rows += members[tables.aside[members]].tolist()
         found = tables.decisions["id"].take(rows).to_pylist() if rows else []
         return list(dict.fromkeys([*given.ids, *(id for id in found if id is not None)]))
+
+    def _clusters_with(self, ids: list[str]) -> list[int]:
+        """By documents: numbers that a page was made with may be those of others by now."""
+        tables = self._state.tables
+        rows = tables.rows_of(pa.array(ids, pa.large_string()))
+        found: list[int] = np.append(tables.cluster, -1)[rows].tolist()
+        if found and min(found) < 0:
+            raise UsageError(
+                f"There is no cluster with a document {shortened(ids[found.index(-1)])!r}.",
+                hint="look at the list again.",
+            )
+        return found
 
 
 def _filter(given: dict[str, Any]) -> Filter:

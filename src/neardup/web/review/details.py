@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 
 from neardup.decisions.policy import ACTIONS
 from neardup.outputs.html.safe import shortened
@@ -13,11 +11,12 @@ from neardup.schema import Array
 from neardup.web.pages import Pages
 from neardup.web.problems import not_found
 from neardup.web.review.facts import Facts
+from neardup.web.review.filters import Filter
 from neardup.web.review.graph import MOST_EDGES, MOST_NODES, Edge, Graph, Node, drawn
-from neardup.web.review.lists import Number
-from neardup.web.review.orders import page_of
+from neardup.web.review.lists import Asked, Number
+from neardup.web.review.orders import page_of, place_of
 from neardup.web.review.pair import Id
-from neardup.web.review.shown import Data, cluster_row, document_row, pair_row
+from neardup.web.review.shown import Data, cluster_href, cluster_row, document_row, pair_row
 from neardup.web.review.state import State
 
 MOST_PAIRS = 100
@@ -32,38 +31,57 @@ class Details:
         pages.add(router, "/cluster", "review/cluster.html", self.cluster)
         pages.add(router, "/document", "review/document.html", self.document)
 
-    def cluster(self, number: Annotated[int, Query(ge=0)], page: Number = 1) -> Data:
+    def cluster(self, of: Id, wanted: Asked, sort: str = "weakest", page: Number = 1) -> Data:
+        """``of``: a document in it; ``wanted`` and ``sort``: the list that it is part of."""
         facts = self._state.facts()
         tables = facts.tables
-        if number >= len(tables.members):
+        row = tables.row_of(of)
+        number = int(tables.cluster[row]) if row >= 0 else -1
+        if number < 0:
             raise not_found(
-                f"There is no cluster {number}.", hint="changes may have given it another number."
+                f"There is no cluster with a document {shortened(of)!r}.",
+                hint="what is changed by hand may leave a document alone.",
             )
         members = tables.members[number]
+        context = wanted.query(sort=sort)
         shown = page_of(members, page)
         rows, weakest = members[:MOST_NODES], self._threshold
         graph = make_graph(facts, rows, weakest)
         return {
-            "cluster": cluster_row(facts, number),
+            "cluster": cluster_row(facts, number, context),
+            **self._neighbours(facts, number, wanted, sort),
             "members": [document_row(facts, row) for row in shown.entries],
             "page": {"number": shown.number, "pages": shown.pages, "total": shown.total},
-            "before": self._href(number, shown.number - 1, shown.pages),
-            "after": self._href(number, shown.number + 1, shown.pages),
+            "page_before": _page_href(of, context, shown.number - 1, shown.pages),
+            "page_after": _page_href(of, context, shown.number + 1, shown.pages),
             "graph": drawn(graph),
             "links_shown": links_of(graph),
             "left_out": len(members) - len(rows),
             "changeable": self._state.source.log is not None,
             "actions": ACTIONS,
             "undoable": self._state.undoable,
-            "clusters": len(tables.members),
         }
 
     @property
     def _threshold(self) -> float:
         return self._state.source.about.threshold or 0.0
 
-    def _href(self, number: int, page: int, pages: int) -> str | None:
-        return f"/cluster?number={number}&page={page}" if 1 <= page <= pages else None
+    def _neighbours(self, facts: Facts, number: int, wanted: Filter, sort: str) -> Data:
+        """The clusters before and after it in the list that it was reached from."""
+        context = wanted.query(sort=sort)
+        place = place_of(self._state.order("clusters", wanted, sort), number)
+        near = (place.before, place.after) if place else (None, None)
+        rows = [None if one is None else int(facts.tables.members[one][0]) for one in near]
+        before, after = (
+            None if row is None else cluster_href(facts.tables.id_of(row), context) for row in rows
+        )
+        return {
+            "list": f"/clusters?{context}",
+            "before": before,
+            "after": after,
+            "place": place.number if place else None,
+            "total": place.total if place else None,
+        }
 
     def document(self, id: Id) -> Data:
         facts = self._state.facts()
@@ -86,6 +104,10 @@ class Details:
             "actions": ACTIONS,
             "undoable": self._state.undoable,
         }
+
+
+def _page_href(of: str, context: str, page: int, pages: int) -> str | None:
+    return cluster_href(of, f"{context}&page={page}") if 1 <= page <= pages else None
 
 
 def pairs_with(facts: Facts, row: int) -> Array:

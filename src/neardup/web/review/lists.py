@@ -31,8 +31,9 @@ class Lists:
 
     def clusters(self, wanted: Asked, sort: str = "", page: Number = 1) -> Data:
         found, common = self._listed("clusters", wanted, sort, page)
-        facts = self._state.facts()
-        return {**common, "entries": [cluster_row(facts, number) for number in found.entries]}
+        facts, context = self._state.facts(), wanted.query(sort=common["sort"])
+        entries = [cluster_row(facts, number, context) for number in found.entries]
+        return {**common, "entries": entries}
 
     def pairs(self, wanted: Asked, sort: str = "", page: Number = 1) -> Data:
         found, common = self._listed("pairs", wanted, sort, page)

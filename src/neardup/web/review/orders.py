@@ -66,6 +66,27 @@ def page_of(order: Array, number: int) -> Page:
     return Page(entries, number, pages, len(order))
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where an entry stands in a list, counted from 1, and the entries next to it."""
+
+    number: int
+    total: int
+    before: int | None
+    after: int | None
+
+
+def place_of(order: Array, entry: int) -> Place | None:
+    """None where the list does not have it."""
+    found = np.flatnonzero(order == entry)
+    if not len(found):
+        return None
+    at = int(found[0])
+    before = int(order[at - 1]) if at else None
+    after = int(order[at + 1]) if at + 1 < len(order) else None
+    return Place(at + 1, len(order), before, after)
+
+
 class Orders:
     """The last lists that were asked for. ``version``: of what they were made."""
 

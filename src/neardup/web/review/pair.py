@@ -16,8 +16,9 @@ from neardup.web.problems import not_found
 from neardup.web.review.facts import Facts
 from neardup.web.review.filters import Filter
 from neardup.web.review.lists import Asked
+from neardup.web.review.orders import place_of
 from neardup.web.review.original import columns
-from neardup.web.review.shown import Data, document_row, pair_href
+from neardup.web.review.shown import Data, cluster_href, document_row, pair_href
 from neardup.web.review.state import State
 
 Id = Annotated[str, Query(max_length=100_000)]
@@ -53,7 +54,7 @@ class PairPage:
             "view": view,
             "documents": [document_row(facts, row) if row >= 0 else None for row in rows],
             "pair": self._facts(facts, a, b, rows),
-            "cluster": _cluster(facts, rows),
+            "cluster": _cluster_href(facts, rows),
             "label": facts.states.get(Pair.of(a, b)),
             "other_view": self._other_view(a, b, context, view),
             **self._neighbours(facts, rows, wanted, sort, context),
@@ -78,8 +79,9 @@ class PairPage:
         (number,) = tables.pairs_of(np.array(rows[:1]), np.array(rows[1:])).tolist()
         if number < 0:
             aside = next((row for row in rows if row >= 0 and tables.aside[row]), None)
-            kept = {a, b} & {tables.decisions["kept_id"][aside].as_py()} if aside else set()
-            return None if aside is None or not kept else _decided(facts, aside)
+            if aside is None or tables.decisions["kept_id"][aside].as_py() not in (a, b):
+                return None
+            return _decided(facts, aside)
         said: Data = tables.pairs.slice(number, 1).to_pylist()[0]
         return {
             **{name: said[name] for name in ("score", "kind", "confidence")},
@@ -100,20 +102,18 @@ class PairPage:
         (number,) = tables.pairs_of(np.array(rows[:1]), np.array(rows[1:])).tolist()
         if number < 0:
             return none | back
-        order = self._state.order("pairs", wanted, sort)
-        found = np.flatnonzero(order == number)
-        if not len(found):
+        place = place_of(self._state.order("pairs", wanted, sort), number)
+        if place is None:
             return none | back
-        place = int(found[0])
 
-        def href(at: int) -> str | None:
-            if not 0 <= at < len(order):
+        def href(entry: int | None) -> str | None:
+            if entry is None:
                 return None
-            first, second = (tables.pairs[side][int(order[at])].as_py() for side in "ab")
+            first, second = (tables.pairs[side][entry].as_py() for side in "ab")
             return pair_href(first, second, context)
 
-        around = {"before": href(place - 1), "after": href(place + 1)}
-        return {**around, "place": place + 1, "total": len(order), **back}
+        around = {"before": href(place.before), "after": href(place.after)}
+        return {**around, "place": place.number, "total": place.total, **back}
 
 
 def _kept_first(facts: Facts, a: str, b: str, rows: list[int]) -> tuple[str, str, list[int]]:
@@ -129,10 +129,12 @@ def _decided(facts: Facts, row: int) -> Data:
     return {**{name: said[name] for name in ("score", "kind", "confidence")}, "decides": True}
 
 
-def _cluster(facts: Facts, rows: list[int]) -> int | None:
+def _cluster_href(facts: Facts, rows: list[int]) -> str | None:
     """Where both are in one."""
-    numbers = {int(facts.tables.cluster[row]) for row in rows if row >= 0}
-    return numbers.pop() if len(numbers) == 1 and min(numbers) >= 0 else None
+    known = [row for row in rows if row >= 0]
+    numbers = {int(facts.tables.cluster[row]) for row in known}
+    one = len(numbers) == 1 and min(numbers) >= 0
+    return cluster_href(facts.tables.id_of(known[0])) if one else None
 
 
 def _shown(compared: Comparison | None, view: str) -> Data:

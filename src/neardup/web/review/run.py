@@ -14,7 +14,7 @@ from neardup import schema
 from neardup.decisions.policy import read_policy
 from neardup.documents import Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE
-from neardup.errors import NeardupError, SettingsError
+from neardup.errors import InputError, NeardupError, SettingsError
 from neardup.evaluation.judged_folder import judging_folder
 from neardup.methods import registry
 from neardup.methods.preparing import text_digests
@@ -23,7 +23,7 @@ from neardup.outputs.applying.ordered import put_first
 from neardup.outputs.comparison import Comparison
 from neardup.outputs.rerun import compare_texts
 from neardup.outputs.result import Result
-from neardup.outputs.texts import texts_of
+from neardup.outputs.texts import unchanged_texts_of
 from neardup.text.options import Text
 from neardup.web.review.sources import About, Read
 
@@ -66,38 +66,33 @@ class RunSource:
         return self.result.decisions, self.result.pairs, actions() if actions else None
 
     def texts(self, ids: Iterable[str]) -> dict[str, str]:
-        found = texts_of(self.result, ids)
-        changed = self._changed(found)
-        return {id: text for id, text in found.items() if id not in changed}
-
-    def _changed(self, found: dict[str, str]) -> set[str]:
-        """Those that have another text than the run read."""
-        expected, table = self.result.text_digests, self.result.decisions
-        if expected is None:
-            return set()
-        names, texts = (pa.array(some, pa.large_string()) for some in (found, found.values()))
-        refused = pc.equal(table["decision"], schema.REJECTED).combine_chunks()
-        ids = pc.if_else(refused, None, table["id"].combine_chunks())
-        row = np.asarray(pc.fill_null(pc.index_in(names, ids), -1)).astype(np.int64)
-        same = text_digests(pa.record_batch({"text": texts})) == expected[row]
-        return {id for id, ok in zip(found, ((row < 0) | same).tolist(), strict=True) if not ok}
+        return unchanged_texts_of(self.result, ids)
 
     def compare(self, texts: tuple[str, str], names: tuple[str, str]) -> Comparison:
         return compare_texts(self.result, texts, names)
 
     def read(self) -> Iterator[Read]:
-        """Documents that are not what the run read are left out."""
+        """Documents that are not what the run read are left out, and counted by an error."""
         collection, settings = self.result.collection(), self.result.info["settings"]
         names = (self._date or USUAL_DATE, SOURCE)
         columns = Columns(settings["text"], settings["id"], names, optional=names)
         total, size, seen, whole = len(self.result.decisions), 0, 0, collection.plain_size()
+        left = np.asarray(pc.not_equal(self.result.decisions["decision"], schema.REJECTED)).copy()
         for chunk in collection.chunks(columns):
             batch = chunk.read()
             if seen >= total:
-                return
+                break
             size += batch.size
-            yield self._read(batch, seen, names, size / whole if whole else None)
+            made = self._read(batch, seen, names, size / whole if whole else None)
+            yield made
+            left[made.rows] = False
             seen += len(batch)
+        if left.any():
+            raise InputError(
+                f"{int(left.sum()):,} of {total:,} documents are gone from the inputs or were "
+                "changed since the run.",
+                hint="their texts come back with the inputs as they were.",
+            )
 
     def _read(
         self, batch: DocumentBatch, seen: int, names: tuple[str, str], share: float | None

@@ -32,17 +32,24 @@ def document_href(id: str | None) -> str:
     return "/document?" + urlencode({"id": id or ""})
 
 
-def cluster_row(facts: Facts, number: int) -> Data:
+def cluster_href(id: str | None, context: str = "") -> str:
+    """By one of its documents: numbers of clusters change with what is changed by hand."""
+    return "/cluster?" + urlencode({"of": id or ""}) + ("&" + context if context else "")
+
+
+def cluster_row(facts: Facts, number: int, context: str = "") -> Data:
     tables = facts.tables
     rows = tables.members[number]
     head = int(tables.head[number])
     aside = rows[tables.aside[rows]]
-    kept = tables.id_of(head) if head >= 0 else tables.decisions["kept_id"][int(rows[0])].as_py()
+    first = tables.id_of(int(rows[0]))
+    kept = first if head >= 0 else tables.decisions["kept_id"][int(rows[0])].as_py()
     counts = np.bincount(tables.kind[aside] + 1, minlength=len(KINDS) + 1).tolist()
     weakest = float(tables.weakest[number])
     return {
         "number": number,
-        "href": f"/cluster?number={number}",
+        "first": first,
+        "href": cluster_href(first, context),
         "kept": kept,
         "size": len(rows),
         "aside": len(aside),

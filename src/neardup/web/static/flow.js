@@ -36,7 +36,7 @@ function figures(state) {
     share: percent(totals.duplicates, totals.documents),
     rate: state.rate.toFixed(1),
     newest: state.newest ? state.newest.slice(0, 19).replace("T", " ") : "–",
-    memory: megabytes(memory.index || memory.process || 0),
+    memory: megabytes(memory.index ?? memory.process ?? 0),
     bytes: megabytes(totals.bytes),
   };
   for (const [name, text] of Object.entries(shown)) {

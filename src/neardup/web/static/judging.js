@@ -21,7 +21,8 @@ function told(seconds) {
 }
 
 function judge(form) {
-  localStorage.setItem(NAME, form.dataset.assessor);
+  // An arbiter's name is good for nothing else.
+  if (form.dataset.role !== "arbiter") localStorage.setItem(NAME, form.dataset.assessor);
   const timing = new Timing(`${form.dataset.sample}:${form.dataset.assessor}:${form.dataset.item}`);
   const timer = document.getElementById("timer");
   const done = Number(timer.dataset.done);

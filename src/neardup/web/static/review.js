@@ -26,8 +26,12 @@ for (const button of document.querySelectorAll("[data-first]")) {
   button.addEventListener("click", async () => {
     const answer = await send("/changes/first", { id: id(button.dataset.first) }).catch(() => null);
     if (!answer) return;
-    const here = location.pathname === "/cluster" && answer.cluster !== null;
-    renew(answer.said, here ? `/cluster?number=${answer.cluster}` : location.href);
+    const next = new URL(location.href);
+    if (next.pathname === "/cluster" && answer.cluster !== null) {
+      next.searchParams.set("of", id(button.dataset.first));
+      next.searchParams.delete("page");
+    }
+    renew(answer.said, next.href);
   });
 }
 
@@ -68,7 +72,7 @@ function watchBulk(bulk) {
     const clusters = chosen().filter((box) => box.dataset.cluster !== undefined);
     return {
       ids: ids.map((box) => id(box.dataset.id)),
-      clusters: clusters.map((box) => Number(box.dataset.cluster)),
+      clusters: clusters.map((box) => id(box.dataset.cluster)),
     };
   }
 

@@ -11,7 +11,6 @@ outside of it is *unlike* that.
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -107,7 +106,7 @@ class Outline:
 
     counts: Mapping[str, Floats]
     documents: int
-    text: Mapping[str, Any]  # what counted as a word
+    text: Text  # what counted as a word
 
     kind: ClassVar[str] = NAME
 
@@ -116,7 +115,7 @@ class Outline:
         return arrays_digest(self._options(), self.counts)
 
     def _options(self) -> dict[str, Any]:
-        return {"format": FORMAT, "documents": self.documents, "text": dict(self.text)}
+        return {"format": FORMAT, "documents": self.documents, "text": asdict(self.text)}
 
     def describe(self) -> dict[str, Any]:
         """With the median document."""
@@ -192,12 +191,6 @@ def _limits(said: Any) -> tuple[float, float] | None:
     return float(said[0]), float(said[1])
 
 
-def _written(text: Text) -> dict[str, Any]:
-    """As JSON gives it back."""
-    read: dict[str, Any] = json.loads(json.dumps(asdict(text)))
-    return read
-
-
 class OutlineCounter:
     def __init__(self, text: Text) -> None:
         self._text = text
@@ -214,7 +207,7 @@ class OutlineCounter:
             self._counts[name] += np.histogram(inside, statistic.steps)[0]
 
     def finish(self) -> Outline:
-        return Outline(self._counts, self._documents, _written(self._text))
+        return Outline(self._counts, self._documents, self._text)
 
 
 @dataclass(frozen=True)
@@ -242,10 +235,14 @@ def load_outline(path: Path) -> Outline:
     shapes = {name: (len(statistic.steps) - 1,) for name, statistic in STATISTICS.items()}
     if said.get("format") != FORMAT or {n: one.shape for n, one in counts.items()} != shapes:
         raise InputError(f"The outline {path} is of another version.", hint="make the run again.")
-    made = Outline(counts, int(said["documents"]), dict(said["text"]))
+    made = Outline(counts, int(said["documents"]), _text(said["text"]))
     if made.digest != said.get("digest"):
         raise SignatureError(
             f"The outline {path} is not what it was when it was saved.",
             hint="restore the file, or make the run again.",
         )
     return made
+
+
+def _text(options: Mapping[str, Any]) -> Text:
+    return Text(**{**options, "stop_words": tuple(options["stop_words"])})

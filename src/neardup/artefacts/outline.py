@@ -235,14 +235,10 @@ def load_outline(path: Path) -> Outline:
     shapes = {name: (len(statistic.steps) - 1,) for name, statistic in STATISTICS.items()}
     if said.get("format") != FORMAT or {n: one.shape for n, one in counts.items()} != shapes:
         raise InputError(f"The outline {path} is of another version.", hint="make the run again.")
-    made = Outline(counts, int(said["documents"]), _text(said["text"]))
+    made = Outline(counts, int(said["documents"]), Text(**said["text"]))
     if made.digest != said.get("digest"):
         raise SignatureError(
             f"The outline {path} is not what it was when it was saved.",
             hint="restore the file, or make the run again.",
         )
     return made
-
-
-def _text(options: Mapping[str, Any]) -> Text:
-    return Text(**{**options, "stop_words": tuple(options["stop_words"])})

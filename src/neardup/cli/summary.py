@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,6 +186,8 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
         tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
         listed = ", ".join([*files, *tables])
         told.append(f"Written to {out}: {listed}, run.json …")
+    if out and len(result.pairs):
+        told.append(f"Look at it in the browser: {shlex.join(['neardup', 'review', str(out)])}")
     if out and len(result.duplicates) and (example := _example(result, out)):
         told.append(f"Look at the weakest pair: {example}")
     return told
@@ -210,8 +213,6 @@ def _renamed(result: Result) -> list[str]:
 
 def _example(result: Result, out: Path) -> str | None:
     """The command that shows the pair where the threshold would err first."""
-    import shlex
-
     if not all(result.info["inputs"]):
         return None  # what came through a pipe cannot be read again
     weakest = result.weakest(1).to_pylist()[0]

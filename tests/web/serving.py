@@ -68,7 +68,9 @@ def visiting(
 ) -> Iterator[Visited]:
     """Requests to other origins are refused, and are faults; so are dialogs and errors."""
     context = browser.new_context(
-        viewport={"width": width, "height": 850}, color_scheme="dark" if dark else "light"
+        viewport={"width": width, "height": 850},
+        color_scheme="dark" if dark else "light",
+        base_url=address,
     )
     found = Visited(context.new_page(), address)
 

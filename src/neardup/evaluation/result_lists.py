@@ -105,11 +105,13 @@ def read_lists(
     title: str = TITLE,
     top: int = TOP,
 ) -> list[ResultList]:
-    """A row a result, the best first, with the query it was found by. Lists with a column ``set``
-    are for practice; where there is none, the first of several lists is."""
+    """A row a result, the best first, with the query it was found by; without such a column it is
+    one list, called like its file. Lists with a column ``set`` are for practice; where there is
+    none, the first of several lists is."""
     check_positive("top", top)
     listed = ranked_list(str(path), text)
-    listed.check(query)
+    if query != QUERY:
+        listed.check(query)
     queries, sets = listed.labels(query), listed.labels(SET)
     columns = zip(
         listed.ids(id),
@@ -120,7 +122,7 @@ def read_lists(
     )
     found: dict[str, list[tuple[Listed, str | None]]] = {}
     for name, (one, written, called, known) in zip(queries, columns, strict=True):
-        of_query = found.setdefault(name or "", [])
+        of_query = found.setdefault(name or Path(path).stem, [])
         if len(of_query) < top:
             of_query.append((Listed(one, written or "", called), known))
     made = [_list(name, rows, path) for name, rows in found.items() if len(rows) > 1]

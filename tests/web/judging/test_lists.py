@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 
 from neardup.cli import main
 from neardup.evaluation.labels import read_labels
+from neardup.evaluation.result_lists import read_lists
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.judging.parts import judging_parts
@@ -185,3 +186,10 @@ def test_the_run_stands_beside_the_sets_of_people(run_folder: Path, tmp_path: Pa
     assert agreed["lists"] == 1
     assert agreed["sets"]["gold_sets"] == sum(names.count(name) > 1 for name in set(names))
     assert "The run beside these sets" in client.get("/judge/lists").text
+
+
+def test_a_file_without_queries_is_one_list() -> None:
+    (one,) = read_lists(EXAMPLE.parent / "results.jsonl")
+    assert one.query == "results"
+    assert len(one.results) == 12
+    assert not one.practice

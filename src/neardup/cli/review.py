@@ -77,7 +77,8 @@ def review(
         address = address_of(bound)
 
         def started() -> None:
-            click.echo(f"Review of {target}: {address} (Ctrl-C ends it)")
+            shown = "the index" if "://" in target else target  # it may have a password in it
+            click.echo(f"Review of {shown}: {address} (Ctrl-C ends it)")
             if not no_browser:
                 _open(address)
 

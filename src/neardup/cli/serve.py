@@ -163,7 +163,7 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
         parts: list[Part] = [service, FlowPart(store, lambda: index)]
         parts += [Login(guard.access)] if guard.access else []
         app = make_app(parts, service.behind(guard))
-        said = f"{store} at {address_of(bound)} (Ctrl-C stops it)"
+        said = f"{index.store.url} at {address_of(bound)} (Ctrl-C stops it)"  # without a password
         started = None if quiet else lambda: click.echo(said, err=True)
         run(app, bound, started=started, stopping=service.stop, seconds=limits.seconds)
     if not quiet:

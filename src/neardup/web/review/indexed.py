@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -51,7 +50,7 @@ class IndexSource:
         self.judging: Path | None = judging_folder(file) if judgeable else None
         self.about = About(
             what="index",
-            name=_without_secrets(url),
+            name=self._store.url,  # without a password
             method=description["method"],
             threshold=self._method.threshold if self._method else None,
             date="arrival" if description["date"] is None else description["date"],
@@ -125,11 +124,6 @@ def _read(rows: list[Row], place: dict[int, int], share: float) -> Read:
         pa.array([row.within for row in rows], pa.large_string()),
         share,
     )
-
-
-def _without_secrets(url: str) -> str:
-    """A password in an address is nobody's business."""
-    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1@", url)
 
 
 def _method(description: dict[str, object]) -> Method | None:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.index.parts import quiet_option, store_argument
-from neardup.cli.options import debug_option, methods, threshold_option, verbose_option
+from neardup.cli.new_index import new_index_options, opened_or_new
+from neardup.cli.options import debug_option, verbose_option
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
-    from neardup.online.index import Index
     from neardup.web.guard import Guard
     from neardup.web.limits import Limits
 
@@ -94,47 +94,7 @@ SERVER = ("host", "names", "token_file", "read_only", "rate")
     metavar="FOLDER",
     help="Of a new index: method, tables and kept documents of a run.",
 )
-@click.option(
-    "--method",
-    metavar="NAME",
-    multiple=True,
-    callback=methods,
-    help="Of a new index: how to compare. May be repeated: then one is enough.",
-)
-@threshold_option
-@click.option(
-    "--set",
-    "assignments",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Of a new index: a parameter of the method; may be repeated.",
-)
-@click.option(
-    "--window", metavar="SPAN", help="Of a new index: how long it remembers, such as 24h or 7d."
-)
-@click.option(
-    "--against",
-    metavar="kept|seen",
-    help="Of a new index: whether duplicates are matched against, too (seen).  [default: kept]",
-)
-@click.option("--text", metavar="COL", help="Of a new index: the field of the text.")
-@click.option("--id", metavar="COL", help="Of a new index: the field of the id.")
-@click.option(
-    "--date",
-    metavar="COL",
-    help="Of a new index: the field of the time.  [default: the time of arrival counts]",
-)
-@click.option(
-    "--within",
-    metavar="COL",
-    help="Of a new index: compare only documents with the same value in COL.",
-)
-@click.option(
-    "--texts",
-    is_flag=True,
-    default=None,
-    help="Of a new index: store the texts too, for kinds and to compare by id.",
-)
+@new_index_options
 @verbose_option
 @quiet_option
 @debug_option
@@ -157,7 +117,7 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
     server = {name: options.pop(name) for name in SERVER}
     limits = _limits(options)
     guard = _guard(server)
-    with _opened(store, options, create=not server["read_only"]) as index:
+    with opened_or_new(store, options, create=not server["read_only"]) as index:
         bound = bind(server["host"], port)
         service = Service(index, limits)
         parts: list[Part] = [service, FlowPart(store, lambda: index)]
@@ -208,12 +168,3 @@ def _names(host: str, given: tuple[str, ...]) -> list[str]:
 
     own = [socket.gethostname(), socket.getfqdn()] if host in EVERYWHERE else [host]
     return [*own, *given]
-
-
-def _opened(url: str, options: dict[str, Any], *, create: bool) -> Index:
-    from neardup.methods.written import parse_assignments
-    from neardup.online.index import Index
-
-    options["set"] = parse_assignments(options.pop("assignments"))
-    given = {name: value for name, value in options.items() if value is not None}
-    return Index.open(url, create=create, **given)

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from neardup.cli.options import (
-    EXTRACT,
-    WHOSE,
-    debug_option,
-    methods,
-    threshold_option,
-    verbose_option,
-)
-
-if TYPE_CHECKING:
-    from neardup.online.index import Index
+from neardup.cli.new_index import new_index_options, opened_or_new
+from neardup.cli.options import EXTRACT, debug_option, verbose_option
 
 _FOLDER = click.Path(path_type=Path)
 
@@ -58,46 +49,7 @@ _FOLDER = click.Path(path_type=Path)
     help="Where items are while they are worked on.  [default: .neardup-watch in the watched "
     "folder; for stdin, in that of --forward, else here]",
 )
-@click.option(
-    "--method",
-    metavar="NAME",
-    multiple=True,
-    callback=methods,
-    help="Of a new index: how to compare. May be repeated: then one is enough.",
-)
-@threshold_option
-@click.option(
-    "--set",
-    "assignments",
-    metavar="KEY=VALUE",
-    multiple=True,
-    help="Of a new index: a parameter of the method; may be repeated.",
-)
-@click.option(
-    "--window", metavar="SPAN", help="Of a new index: how long it remembers, such as 24h or 7d."
-)
-@click.option(
-    "--against",
-    metavar="kept|seen",
-    help="Of a new index: whether duplicates are matched against, too (seen).  [default: kept]",
-)
-@click.option("--text", metavar="COL", help="The field of the text in JSON.  [default: text]")
-@click.option("--id", metavar="COL", help="The field of the id in JSON.  [default: id]")
-@click.option(
-    "--date",
-    metavar="COL",
-    help="The field of the time in JSON; feeds have date.  [default: the time of arrival counts]",
-)
-@click.option("--source", "whose", metavar="COL", help=WHOSE)
-@click.option(
-    "--within", metavar="COL", help="Of a new index: compare only items with the same value in COL."
-)
-@click.option(
-    "--texts",
-    is_flag=True,
-    default=None,
-    help="Of a new index: store the texts too, so that notes tell the kind of duplicate.",
-)
+@new_index_options
 @click.option("--extract", metavar="HOW", help=EXTRACT)
 @click.option("--once", is_flag=True, help="Work off what is there, then stop.")
 @click.option(
@@ -126,15 +78,6 @@ def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **optio
 
     names = ("forward", "command", "aside", "unreadable", "work", "poll", "extract")
     asked = Asked.of(source, url, **{name: options.pop(name) for name in names})
-    with _opened(url, options) as index:
+    with opened_or_new(url, options) as index:
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)
         watcher.run(asked, once=once)
-
-
-def _opened(url: str, options: dict[str, Any]) -> Index:
-    from neardup.methods.written import parse_assignments
-    from neardup.online.index import Index
-
-    options["source"] = options.pop("whose")
-    options["set"] = parse_assignments(options.pop("assignments"))
-    return Index.open(url, **{name: value for name, value in options.items() if value is not None})

@@ -156,7 +156,7 @@ class Run:
             -(-sizes.documents // PART_DOCUMENTS),
             -(-sizes.evidence_bytes // PART_BYTES),
         )
-        brought = self._again(here, joined) if again else _brought(rows)
+        brought = self._again(here, rows, joined) if again else _brought(rows)
         if joined.largest > self.tuning.giant:
             brought = self.stages.keep("evidence", brought) if again else brought
             buckets = self._buckets(sizes)
@@ -175,8 +175,9 @@ class Run:
         calibrates = isinstance(self.plan.method, CalibratedMethod)
         return self.input.reads_again and not self.plan.against and not calibrates
 
-    def _again(self, here: Carried, joined: components.Joined) -> DataFrame:
-        wanted = np.sort(unsigned(joined.table.select("node").toArrow()["node"]))
+    def _again(self, here: Carried, rows: DataFrame, joined: components.Joined) -> DataFrame:
+        texts = rows.join(joined.small(), "node", "left_semi").select("text_digest")
+        wanted = np.unique(unsigned(texts.toArrow()["text_digest"]))
         there = self.spark.sparkContext.broadcast(wanted)
 
         def bring(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
@@ -299,20 +300,15 @@ class Matched:
         parted = both.repartition(self.count, "part").drop("part")
         return parted.mapInArrow(decide, ddl(SCHEMAS[work.__name__]))
 
-    def _table(self) -> DataFrame:
-        """Small where the driver has made it."""
-        table, few = self.joined.table, self.joined.nodes <= components.DRIVER_EDGES
-        return sql.broadcast(table) if few else table
-
     def _documents(self) -> DataFrame:
-        there = self.documents.where("rejected is null").join(self._table(), "node", "left")
+        there = self.documents.where("rejected is null").join(self.joined.small(), "node", "left")
         meets = sql.col("component").isNotNull().alias("meets")
         given = {name: sql.col(name) for name in PART.names if name not in EVIDENCE.names}
         part = sql.coalesce("component", "node").alias("part")
         return there.select(part, *_filled({**given, "meets": meets}))
 
     def _evidence(self) -> DataFrame:
-        bringing = self.brought.join(self._table(), "node", "inner")
+        bringing = self.brought.join(self.joined.small(), "node", "inner")
         given = {n: sql.col(n) for n in BROUGHT.names}
         return bringing.select(sql.col("component").alias("part"), *_filled(given))
 

@@ -1,9 +1,10 @@
 """The same work on Spark, by our local engine and by Spark's MLlib, in one run.
 
 `python -m benchmarks.spark` prints a line of JSON a side: JSONL → decisions at a resemblance of 0.8
-on two cores. Sessions are started, and have done a few documents, before the clock. Beside seconds
-it says what goes into docs/scale.md: bytes shuffled and spilled, CPU seconds, and the most memory
-of the Java machine and of all Python workers at one moment.
+on two cores. Sessions are started, and have done a few documents, before the clock; ours has the
+Java options of a session that neardup starts, MLlib's has Java's own. Beside seconds it says what
+goes into docs/scale.md: bytes shuffled and spilled, CPU seconds, and the most memory of the Java
+machine and of all Python workers at one moment.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from benchmarks import corpus, peers
 SIDES = ("spark", "local", "mllib")
 THRESHOLD = 0.8
 TICKS = os.sysconf("SC_CLK_TCK")
-WARM_UP = corpus.ROOT / "examples" / "news.jsonl"  # the Java machine has compiled what it needs
+WARM_UP = corpus.ROOT / "examples" / "news.jsonl"
+WARM_UP_RANGE = 20_000  # bytes, so that both cores have a Python worker
 STEP = 0.25  # seconds between two looks at the processes
 
 
@@ -81,7 +83,7 @@ def _descendants(root: int) -> list[int]:
     return found
 
 
-def started(master: str, log: str) -> Any:
+def started(master: str, log: str, **more: Any) -> Any:
     """With a log of its events, which say what was shuffled."""
     from pyspark.sql import SparkSession
 
@@ -99,6 +101,7 @@ def started(master: str, log: str) -> Any:
         "spark.eventLog.compress": "false",
         "spark.eventLog.rolling.enabled": "false",
     }
+    settings |= more
     settings |= json.loads(os.environ.get("NEARDUP_SPARK_CONF", "{}"))  # to try others
     made = SparkSession.builder.master(master).config(map=settings).getOrCreate()
     return session(made)
@@ -131,11 +134,13 @@ def on_spark(path: Path, master: str, method: str) -> dict[str, Any]:
     from neardup.plan import resolve, settings_of
     from neardup.spark.files import FileInput
     from neardup.spark.run import run
+    from neardup.spark.session import QUICK
 
     with tempfile.TemporaryDirectory(prefix="neardup-bench-") as log:
-        spark = started(master, log)
+        spark = started(master, log, **{"spark.driver.defaultJavaOptions": QUICK})
         plan = resolve(settings_of({"method": method, "kinds": "none"}))
-        warm = run(spark, FileInput(spark, collect(str(WARM_UP)), plan), plan)
+        few = FileInput(spark, collect(str(WARM_UP)), plan, range_bytes=WARM_UP_RANGE)
+        warm = run(spark, few, plan)
         warm.decisions.count()
         before_log = metrics(log)
         watched = Watched()
@@ -243,7 +248,8 @@ def main() -> None:
             line = json.loads(said[-1]) if done.returncode == 0 else {"error": done.stderr[-500:]}
         except subprocess.TimeoutExpired:
             line = {"error": f"not done in {options.limit:.0f} s"}
-        print(json.dumps({"side": one, "docs": options.docs, **line}), flush=True)
+        load = round(os.getloadavg()[0], 1)
+        print(json.dumps({"side": one, "docs": options.docs, "load": load, **line}), flush=True)
 
 
 if __name__ == "__main__":

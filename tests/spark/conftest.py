@@ -29,6 +29,11 @@ def spark() -> Iterator[SparkSession]:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.log.level": "OFF",
+            # Queries are many and small: what is compiled for one never pays.
+            "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.sql.adaptive.enabled": "false",
         }
         builder = SparkSession.builder.master("local[2,3]").appName("tests")
         made = builder.config(map=settings).getOrCreate()

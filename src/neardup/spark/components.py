@@ -37,6 +37,10 @@ class Joined:
     rounds: list[int] = field(default_factory=list)
     apart: dict[str, object] | None = None  # of those that were taken apart
 
+    def small(self) -> DataFrame:
+        """The table, sent whole to every task where the driver could have made it."""
+        return sql.broadcast(self.table) if self.nodes <= DRIVER_EDGES else self.table
+
     def statistics(self) -> dict[str, object]:
         return {
             "nodes": self.nodes,

@@ -8,7 +8,7 @@ machines must reach the files by the same names.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,16 +184,11 @@ class FileInput:
 
     def mapped(self, work: Work, schema: str) -> DataFrame:
         columns, upto, own = self.plan.columns, self.upto, dict(self.own_sources)
-        rows = [(pickle.dumps(piece),) for piece in self._pieces]
-        context = self.spark.sparkContext
-        frame = self.spark.createDataFrame(
-            context.parallelize(rows, max(len(rows), 1)), "piece binary"
-        )
 
-        def map_pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            return work(_taken(batches, columns, upto, own))
+        def map_pieces(given: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
+            return work(_taken(given, columns, upto, own))
 
-        return frame.mapInArrow(map_pieces, schema)
+        return _spread(self.spark, self._pieces, map_pieces, schema)
 
     def positions(
         self,
@@ -204,15 +199,30 @@ class FileInput:
         return standing.file_positions(documents)
 
 
+def _spread(
+    spark: SparkSession,
+    items: Sequence[Any],
+    work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
+    schema: str,
+) -> DataFrame:
+    """What ``work`` makes of the items, each in a task of its own. Spark's own rows are numbers:
+    rows made of Python objects would pass through one more Python worker a task."""
+    there = spark.sparkContext.broadcast([pickle.dumps(item) for item in items])
+
+    def map_numbers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        numbers = (number for rows in batches for number in rows.column(0).to_pylist())
+        return work(pickle.loads(there.value[number]) for number in numbers)
+
+    return spark.range(0, len(items), 1, max(len(items), 1)).mapInArrow(map_numbers, schema)
+
+
 def _taken(
-    batches: Iterator[pa.RecordBatch], columns: Columns, upto: int | None, own: dict[int, bool]
+    given: Iterator[Piece], columns: Columns, upto: int | None, own: dict[int, bool]
 ) -> Iterator[Taken]:
-    for rows in batches:
-        for data in rows.column(0).to_pylist():
-            piece: Piece = pickle.loads(data)
-            for batch in piece.batches(columns):
-                named = _named(batch, piece, own)
-                yield Taken(piece.number, _limited(named, piece.number, upto))
+    for piece in given:
+        for batch in piece.batches(columns):
+            named = _named(batch, piece, own)
+            yield Taken(piece.number, _limited(named, piece.number, upto))
 
 
 def _named(batch: DocumentBatch, piece: Piece, own: dict[int, bool]) -> DocumentBatch:
@@ -309,14 +319,18 @@ def _with_rows(spark: SparkSession, made: list[Piece]) -> list[Piece]:
     if not ranges:
         return made
     sources = [made[i].source for i in ranges]
-    counted = spark.sparkContext.parallelize(sources, len(sources)).map(_lines).collect()
-    for i, lines in zip(ranges, _running(sources, counted), strict=True):
+    table = _spread(spark, sources, _lines, "begin bigint, file string, lines bigint").toArrow()
+    counted = {(row["file"], row["begin"]): row["lines"] for row in table.to_pylist()}
+    counts = [counted[one.file, one.begin] for one in sources]
+    for i, lines in zip(ranges, _running(sources, counts), strict=True):
         made[i] = replace(made[i], source=replace(made[i].source, first_row=lines))
     return made
 
 
-def _lines(source: LineRange) -> int:
-    return source.lines()
+def _lines(sources: Iterator[LineRange]) -> Iterator[pa.RecordBatch]:
+    for one in sources:
+        columns = {"begin": [one.begin], "file": [one.file], "lines": [one.lines()]}
+        yield pa.RecordBatch.from_pydict(columns)
 
 
 def _running(sources: Sequence[LineRange], counts: Sequence[int]) -> Iterator[int]:

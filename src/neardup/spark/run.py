@@ -37,6 +37,7 @@ from neardup.spark.counting import with_artefacts
 from neardup.spark.failing import as_ours
 from neardup.spark.parts import PART, decided_rows
 from neardup.spark.references import with_references
+from neardup.spark.session import lent
 from neardup.spark.signing import Taken, Work, evidence_rows, signed_rows, signed_schema
 from neardup.spark.stages import Stages
 from neardup.spark.verifying import taken_apart
@@ -129,13 +130,13 @@ class Run:
     def execute(self) -> SparkResult:
         from neardup.spark.result import make_result
 
-        began = time.perf_counter()
         matched = self.matched()
-        began = self._lap("matching", began)
+        began = time.perf_counter()
         self.progress.stage("deciding", unit="documents")
         decided = self.stages.keep("decided", matched.parts(decided_rows))
         result = make_result(self, matched.documents, decided, matched.sizes)
         self._lap("deciding", began)
+        result.info["timings"] = {name: round(took, 3) for name, took in self.timings.items()}
         self.progress.finish()
         return result
 
@@ -148,7 +149,7 @@ class Run:
         rows = self.stages.keep("signed", self._signed(here, evidence=not again))
         sizes = self._sizes(rows)
         self.progress.advance(sizes.documents)
-        self._lap("reading", began)
+        began = self._lap("reading", began)
         self.progress.stage("matching", unit="edges")
         joined, repeated = self._joined(rows, sizes)
         count = self.tuning.parts or max(
@@ -156,17 +157,18 @@ class Run:
             -(-sizes.documents // PART_DOCUMENTS),
             -(-sizes.evidence_bytes // PART_BYTES),
         )
-        brought = self._again(here, joined) if again else _brought(rows)
+        brought = self._again(here, rows, joined) if again else _brought(rows)
         if joined.largest > self.tuning.giant:
             brought = self.stages.keep("evidence", brought) if again else brought
             buckets = self._buckets(sizes)
             joined = taken_apart(self, (rows, brought), joined, here, buckets, count)
         self.progress.advance(self.statistics["edges"])
-        documents = self._standing(rows, repeated=repeated)
+        documents = self._standing(rows, repeated=repeated, lost=repeated or sizes.rejected > 0)
         if repeated:
             sizes = self._sizes_again(sizes, documents)
         self.statistics["components"] = joined.statistics()
         self.statistics["parts"] = count
+        self._lap("matching", began)
         return Matched(rows, documents, brought, joined, here, sizes, count)
 
     def _makes_again(self) -> bool:
@@ -175,8 +177,9 @@ class Run:
         calibrates = isinstance(self.plan.method, CalibratedMethod)
         return self.input.reads_again and not self.plan.against and not calibrates
 
-    def _again(self, here: Carried, joined: components.Joined) -> DataFrame:
-        wanted = np.sort(unsigned(joined.table.select("node").toArrow()["node"]))
+    def _again(self, here: Carried, rows: DataFrame, joined: components.Joined) -> DataFrame:
+        texts = rows.join(joined.small(), "node", "left_semi").select("text_digest")
+        wanted = np.unique(unsigned(texts.toArrow()["text_digest"]))
         there = self.spark.sparkContext.broadcast(wanted)
 
         def bring(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
@@ -245,7 +248,7 @@ class Run:
         joined = components.join(self.spark, there, count, limit=self.tuning.driver_edges)
         return joined, bool(counted.get(True, 0))
 
-    def _standing(self, rows: DataFrame, *, repeated: bool) -> DataFrame:
+    def _standing(self, rows: DataFrame, *, repeated: bool, lost: bool) -> DataFrame:
         """Documents without keys and evidence, with position and place."""
         plan = self.plan
         slim = rows.drop(*EVIDENCE.names, "size")
@@ -258,8 +261,10 @@ class Run:
         there = placed.where("rejected is null")
         there = standing.places(there, plan.keep, self.stages.keep)
         names = [*DOCUMENT.names, *STANDING.names]
-        lost = placed.where("rejected is not null").withColumn("place", sql.col("position"))
-        both = there.select(*names).union(lost.select(*names))
+        both = there.select(*names)
+        if lost:
+            rest = placed.where("rejected is not null").withColumn("place", sql.col("position"))
+            both = both.union(rest.select(*names))
         if not plan.against:
             return both
         first = standing.file_positions(slim.where("file < 0"))
@@ -299,20 +304,15 @@ class Matched:
         parted = both.repartition(self.count, "part").drop("part")
         return parted.mapInArrow(decide, ddl(SCHEMAS[work.__name__]))
 
-    def _table(self) -> DataFrame:
-        """Small where the driver has made it."""
-        table, few = self.joined.table, self.joined.nodes <= components.DRIVER_EDGES
-        return sql.broadcast(table) if few else table
-
     def _documents(self) -> DataFrame:
-        there = self.documents.where("rejected is null").join(self._table(), "node", "left")
+        there = self.documents.where("rejected is null").join(self.joined.small(), "node", "left")
         meets = sql.col("component").isNotNull().alias("meets")
         given = {name: sql.col(name) for name in PART.names if name not in EVIDENCE.names}
         part = sql.coalesce("component", "node").alias("part")
         return there.select(part, *_filled({**given, "meets": meets}))
 
     def _evidence(self) -> DataFrame:
-        bringing = self.brought.join(self._table(), "node", "inner")
+        bringing = self.brought.join(self.joined.small(), "node", "inner")
         given = {n: sql.col(n) for n in BROUGHT.names}
         return bringing.select(sql.col("component").alias("part"), *_filled(given))
 
@@ -376,7 +376,7 @@ def run(
     tuning: Tuning | None = None,
 ) -> SparkResult:
     told = Logged(progress or Silent())
-    with as_ours():
+    with as_ours(), lent(spark):
         return _run(spark, input, plan, checkpoint, told, tuning or Tuning())
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,12 +21,17 @@ if TYPE_CHECKING:
 
 NAME = "neardup"
 BATCH_ROWS, BATCH_BYTES = 10_000, 32 << 20
-# Of batches that go to Python workers and come back; read when a query is planned.
+# Of batches that go to Python workers and come back; read when a query is planned. Tables that the
+# driver made are not part of plans, which Spark compares and copies many times.
 ARROW = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
     "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.arrow.localRelationThreshold": "0",
 }
+# Of a Java machine that runs tasks of ours only: they wait for Python, so code that is compiled
+# quickly serves them better than code that is compiled well. Options of the user come after these.
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 
 
 def check_pyspark() -> None:
@@ -67,7 +74,7 @@ def session(given: SparkSession | None = None, *, master: str | None = None) -> 
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", python)
     settings: dict[str, bool | float | int | str | None] = {
         "spark.ui.showConsoleProgress": "false",
-        **ARROW,
+        **({"spark.driver.defaultJavaOptions": QUICK} if _is_local(master) else {}),
     }
     if master or "SPARK_REMOTE" not in os.environ:
         builder = SparkSession.builder.appName(NAME).config(map=settings)
@@ -86,12 +93,31 @@ def _prepared(spark: SparkSession, master: str | None) -> SparkSession:
             f"A session on {context.master} is active; the master asked for is {master}.",
             hint="stop that session first, or leave the master out.",
         )
-    for name, value in ARROW.items():
-        spark.conf.set(name, value)
     named = os.environ.get("PYSPARK_PYTHON") or spark.conf.get("spark.pyspark.python", None)
     if not named:
         context.pythonExec = sys.executable
     return spark
+
+
+def _is_local(master: str | None) -> bool:
+    """Whether the driver's Java machine is the one that runs the tasks."""
+    return (master or "").startswith("local")
+
+
+@contextmanager
+def lent(spark: SparkSession) -> Iterator[None]:
+    """With our settings; the session has its own again afterwards."""
+    before = {name: spark.conf.get(name, None) for name in ARROW}
+    for name, value in ARROW.items():
+        spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, own in before.items():
+            if own is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, own)
 
 
 def _no_connect() -> UsageError:

@@ -25,7 +25,7 @@ from neardup.outputs.signatures import as_strings
 from neardup.plan import Plan
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.spark import sorting
-from neardup.spark.columns import BROUGHT, DOCUMENT, EVIDENCE, SIZE, as_bytes, signed, unsigned
+from neardup.spark.columns import BROUGHT, DOCUMENT, EVIDENCE, SIZE, as_bytes, signed
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
@@ -79,15 +79,17 @@ def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
 
 
 def evidence_rows(taken: Iterator[Taken], plan: Plan, wanted: Array) -> Iterator[pa.RecordBatch]:
-    """Keys and evidence of the nodes that are ``wanted`` (sorted), each once a task."""
+    """Keys and evidence of the documents whose text digests are ``wanted``, sorted; those of a node
+    once a task."""
     seen = _native.IdSet()
     for one in taken:
-        records = one.batch.records
+        there = np.isin(text_digests(one.batch.records), wanted)
+        records = one.batch.records.filter(pa.array(there))
         prepared = plan.method.prepare(records, plan.artefacts)
         rows = prepared_rows(prepared, records.column("id"), groups_of(records, plan), plan, seen)
-        there = np.isin(unsigned(rows["node"]), wanted) & np.asarray(rows["evidence"].is_valid())
-        columns = {name: rows[name].filter(pa.array(there)) for name in BROUGHT.names}
-        yield filled(columns, int(there.sum()), BROUGHT)
+        brings = rows["evidence"].is_valid()
+        columns = {name: rows[name].filter(brings) for name in BROUGHT.names}
+        yield filled(columns, len(columns["node"]), BROUGHT)
 
 
 def prepared_rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -39,7 +40,9 @@ def ran(index: nd.Index, act: Callable[[Writer], Awaitable[Any]], most: int = 10
         async with writing(index, most) as writer:
             return await act(writer)
 
-    return asyncio.run(main())
+    # In a thread of its own: a browser of other tests has an event loop in this one.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(main())).result()
 
 
 def state(index: nd.Index) -> list[tuple[Any, ...]]:

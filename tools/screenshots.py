@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import shutil
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fastapi import FastAPI
 from PIL import Image
 from playwright.sync_api import Browser, Page
 
@@ -24,9 +26,15 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import neardup as nd  # noqa: E402
 from browser import started  # noqa: E402
+from neardup.web.access import Access  # noqa: E402
 from neardup.web.app import make_app  # noqa: E402
+from neardup.web.flow.part import FlowPart  # noqa: E402
 from neardup.web.guard import Guard  # noqa: E402
+from neardup.web.limits import Limits  # noqa: E402
+from neardup.web.login import Login  # noqa: E402
 from neardup.web.parts import review_parts  # noqa: E402
+from neardup.web.service.part import Service  # noqa: E402
+from neardup.web.tokens import Tokens, make_token  # noqa: E402
 from web.serving import serving  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
@@ -64,18 +72,42 @@ PAGES = {
     "review-changes": Picture("/changes", height=740),
     "review-telephone": Picture("/clusters", width=400, height=900),
 }
+SERVED = {  # of an index, by ``neardup serve``
+    "flow": Picture("/flow", height=980, before=lambda page: page.wait_for_selector("#matches tr")),
+    "service": Picture("/service"),
+    "login": Picture("/login", height=380),
+}
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or list(PAGES)
+    wanted = sys.argv[1:] or [*PAGES, *SERVED]
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), started() as browser:
         shutil.copy(ROOT / "examples" / "news.jsonl", "news.jsonl")
         nd.dedup("news.jsonl").save("out")
         with serving(make_app(review_parts("out"), Guard())) as address:
             change(address)
-            for name in wanted:
+            for name in (one for one in wanted if one in PAGES):
                 take(browser, address, name, PAGES[name])
+        with index() as found, serving(service(found)) as address:
+            for name in (one for one in wanted if one in SERVED):
+                take(browser, address, name, SERVED[name])
+
+
+def index() -> nd.Index:
+    made = nd.Index.open("news.db", method="shingles", threshold=0.5, date="date", texts=True)
+    rows = [json.loads(line) for line in Path("news.jsonl").read_text("utf-8").splitlines()]
+    dated = [row for row in rows if row.get("date")]  # others would be of today
+    made.add_many(sorted(dated, key=lambda row: row["date"]))
+    return made
+
+
+def service(index: nd.Index) -> FastAPI:
+    """As the command puts it together, with a login, but no token is asked for."""
+    served, tokens = Service(index, Limits()), Path("tokens.json")
+    make_token(tokens, "reader", read_only=True)
+    parts = [served, FlowPart("news.db", lambda: index), Login(Access(Tokens(tokens)))]
+    return make_app(parts, served.behind(Guard()))
 
 
 def change(address: str) -> None:

@@ -50,12 +50,13 @@ LISTS = {
 def main() -> None:
     asked = parse()
     run = prepared(asked.clusters, asked.words)
-    print(f"{machine()}, shared with others")
+    print(machine())
     begin = time.perf_counter()
     review = Review(open_source(str(run)))
     print(f"ready after {time.perf_counter() - begin:.1f} s", flush=True)
     with serving(make_app([review], Guard())) as address:
         begin = time.perf_counter()
+        print(f"the very first list, while texts are read: {timed(f'{address}/clusters'):.0f} ms")
         review.state.texts.wait()
         print(f"texts read after {time.perf_counter() - begin:.1f} s more")
         review.state.cuts.wait()

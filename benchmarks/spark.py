@@ -102,7 +102,6 @@ def started(master: str, log: str, **more: Any) -> Any:
         "spark.eventLog.rolling.enabled": "false",
     }
     settings |= more
-    settings |= json.loads(os.environ.get("NEARDUP_SPARK_CONF", "{}"))  # to try others
     made = SparkSession.builder.master(master).config(map=settings).getOrCreate()
     return session(made)
 

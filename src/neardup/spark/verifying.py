@@ -47,9 +47,6 @@ CANDIDATES = pa.schema(
         ("edge_b", pa.int64()),
     ]
 )
-VERIFIED = pa.schema(
-    [("home", pa.int32()), *list(CANDIDATES)[1:5], pa.field("evidence", pa.binary())]
-)
 APART = 1 << 40  # component numbers of what was taken apart begin here
 
 

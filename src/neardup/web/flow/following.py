@@ -26,7 +26,7 @@ class Follower:
     def __init__(self, url: str, index: Callable[[], Index] | None = None) -> None:
         self.url, self._index = url, index
         self._stop = threading.Event()
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._follow, name="neardup-flow", daemon=True)
         self._state: dict[str, Any] = {"version": 0, "reading": True, "problem": None}
 
@@ -35,8 +35,6 @@ class Follower:
 
     def stop(self) -> None:
         self._stop.set()
-        with self._changed:
-            self._changed.notify_all()
         self._thread.join()
 
     @property
@@ -44,15 +42,7 @@ class Follower:
         return self._stop.is_set()
 
     def state(self) -> dict[str, Any]:
-        with self._changed:
-            return self._state
-
-    def wait(self, version: int, seconds: float) -> dict[str, Any]:
-        """The state as soon as it is another than ``version``, or when the time is over."""
-        with self._changed:
-            self._changed.wait_for(
-                lambda: self._state["version"] != version or self._stop.is_set(), seconds
-            )
+        with self._lock:
             return self._state
 
     def _follow(self) -> None:
@@ -96,10 +86,9 @@ class Follower:
         return {"totals": store.totals(), **figures.data(time.monotonic())}
 
     def _say(self, **changed: Any) -> None:
-        with self._changed:
+        with self._lock:
             version = self._state["version"] + 1
             self._state = {**self._state, **changed, "version": version}
-            self._changed.notify_all()
 
 
 def _window(store: Store) -> Window | None:

@@ -17,13 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
+from neardup.decisions.bridges import bridges
 from neardup.errors import NeardupError
 from neardup.outputs.applying.applied import apply
 from neardup.outputs.html.safe import html
 from neardup.text.alignment import align
 from neardup.web.review.cuts import Cuts, histogram
 from neardup.web.review.filters import Filter
-from neardup.web.review.graph import Edge, Graph, Node, bridges, drawn
+from neardup.web.review.graph import Edge, Graph, Node, drawn
 from neardup.web.review.original import columns
 from neardup.web.review.sources import open_source
 from neardup.web.review.state import State

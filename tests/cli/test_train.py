@@ -23,6 +23,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_model_from_pairs_and_what_it_is(place: Path, run: Run) -> None:
     asked = ("train", "pairs.jsonl", "--documents", "docs.jsonl", "--model", "linear")
+    asked += ("--measures", "auto")
     done = run(*asked, "-o", "m.arrow")
     assert done.exit_code == 0, done.output
     for title in ("How good", "Measures", "Which measures are needed", "What labels are worth"):
@@ -41,10 +42,26 @@ def test_a_model_from_pairs_and_what_it_is(place: Path, run: Run) -> None:
 
 def test_a_model_from_groups_says_the_same_of_copies(place: Path, run: Run) -> None:
     given = ("--documents", "docs.jsonl", "--group", "set", "--model", "trees")
-    done = run("train", *given, "--measures", "all", "-o", "m.arrow", "--json", "--quiet")
+    done = run("train", *given, "-o", "m.arrow", "--json", "--quiet")
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["trained"]["labels"] == "groups by set"
     assert load_model(place / "m.arrow").discriminant.monotone()
+
+
+@pytest.mark.usefixtures("place")
+def test_a_model_from_a_list_of_all_duplicates(run: Run) -> None:
+    given = ("pairs.jsonl", "--negative", "nothing", "--documents", "docs.jsonl", "-o", "m.arrow")
+    refused = run("train", *given, "--model", "linear", "--quiet")
+    assert refused.exit_code == 1
+    assert "0 are no duplicates" in refused.stderr
+    done = run("train", *given, "--model", "linear", "--complete", "--json", "--quiet")
+    assert done.exit_code == 0, done.output
+    told = json.loads(done.stdout)["trained"]
+    assert told["duplicates"] == 24
+    assert told["others"] > 20
+    both = run("train", "--group", "set", "--complete", *given[3:])
+    assert both.exit_code == 2
+    assert "--complete and --group do not go together" in both.stderr
 
 
 def test_the_next_labels_are_suggested_judged_and_learned_from(place: Path, run: Run) -> None:

@@ -42,14 +42,15 @@ AUTO, ALL = "auto", "all"  # of the measures
     metavar="auto|linear|rbf|trees",
     default="auto",
     help="A support vector machine (linear, rbf), or trees whose score never falls as documents "
-    "become more alike.  [default: auto, the best in cross-validation]",
+    "become more alike.  [default: auto, the simplest of those that are best in "
+    "cross-validation]",
 )
 @click.option(
     "--measures",
     metavar="auto|all|NAMES",
-    default="auto",
+    default="all",
     help="What is looked at: names with commas; all stands for the usual ones, and auto for those "
-    "of all that are named that are needed.  [default: auto]",
+    "of all that are named that are needed.  [default: all]",
 )
 @click.option("--date", metavar="COL", help="The column of the date, for measures of dates.")
 @click.option(
@@ -69,6 +70,11 @@ AUTO, ALL = "auto", "all"  # of the measures
     metavar="LABELS",
     callback=listed,
     help="Labels of pairs that are none; others are not used.  [default: false,0,not,no]",
+)
+@click.option(
+    "--complete",
+    is_flag=True,
+    help="LABELS name all duplicates: other pairs that the method learned compares are none.",
 )
 @click.option("--seed", metavar="N", type=int, default=0, help="What is drawn by.  [default: 0]")
 @click.option(
@@ -148,8 +154,9 @@ def _check_usage(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
             "Missing argument 'LABELS...'. Hint: name a store of labels or a file of pairs, or "
             "give --group COL."
         )
-    if labels and options["group"]:
-        raise click.UsageError("LABELS and --group do not go together.")
+    if options["group"] and (labels or options["complete"]):
+        given = "LABELS" if labels else "--complete"
+        raise click.UsageError(f"{given} and --group do not go together.")
     for name in ("documents", "out"):
         if not options[name]:
             raise click.UsageError(f"Missing option '--{name}'.")
@@ -206,13 +213,19 @@ def _labelled(
     labels: tuple[Path, ...], source: Source, options: dict[str, Any], progress: Progress
 ) -> Labelled:
     from neardup.evaluation.run import pair_columns
+    from neardup.evaluation.training.candidates import add_unnamed
     from neardup.evaluation.training.groups import labelled_by_group
-    from neardup.evaluation.training.labels import read_labelled
+    from neardup.evaluation.training.labels import pairs_named, read_labelled
 
+    given = options["seed"], progress, options["max_pairs"]
     if options["group"]:
-        return labelled_by_group(source, options["group"], options["seed"], progress)
+        return labelled_by_group(source, options["group"], *given)
     columns = pair_columns(options["columns"] or ("a", "b", "label"))
-    return read_labelled(labels, columns, options["positive"], options["negative"])
+    found = read_labelled(labels, columns, options["positive"], options["negative"])
+    if options["complete"]:
+        named = set().union(*(pairs_named(path, columns) for path in labels))
+        add_unnamed(found, named, source, *given)
+    return found
 
 
 def _show(model: Model, as_json: bool) -> None:

@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import neardup as nd
 from evaluation.training.labelled import collection, labels, random_data
 from neardup.documents import collect
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.labels import Label, LabelStore, Pair
+from neardup.evaluation.training import candidates
+from neardup.evaluation.training.candidates import add_unnamed
 from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.groups import PAIRS_PER_GROUP, labelled_by_group
+from neardup.evaluation.training.groups import labelled_by_group
 from neardup.evaluation.training.kinds import KINDS
 from neardup.evaluation.training.labels import Labelled, pairs_named, read_labelled
 from neardup.evaluation.training.material import Material, Source, material_of
@@ -134,22 +137,50 @@ def test_what_measures_need_is_counted_over_all_documents() -> None:
     assert [one.data.x.shape for one in both] == [(1, 2)] * 2
 
 
-def test_groups_give_pairs_of_both_classes() -> None:
+def test_groups_give_the_pairs_that_a_model_is_asked_about() -> None:
     docs = collection()
     docs += [{"id": f"m{i}", "text": f"{docs[0]['text']} m{i}", "set": "many"} for i in range(9)]
     docs.append({"id": "twin", "text": docs[3]["text"], "set": "elsewhere"})
-    docs.append({"id": "lost", "text": "no group at all", "set": ""})
+    docs.append({"id": "lost", "text": docs[3]["text"] + " and no group", "set": ""})
     groups = {doc["id"]: doc["set"] for doc in docs}
-    found = labelled_by_group(Source(collect(docs)), "set", 0, Silent())
-    again = labelled_by_group(Source(collect(docs)), "set", 0, Silent())
-    assert found.labels == again.labels
+    source = Source(collect(docs))
+    found = labelled_by_group(source, "set", 0, Silent())
+    assert found.labels == labelled_by_group(source, "set", 0, Silent()).labels
     for pair, label in found.labels.items():
         assert (groups[pair.a] == groups[pair.b]) == bool(label)
         assert "lost" not in pair
+    asked = nd.find(docs, method="learned", threshold=1e-6, calibrate=False, templates="accept")
+    met = {Pair.of(row["a"], row["b"]) for row in asked.pairs.to_pylist() if row["score"] < 1}
+    known = {pair for pair in met if "lost" not in pair}
+    assert known <= found.labels.keys()
     assert Pair("d1a", "twin") not in found.labels  # equal texts: no label makes them unlike
-    positive = [pair for pair, label in found.labels.items() if label]
-    assert sum(groups[pair.a] == "many" for pair in positive) == PAIRS_PER_GROUP
-    hard = {Pair.of(f"d{i}a", f"d{i}c") for i in range(24)}
-    assert len(hard & found.labels.keys()) > 12  # what is most alike in other groups
+    assert found.unused == {"of equal texts": 1}
+    positive = sum(found.labels.values())
+    assert len(found.labels) >= 2 * positive > 100
+    few = labelled_by_group(source, "set", 0, Silent(), most=40)
+    assert 20 <= sum(few.labels.values()) < positive
+    assert few.unused["beyond --max-pairs"] == len(known) - len(few.labels) > 0
     with pytest.raises(InputError, match="No two documents have the same group"):
-        labelled_by_group(Source(collect(docs)), "id", 0, Silent())
+        labelled_by_group(source, "id", 0, Silent())
+
+
+def test_more_pairs_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "MOST_COMPARED", 40)
+    with pytest.raises(InputError, match=r"More than 40 pairs .* Hint: train on fewer documents"):
+        labelled_by_group(Source(collect(collection())), "set", 0, Silent())
+
+
+def test_what_complete_labels_do_not_name_are_no_duplicates() -> None:
+    docs = collection()
+    copies = {Pair.of(a, b) for a, b, same in labels() if same}
+    undecided = Pair.of("d0a", "d0c")
+    found = Labelled(dict.fromkeys(copies, 1))
+    add_unnamed(found, {*copies, undecided}, Source(collect(docs)), 0, Silent(), 1000)
+    assert {pair for pair, label in found.labels.items() if label} == copies
+    halves = {Pair.of(f"d{i}{one}", f"d{i}c") for i in range(24) for one in "ab"}
+    assert halves - {undecided} <= found.labels.keys()
+    assert undecided not in found.labels
+    some = Labelled(dict.fromkeys(copies, 1))
+    add_unnamed(some, copies, Source(collect(docs)), 0, Silent(), 30)
+    assert len(some.labels) == 30
+    assert some.unused["beyond --max-pairs"] >= len(halves) - 6

@@ -10,6 +10,8 @@ from neardup.artefacts.arrays import Floats
 from neardup.decisions.clusters import components
 from neardup.schema import Array
 
+MOST_PAIRS = 40_000  # that a model is trained on
+
 
 @dataclass(frozen=True)
 class Data:

@@ -3,6 +3,7 @@
 The scores that calibrate are *out of fold*: each pair is scored by what was fitted without it and
 without its documents. Scores of pairs that a machine was fitted to would be too sure. What decides
 is the mean of the machines of the folds, where the kind has one, else a machine fitted to all.
+Of a kind that averages there is a machine for each fold and each parameter.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ GRID_PAIRS = 1500  # parameters are chosen on so many: they hardly change with m
 
 @dataclass(frozen=True)
 class Fitted:
+    """``parameters`` are those that were chosen; none where all were tried and averaged."""
+
     machine: Machine
     parameters: Parameters
     platt: Platt
@@ -74,17 +77,22 @@ def fit(
     parameters: Parameters | None = None,
 ) -> Fitted:
     given = parameters or choose_parameters(kind, data, columns, seed)
-    g, machines = _by_folds(kind, data, columns, given, folds_of(data, INNER, seed))
+    every = [given] if given else kind.grid(len(columns))
+    folds = folds_of(data, INNER, seed)
+    made = [_by_folds(kind, data, columns, one, folds) for one in every]
+    g = np.mean([scores for scores, _ in made], axis=0)
     tested = ~np.isnan(g)
     platt = fit_platt(g[tested], data.y[tested])
     threshold = best_cut(platt.probability(g[tested]), data.y[tested]).value
-    machine = mean_of(machines) or machine_of(kind, data, columns, given)
-    return Fitted(machine, given, platt, threshold)
+    machine = mean_of([one for _, machines in made for one in machines])
+    return Fitted(machine or machine_of(kind, data, columns, given), given, platt, threshold)
 
 
 def choose_parameters(kind: Kind, data: Data, columns: Sequence[int], seed: int) -> Parameters:
     """Those of the grid with the least log-loss in inner folds, of equals the first, which is the
-    simplest."""
+    simplest. None of a kind that takes the mean of all."""
+    if kind.averages:
+        return {}
     some = data.balanced(FEW_PAIRS, 0).drawn(GRID_PAIRS, seed)
     folds = folds_of(some, INNER, seed)
     grid = kind.grid(len(columns))

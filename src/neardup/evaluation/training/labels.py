@@ -15,6 +15,7 @@ from neardup.evaluation.labelled import PairColumns, read_pairs
 from neardup.evaluation.labels import DUPLICATE, UNDECIDED, Pair, read_labels
 
 CONTRADICTING, DISPUTED = "contradicting labels", "disputed by assessors"
+BEYOND = "beyond --max-pairs"
 
 
 @dataclass
@@ -37,8 +38,9 @@ class Labelled:
             del self.labels[pair]
             self.leave(CONTRADICTING)
 
-    def leave(self, why: str) -> None:
-        self.unused[why] = self.unused.get(why, 0) + 1
+    def leave(self, why: str, times: int = 1) -> None:
+        if times:
+            self.unused[why] = self.unused.get(why, 0) + times
 
 
 def read_labelled(
@@ -67,11 +69,11 @@ def read_labelled(
     return found
 
 
-def pairs_named(path: Path) -> set[Pair]:
+def pairs_named(path: Path, columns: PairColumns | None = None) -> set[Pair]:
     """The pairs of a file, whatever is said of them; in a store, those that are judged now."""
     if _is_store(path):
         return {label.pair for label in read_labels(path)}
-    return {Pair.of(a, b) for a, b, _ in _rows(path, None) if a is not None and b is not None}
+    return {Pair.of(a, b) for a, b, _ in _rows(path, columns) if a is not None and b is not None}
 
 
 def _said(found: Labelled) -> str:

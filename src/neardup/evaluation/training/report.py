@@ -59,7 +59,8 @@ def _quality(model: Model, told: Told) -> Section:
     best = next(iter(told["singles"].items()))
     chosen = f"{model.discriminant.kind}, {many(len(model.measures), 'measure')}"
     rows = [[chosen, *_cells(told["validated"])]]
-    rows += [[f"{kind}, all that were given", *_cells(one)] for kind, one in told["kinds"].items()]
+    others = {kind: one for kind, one in told["kinds"].items() if one != told["validated"]}
+    rows += [[f"{kind}, all that were given", *_cells(one)] for kind, one in others.items()]
     rows.append(["one measure, chosen in each fold", *_cells(told["one_measure"])])
     rows.append([f"{best[0]} ≥ {best[1]['threshold']:.3f}, seen to be best", *_cells(best[1])])
     header = ("what", "F1", "precision", "recall", "log-loss")
@@ -79,7 +80,7 @@ def _said(told: Told, kind: str) -> str:
         tested += f" {many(cut, 'pair')} between folds could not be tested."
     kinds = ", ".join(told["kinds"])
     if len(told["kinds"]) > 1:
-        tested += f" Of {kinds} the simplest was taken that is within 0.005 of the best F1."
+        tested += f" Of {kinds} the simplest was taken that is within the interval of the best F1."
     return f"{tested}\n\n{_brought(told['kinds'][kind], told['one_measure']['f1'])}"
 
 

@@ -12,7 +12,7 @@ from neardup.artefacts.model import Model
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.training.choosing import Step, choose_measures
 from neardup.evaluation.training.curve import learning_curve
-from neardup.evaluation.training.data import Data
+from neardup.evaluation.training.data import MOST_PAIRS, Data
 from neardup.evaluation.training.fitting import Fitted, choose_parameters, fit
 from neardup.evaluation.training.folds import OUTER, folds_of
 from neardup.evaluation.training.kinds import FEW_PAIRS, KINDS, Kind, check_extra, one_thread
@@ -27,11 +27,10 @@ from neardup.evaluation.training.validation import (
 from neardup.progress import Progress, Silent
 
 FEWEST = 10  # pairs of a class
-MOST_PAIRS = 40_000
 CONFIRMED = 0.02  # F1 that a choice of measures may lose in other folds than those it was made in
 CHOOSING_PAIRS = 1500  # measures are chosen on so many
 AUTO = "auto"
-CLOSE = 0.005  # of F1: kinds that differ by less are equally good
+CLOSE = 0.005  # of F1: kinds that differ by less are equally good, where there is no interval
 SIMPLEST_FIRST = ("linear", "trees", "rbf")
 
 
@@ -117,7 +116,8 @@ class _Training:
     def _needed(self, kind: Kind) -> tuple[tuple[int, ...], list[Step]]:
         self.told.stage("choosing", unit="trials")
         data = self.data.balanced(FEW_PAIRS, 0).drawn(CHOOSING_PAIRS, self.seed)
-        parameters = choose_parameters(kind, data, self.columns, self.seed)
+        chosen = choose_parameters(kind, data, self.columns, self.seed)
+        parameters = chosen or kind.grid(len(self.columns))[0]
         return choose_measures(kind, data, self.names, parameters, self.seed, self.told.advance)
 
     def _curve(self, kind: Kind, fitted: Fitted) -> list[list[float]]:
@@ -175,10 +175,11 @@ def _check(data: Data) -> None:
 
 
 def _best(found: dict[str, Validated]) -> str:
-    """The highest F1; of kinds that are close to it the simplest."""
-    highest = max(one.f1 for one in found.values())
-    close = [name for name in SIMPLEST_FIRST if name in found and found[name].f1 > highest - CLOSE]
-    return close[0]
+    """The simplest whose F1 is within the interval of the highest: what a kind has more in folds of
+    one collection, it mostly does not have in another."""
+    best = max(found.values(), key=lambda one: one.f1)
+    least = best.interval.low if best.interval else best.f1 - CLOSE
+    return next(name for name in SIMPLEST_FIRST if name in found and found[name].f1 >= least)
 
 
 def model_of(fitted: Fitted, material: Material, summary: dict[str, Any]) -> Model:

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import neardup as nd
 from neardup.cli import main
+from neardup.documents import collect
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
 from neardup.plan import resolve, settings_of
 from neardup.spark import files
@@ -88,6 +89,27 @@ def test_components_by_stars_and_giants_taken_apart(spark: SparkSession, data: P
     assert said["apart"]
     check_equal(result, nd.dedup(documents, method="shingles", threshold=0.5, kinds="none"))
     result.release()
+
+
+def test_fingerprints_by_the_tables_of_a_large_collection(
+    spark: SparkSession, data: Path, tmp_path: Path
+) -> None:
+    """Of files, in groups; as if there were a thousand million, and of more than two cores do."""
+    from neardup.spark.run import Tuning, run
+
+    documents, path = real(data, 1000), tmp_path / "some.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents), "utf-8")
+    settings: dict[str, Any] = {"method": "simhash", "within": "outlet", "kinds": "none"}
+    plan = resolve(settings_of(settings))
+    given = files.FileInput(spark, collect(path), plan)
+    result = run(spark, given, plan, tuning=Tuning(prints=10**9, buckets=2, giant=2))
+    assert result.info["statistics"]["tables"] == 10
+    local = nd.dedup(documents, **settings)
+    assert local.counts.duplicates > 10
+    check_equal(result, local)
+    result.release()
+    with pytest.raises(SettingsError, match=r"the limit is 4e\+12, for 2 cores\. Hint: "):
+        run(spark, given, plan, tuning=Tuning(prints=10**10))
 
 
 def test_the_usual_method_calibrates_as_on_one_machine(spark: SparkSession, data: Path) -> None:

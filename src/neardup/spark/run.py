@@ -17,10 +17,10 @@ from pyspark.sql import functions as sql
 
 from neardup.documents import Collection
 from neardup.local.intake import strict_error
-from neardup.methods.method import FLAGS, CalibratedMethod
+from neardup.methods.method import FLAGS, BitsMethod, CalibratedMethod
 from neardup.plan import Plan
 from neardup.progress import Logged, Progress, Silent
-from neardup.spark import components, meeting, standing
+from neardup.spark import components, meeting, near_bits, standing
 from neardup.spark.calibrating import SCORES, calibrated
 from neardup.spark.carried import Carried, carried
 from neardup.spark.columns import (
@@ -38,8 +38,8 @@ from neardup.spark.failing import as_ours
 from neardup.spark.parts import PART, decided_rows
 from neardup.spark.references import with_references
 from neardup.spark.session import lent
-from neardup.spark.signing import Taken, Work, evidence_rows, signed_rows, signed_schema
-from neardup.spark.stages import Stages
+from neardup.spark.signing import Taken, Work, by_bits, evidence_rows, signed_rows, signed_schema
+from neardup.spark.stages import FORMAT, Stages
 from neardup.spark.verifying import taken_apart
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ class Tuning:
     """Limits that change how the work is done, and never the answer."""
 
     driver_edges: int = components.DRIVER_EDGES
-    buckets: int | None = None
+    buckets: int | None = None  # of fingerprints: for each table
+    prints: int | None = None  # for how many fingerprints tables are made
     parts: int | None = None
     giant: int = GIANT
 
@@ -158,7 +159,7 @@ class Run:
             -(-sizes.evidence_bytes // PART_BYTES),
         )
         brought = self._again(here, rows, joined) if again else _brought(rows)
-        if joined.largest > self.tuning.giant:
+        if joined.largest > self.tuning.giant and not by_bits(self.plan):
             brought = self.stages.keep("evidence", brought) if again else brought
             buckets = self._buckets(sizes)
             joined = taken_apart(self, (rows, brought), joined, here, buckets, count)
@@ -172,10 +173,11 @@ class Run:
         return Matched(rows, documents, brought, joined, here, sizes, count)
 
     def _makes_again(self) -> bool:
-        """Evidence is many times what else is known of a document. Where the input can be read
-        again, it is made again for those that meet others, which is cheaper than to keep it."""
-        calibrates = isinstance(self.plan.method, CalibratedMethod)
-        return self.input.reads_again and not self.plan.against and not calibrates
+        """Evidence is many times what else is known of a document, unless it is a fingerprint.
+        Where the input can be read again, it is made again for those that meet others, which is
+        cheaper than to keep it."""
+        kept = isinstance(self.plan.method, CalibratedMethod) or by_bits(self.plan)
+        return self.input.reads_again and not self.plan.against and not kept
 
     def _again(self, here: Carried, rows: DataFrame, joined: components.Joined) -> DataFrame:
         texts = rows.join(joined.small(), "node", "left_semi").select("text_digest")
@@ -234,8 +236,8 @@ class Run:
 
     def _joined(self, rows: DataFrame, sizes: Sizes) -> tuple[components.Joined, bool]:
         """Which nodes meet, and whether an id came twice."""
-        buckets = self._buckets(sizes)
-        edges = self.stages.keep("edges", meeting.edges(rows, buckets))
+        made, buckets = self._edges(rows, sizes)
+        edges = self.stages.keep("edges", made)
         if sizes.documents * buckets <= self.tuning.driver_edges:  # that many at most
             table = edges.toArrow()
             there = table.filter(table["b"].is_valid())
@@ -247,6 +249,24 @@ class Run:
         there = edges.where("b is not null")
         joined = components.join(self.spark, there, count, limit=self.tuning.driver_edges)
         return joined, bool(counted.get(True, 0))
+
+    def _edges(self, rows: DataFrame, sizes: Sizes) -> tuple[DataFrame, int]:
+        """Who meets whom, and by how many buckets that is found."""
+        method = self.plan.method
+        if not by_bits(self.plan):
+            buckets = self._buckets(sizes)
+            return meeting.edges(rows, buckets), buckets
+        assert isinstance(method, BitsMethod)
+        tables = near_bits.tables_for(
+            method,
+            self.tuning.prints or near_bits.count(rows),
+            sizes.documents,
+            cores=self._parallel,
+            each=self.tuning.buckets,
+            grouped=self.plan.within is not None,
+        )
+        self.statistics["tables"] = len(tables.masks)
+        return near_bits.edges(rows, tables), tables.buckets
 
     def _standing(self, rows: DataFrame, *, repeated: bool, lost: bool) -> DataFrame:
         """Documents without keys and evidence, with position and place."""
@@ -390,7 +410,12 @@ def _run(
 ) -> SparkResult:
     input.check(plan)
     plan = with_artefacts(input, plan, told)
-    about = {"input": input.about(), "plan": plan.describe(), "every_pair": plan.every_pair}
+    about = {
+        "format": FORMAT,
+        "input": input.about(),
+        "plan": plan.describe(),
+        "every_pair": plan.every_pair,
+    }
     stages = Stages(spark, checkpoint, about)
     made = Run(spark, input, plan, told, stages, tuning)
     return replace(made, plan=calibrated(made)).execute()

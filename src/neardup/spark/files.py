@@ -7,8 +7,7 @@ machines must reach the files by the same names.
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +33,7 @@ from neardup.errors import UnreadableError
 from neardup.plan import Plan
 from neardup.spark import standing
 from neardup.spark.signing import Taken, Work
+from neardup.spark.spreading import spread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -188,7 +188,7 @@ class FileInput:
         def map_pieces(given: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
             return work(_taken(given, columns, upto, own))
 
-        return _spread(self.spark, self._pieces, map_pieces, schema)
+        return spread(self.spark, self._pieces, map_pieces, schema)
 
     def positions(
         self,
@@ -197,23 +197,6 @@ class FileInput:
         keep: standing.Keep,  # noqa: ARG002
     ) -> DataFrame:
         return standing.file_positions(documents)
-
-
-def _spread(
-    spark: SparkSession,
-    items: Sequence[Any],
-    work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
-    schema: str,
-) -> DataFrame:
-    """What ``work`` makes of the items, each in a task of its own. Spark's own rows are numbers:
-    rows made of Python objects would pass through one more Python worker a task."""
-    there = spark.sparkContext.broadcast([pickle.dumps(item) for item in items])
-
-    def map_numbers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        numbers = (number for rows in batches for number in rows.column(0).to_pylist())
-        return work(pickle.loads(there.value[number]) for number in numbers)
-
-    return spark.range(0, len(items), 1, max(len(items), 1)).mapInArrow(map_numbers, schema)
 
 
 def _taken(
@@ -319,7 +302,7 @@ def _with_rows(spark: SparkSession, made: list[Piece]) -> list[Piece]:
     if not ranges:
         return made
     sources = [made[i].source for i in ranges]
-    table = _spread(spark, sources, _lines, "begin bigint, file string, lines bigint").toArrow()
+    table = spread(spark, sources, _lines, "begin bigint, file string, lines bigint").toArrow()
     counted = {(row["file"], row["begin"]): row["lines"] for row in table.to_pylist()}
     counts = [counted[one.file, one.begin] for one in sources]
     for i, lines in zip(ranges, _running(sources, counts), strict=True):

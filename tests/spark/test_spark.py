@@ -21,7 +21,7 @@ from neardup.cli import main
 from neardup.documents import collect
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
 from neardup.plan import resolve, settings_of
-from neardup.spark import files
+from neardup.spark import files, pieces
 from neardup.testing import HOSTILE
 from spark.comparing import Document, check_equal, framed, real, same
 
@@ -142,7 +142,7 @@ def mixed(tmp_path: Path) -> list[Path]:
 def test_ranges_row_groups_and_what_cannot_be_read(
     spark: SparkSession, mixed: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "GROUP_BYTES", 1)
+    monkeypatch.setattr(pieces, "GROUP_BYTES", 1)
     monkeypatch.setattr(files.FileInput, "range_bytes", 1500)
     settings: dict[str, Any] = {"method": "shingles", "threshold": 0.5, "keep": "longest"}
     ours = nd.dedup(mixed, engine="spark", **settings)
@@ -218,7 +218,7 @@ def test_a_lost_application_goes_on_from_its_last_stage(
     expected = sorted(map(tuple, whole.decisions.collect()), key=str)
     folder = str(tmp_path / "stages")
     with monkeypatch.context() as lost:
-        lost.setattr("neardup.spark.run.Matched.parts", _lost)
+        lost.setattr("neardup.spark.matched.Matched.parts", _lost)
         with pytest.raises(InterruptedError):
             nd.spark.dedup(frame, checkpoint=folder, **settings)
     again = nd.spark.dedup(frame, checkpoint=folder, **settings)

@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import neardup as nd
+from neardup.artefacts.calibration import UNLIKE
 from neardup.cli import main
 from neardup.documents import collect
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
@@ -122,6 +123,19 @@ def test_the_usual_method_calibrates_as_on_one_machine(spark: SparkSession, data
     local = nd.dedup(documents, kinds="none", **settings)
     check_equal(result, local)
     assert result.info["artefacts"] == local.info["artefacts"]
+    result.release()
+
+
+def test_a_collection_unlike_what_a_model_knows_is_not_asked(spark: SparkSession) -> None:
+    """Its outline is counted by tasks; decisions and every artefact are those of one machine."""
+    table = [f"x_{i}[{j}] = {i * j};" for i in range(4) for j in range(40)]
+    texts = [" ".join(table[i : i + 120]) for i in range(8)]
+    documents = [{"id": str(i), "text": one, "at": i} for i, one in enumerate(texts)]
+    result = ran(spark, documents, None, method="learned")
+    local = nd.dedup(documents, method="learned", kinds="none")
+    check_equal(result, local)
+    assert result.info["artefacts"] == local.info["artefacts"]
+    assert local.info["artefacts"]["calibration"]["by"] == UNLIKE
     result.release()
 
 

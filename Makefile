@@ -51,7 +51,8 @@ crash: dev ## kill a writer of each store hundreds of times at random moments: d
 	cd tests && ../$(BIN)/python -m online.crashing
 
 spark: dev ## every method on Spark and locally, and a cluster that loses a worker: docs/spark.md
-	cd tests && ../$(BIN)/python -m spark.cluster && ../$(BIN)/python -m spark.methods
+	cd tests && ../$(BIN)/python -m spark.methods
+	$(BIN)/pytest tests/spark/test_cluster.py
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh

@@ -1,8 +1,8 @@
 """`make spark`: every method, local = Spark, on real documents and on families of edited ones.
 
-Each method runs as it comes and in the variants of ``tests/online/test_equality.py``, on three
-sets; once with the usual limits and once with limits so low that components are joined by stars and
-taken apart. It prints a line a comparison and ends with an error if one differs.
+Each method runs as it comes and in the variants of ``tests/online/test_equality.py``, on four sets;
+on one of them with limits so low that components are joined by stars and taken apart. It prints a
+line a comparison and ends with an error if one differs.
 """
 
 from __future__ import annotations

@@ -9,14 +9,16 @@ from neardup.artefacts import frequencies
 from neardup.artefacts.artefact import Mergeable, Need
 from neardup.artefacts.frequencies import FrequencyNeed, Grams
 from neardup.artefacts.idf import IdfNeed
+from neardup.artefacts.outline import OutlineNeed
 from neardup.testing import HOSTILE
 from neardup.text.options import Text
 
-TEXTS = [*HOSTILE, *(f"word{i} word{i % 7} and word{i % 3} again" for i in range(60))]
+TEXTS = [*HOSTILE, *(f"word{i} word{i % 7} and word{i % 3} again " * 4 for i in range(60))]
 NEEDS = [
     IdfNeed(None, "words", Text()),
     FrequencyNeed(None, Grams(2), Text()),
     FrequencyNeed(None, Grams(1), Text()),
+    OutlineNeed(Text()),
 ]
 
 

@@ -17,10 +17,12 @@ import pytest
 from click.testing import CliRunner
 
 import neardup as nd
+from neardup.artefacts.calibration import UNLIKE
 from neardup.cli import main
+from neardup.documents import collect
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
 from neardup.plan import resolve, settings_of
-from neardup.spark import files
+from neardup.spark import files, pieces
 from neardup.testing import HOSTILE
 from spark.comparing import Document, check_equal, framed, real, same
 
@@ -90,6 +92,27 @@ def test_components_by_stars_and_giants_taken_apart(spark: SparkSession, data: P
     result.release()
 
 
+def test_fingerprints_by_the_tables_of_a_large_collection(
+    spark: SparkSession, data: Path, tmp_path: Path
+) -> None:
+    """Of files, in groups; as if there were a thousand million, and of more than two cores do."""
+    from neardup.spark.run import Tuning, run
+
+    documents, path = real(data, 1000), tmp_path / "some.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents), "utf-8")
+    settings: dict[str, Any] = {"method": "simhash", "within": "outlet", "kinds": "none"}
+    plan = resolve(settings_of(settings))
+    given = files.FileInput(spark, collect(path), plan)
+    result = run(spark, given, plan, tuning=Tuning(prints=10**9, buckets=2, giant=2))
+    assert result.info["statistics"]["tables"] == 10
+    local = nd.dedup(documents, **settings)
+    assert local.counts.duplicates > 10
+    check_equal(result, local)
+    result.release()
+    with pytest.raises(SettingsError, match=r"the limit is 4e\+12, for 2 cores\. Hint: "):
+        run(spark, given, plan, tuning=Tuning(prints=10**10))
+
+
 def test_the_usual_method_calibrates_as_on_one_machine(spark: SparkSession, data: Path) -> None:
     """Counted, calibrated and taken apart by Spark; in groups, and the longest kept."""
     from neardup.spark.run import Tuning
@@ -100,6 +123,19 @@ def test_the_usual_method_calibrates_as_on_one_machine(spark: SparkSession, data
     local = nd.dedup(documents, kinds="none", **settings)
     check_equal(result, local)
     assert result.info["artefacts"] == local.info["artefacts"]
+    result.release()
+
+
+def test_a_collection_unlike_what_a_model_knows_is_not_asked(spark: SparkSession) -> None:
+    """Its outline is counted by tasks; decisions and every artefact are those of one machine."""
+    table = [f"x_{i}[{j}] = {i * j};" for i in range(4) for j in range(40)]
+    texts = [" ".join(table[i : i + 120]) for i in range(8)]
+    documents = [{"id": str(i), "text": one, "at": i} for i, one in enumerate(texts)]
+    result = ran(spark, documents, None, method="learned")
+    local = nd.dedup(documents, method="learned", kinds="none")
+    check_equal(result, local)
+    assert result.info["artefacts"] == local.info["artefacts"]
+    assert local.info["artefacts"]["calibration"]["by"] == UNLIKE
     result.release()
 
 
@@ -120,7 +156,7 @@ def mixed(tmp_path: Path) -> list[Path]:
 def test_ranges_row_groups_and_what_cannot_be_read(
     spark: SparkSession, mixed: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "GROUP_BYTES", 1)
+    monkeypatch.setattr(pieces, "GROUP_BYTES", 1)
     monkeypatch.setattr(files.FileInput, "range_bytes", 1500)
     settings: dict[str, Any] = {"method": "shingles", "threshold": 0.5, "keep": "longest"}
     ours = nd.dedup(mixed, engine="spark", **settings)
@@ -196,7 +232,7 @@ def test_a_lost_application_goes_on_from_its_last_stage(
     expected = sorted(map(tuple, whole.decisions.collect()), key=str)
     folder = str(tmp_path / "stages")
     with monkeypatch.context() as lost:
-        lost.setattr("neardup.spark.run.Matched.parts", _lost)
+        lost.setattr("neardup.spark.matched.Matched.parts", _lost)
         with pytest.raises(InterruptedError):
             nd.spark.dedup(frame, checkpoint=folder, **settings)
     again = nd.spark.dedup(frame, checkpoint=folder, **settings)

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.arrays import Floats, LayoutError, arrays_digest, load_arrays, save_arrays
-from neardup.artefacts.artefact import why_unreadable
+from neardup.artefacts.artefact import packed_arrays, unpacked_arrays, why_unreadable
 from neardup.artefacts.frequencies import sets_of_words
 from neardup.errors import InputError, SignatureError
 from neardup.schema import Ragged
@@ -205,6 +205,15 @@ class OutlineCounter:
         for (name, statistic), values in zip(STATISTICS.items(), part.T, strict=True):
             inside = np.clip(values, statistic.steps[0], statistic.steps[-1])
             self._counts[name] += np.histogram(inside, statistic.steps)[0]
+
+    def partial(self) -> bytes:
+        return packed_arrays(np.array(self._documents), *self._counts.values())
+
+    def merge(self, partial: bytes) -> None:
+        documents, *counts = unpacked_arrays(partial)
+        self._documents += int(documents)
+        for own, others in zip(self._counts.values(), counts, strict=True):
+            own += others
 
     def finish(self) -> Outline:
         return Outline(self._counts, self._documents, self._text)

@@ -20,7 +20,7 @@ from neardup.errors import SettingsError
 
 MOST_TABLES = 5000
 KEY_COST = 40  # comparisons, of some 1.7 ns, that take as long as making and sorting one key
-MOST_COMPARISONS = 2 * 10**12  # about an hour, by the figures of docs/performance.md
+MOST_COMPARISONS = 2 * 10**12  # of a core: about an hour, by the figures of docs/performance.md
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,20 @@ class Tables:
 
 
 @lru_cache(maxsize=256)
-def choose_tables(bits: int, distance: int, documents: int) -> Tables:
-    """The cheapest tables that miss nothing."""
+def choose_tables(bits: int, distance: int, documents: int, cores: int = 1) -> Tables:
+    """The cheapest tables that miss nothing; refused where ``cores`` together would take hours."""
     choices = [
         Tables(blocks, blocks - distance, bits)
         for blocks in range(distance + 1, bits + 1)
         if comb(blocks, distance) <= MOST_TABLES
     ]
     best = min(choices, key=lambda tables: tables.comparisons(documents))
-    if best.comparisons(documents) > MOST_COMPARISONS:
+    most = MOST_COMPARISONS * cores
+    if best.comparisons(documents) > most:
         raise SettingsError(
             f"simhash: distance {distance} of {bits} bits among {documents:,} documents would take "
-            f"about {best.comparisons(documents):.0e} comparisons; the limit is "
-            f"{MOST_COMPARISONS:.0e}.",
+            f"about {best.comparisons(documents):.0e} comparisons; the limit is {most:.0e}"
+            f"{f', for {cores:,} cores' if cores > 1 else ''}.",
             hint="take a smaller distance (beyond 5 of 64 bits most pairs are false), or shingles.",
         )
     return best

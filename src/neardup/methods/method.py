@@ -265,8 +265,9 @@ class BitsMethod(Method, Protocol):
     @property
     def distance(self) -> int: ...
 
-    def masks(self, documents: int) -> npt.NDArray[np.uint64]:
-        """One row a table: who is within the distance agrees under at least one of them."""
+    def masks(self, documents: int, cores: int = 1) -> npt.NDArray[np.uint64]:
+        """One row a table: who is within the distance agrees under at least one of them. Refuses,
+        with a sentence, what so many cores would not do in reasonable time."""
         ...
 
 

@@ -104,8 +104,8 @@ class SimHash:
         tables = bit_tables.choose_tables(self.bits, self.distance, USUAL_DOCUMENTS)
         return {"blocks": tables.blocks, "tables": tables.count, "miss_rate": 0.0}
 
-    def masks(self, documents: int) -> npt.NDArray[np.uint64]:
-        tables = bit_tables.choose_tables(self.bits, self.distance, documents)
+    def masks(self, documents: int, cores: int = 1) -> npt.NDArray[np.uint64]:
+        tables = bit_tables.choose_tables(self.bits, self.distance, documents, cores)
         return bit_tables.masks(tables)
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:

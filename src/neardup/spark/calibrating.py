@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
-from neardup.artefacts.calibration import Calibration
+from neardup.artefacts.calibration import UNLIKE, Calibration
 from neardup.decisions.values import group_codes
 from neardup.local import calibration
 from neardup.local.artefacts import stored_calibration
@@ -48,6 +48,8 @@ def calibrated(run: Run) -> Plan:
         return calibration.with_calibration(plan, stored)
     if plan.planted_cut:
         found = calibration.planted_cut(run.input.local(), plan, run.progress)
+    elif calibration.is_unlike(plan):
+        found = Calibration(plan.method.threshold, UNLIKE)
     else:
         run.progress.stage("calibrating", unit="pairs")
         found = _found(replace(run, plan=_plain(plan), stages=run.stages.under("usual")), plan)

@@ -21,7 +21,7 @@ from neardup.progress import Progress
 from neardup.spark.signing import Taken
 
 if TYPE_CHECKING:
-    from neardup.spark.run import Input
+    from neardup.spark.input import Input
 
 COUNTED = "number int, counted binary"
 MERGED = 64  # parts of counts that one task merges

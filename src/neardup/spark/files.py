@@ -1,14 +1,12 @@
 """Files as input of Spark: the driver lists pieces, tasks read them with neardup's own readers.
 
-So documents, ids, columns and rejections are those of a local run. Plain JSON Lines files are cut
-into ranges of bytes, Parquet files into row groups; of any other format a file is one piece. All
-machines must reach the files by the same names.
+So documents, ids, columns and rejections are those of a local run. All machines must reach the
+files by the same names.
 """
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,110 +17,18 @@ from pyspark.sql import functions as sql
 
 from neardup.decisions.order import check_preferred
 from neardup.documents import Collection, Columns, DocumentBatch
-from neardup.documents.columns import Chunk, LostChunk, LostRows, Rejected, Source
-from neardup.documents.extraction.extractor import Extraction, Extractor
-from neardup.documents.inputs import SOURCE, Inputs, with_names
-from neardup.documents.jsonl import JsonlChunk, JsonlSource
-from neardup.documents.kept import readable
-from neardup.documents.lines import count as count_lines
-from neardup.documents.lost import LostSource
-from neardup.documents.parquet import ParquetSource
+from neardup.documents.inputs import SOURCE, with_names
 from neardup.documents.remote import Place
-from neardup.documents.streams import CHUNK_BYTES
-from neardup.documents.tables import check_columns, chunk_of, wanted
-from neardup.errors import UnreadableError
 from neardup.plan import Plan
 from neardup.spark import standing
+from neardup.spark.pieces import Piece, pieces
 from neardup.spark.signing import Taken, Work
+from neardup.spark.spreading import spread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 RANGE_BYTES = 32 << 20
-GROUP_BYTES = 64 << 20  # of compressed row groups of one piece
-
-
-@dataclass
-class LineRange:
-    """The lines of a JSON Lines file that begin in a range of its bytes; a source of its own."""
-
-    path: Place
-    file: str
-    begin: int
-    end: int
-    first_row: int = 1
-
-    def blocks(self) -> Iterator[bytes]:
-        with self.path.open("rb") as stream:
-            if self.begin:  # the line before, whose end is here
-                stream.seek(self.begin - 1)
-                stream.readline()
-            while (at := stream.tell()) < self.end:
-                data = stream.read(min(CHUNK_BYTES, self.end - at))
-                if not data:
-                    return
-                yield data if data.endswith(b"\n") else data + stream.readline()
-
-    def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        row = self.first_row
-        for data in self.blocks():
-            yield JsonlChunk(self.file, data, row, columns)
-            row += count_lines(data)
-
-    def lines(self) -> int:
-        return sum(map(count_lines, self.blocks()))
-
-
-@dataclass
-class RowGroups:
-    """Some row groups of a Parquet file; a source of its own."""
-
-    path: Place
-    file: str
-    groups: tuple[int, ...]
-    first_row: int
-
-    def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        whole = ParquetSource(self.path, self.file)
-        with whole.opened() as parquet:
-            there = parquet.schema_arrow
-            check_columns(columns, there.names, self.file)
-            extra = {name: there.field(name).type for name in columns.found(there.names)}
-            row = self.first_row
-            for group in self.groups:
-                for part in whole.group(parquet, group, wanted(columns, there.names)):
-                    if isinstance(part, LostRows):
-                        lost = Rejected(self.file, row, part.reason, None)
-                        yield LostChunk(lost, extra, part.num_rows)
-                    else:
-                        yield chunk_of(part, self.file, row, columns)
-                    row += part.num_rows
-
-
-@dataclass(frozen=True)
-class Piece:
-    """``alone``: of one file only, what cannot be read is an error."""
-
-    number: int
-    name: str  # of the input
-    source: Any
-    offered: bool
-    extraction: Extraction
-    alone: bool
-
-    def batches(self, columns: Columns) -> Iterator[DocumentBatch]:
-        try:
-            yield from self._read(self.source, columns)
-        except UnreadableError as error:
-            if self.alone:
-                raise
-            lost = LostSource(self.source.path, self.source.file, error)
-            yield from self._read(lost, columns)
-
-    def _read(self, source: Source, columns: Columns) -> Iterator[DocumentBatch]:
-        inputs = Inputs((self.name,), self.offered)
-        collection = Collection([source], None, inputs, Extractor(self.extraction))
-        return (chunk.read() for chunk in collection.chunks(columns))
 
 
 @dataclass
@@ -188,7 +94,7 @@ class FileInput:
         def map_pieces(given: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
             return work(_taken(given, columns, upto, own))
 
-        return _spread(self.spark, self._pieces, map_pieces, schema)
+        return spread(self.spark, self._pieces, map_pieces, schema)
 
     def positions(
         self,
@@ -197,23 +103,6 @@ class FileInput:
         keep: standing.Keep,  # noqa: ARG002
     ) -> DataFrame:
         return standing.file_positions(documents)
-
-
-def _spread(
-    spark: SparkSession,
-    items: Sequence[Any],
-    work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
-    schema: str,
-) -> DataFrame:
-    """What ``work`` makes of the items, each in a task of its own. Spark's own rows are numbers:
-    rows made of Python objects would pass through one more Python worker a task."""
-    there = spark.sparkContext.broadcast([pickle.dumps(item) for item in items])
-
-    def map_numbers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        numbers = (number for rows in batches for number in rows.column(0).to_pylist())
-        return work(pickle.loads(there.value[number]) for number in numbers)
-
-    return spark.range(0, len(items), 1, max(len(items), 1)).mapInArrow(map_numbers, schema)
 
 
 def _taken(
@@ -260,85 +149,6 @@ def _sources_of(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
             values = one.batch.records.column(SOURCE).unique().cast(pa.string())
             file = pa.array(np.full(len(values), one.file, np.int32))
             yield pa.RecordBatch.from_arrays([file, values], names=["file", "source"])
-
-
-def pieces(spark: SparkSession, collection: Collection, range_bytes: int) -> list[Piece]:
-    """In the order of the input."""
-    alone = len(readable(collection.sources)) == 1
-    extraction = replace(collection.extractor.extraction, workers=1)
-    names, offered = collection.inputs.names, collection.inputs.offered
-    made = [
-        Piece(number, names[number], part, offered, extraction, alone)
-        for number, source in enumerate(collection.sources)
-        for part in _cut(source, range_bytes)
-    ]
-    return _with_rows(spark, made)
-
-
-def _cut(source: Any, range_bytes: int) -> Sequence[Any]:
-    if isinstance(source, JsonlSource) and source.codec is None and isinstance(source.path, Path):
-        size = _size(source.path)
-        if size is not None and size > range_bytes:
-            begins = range(0, size, range_bytes)
-            return [
-                LineRange(source.path, source.file, b, min(b + range_bytes, size)) for b in begins
-            ]
-    if isinstance(source, ParquetSource):
-        return _row_groups(source) or [source]
-    return [source]
-
-
-def _size(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return None
-
-
-def _row_groups(source: ParquetSource) -> list[RowGroups]:
-    try:
-        with source.opened() as parquet:
-            groups = [parquet.metadata.row_group(i) for i in range(parquet.metadata.num_row_groups)]
-    except UnreadableError:
-        return []
-    made: list[RowGroups] = []
-    row, first, size, some = 1, 1, 0, []
-    for number, group in enumerate(groups):
-        some.append(number)
-        size += group.total_byte_size
-        row += group.num_rows
-        if size >= GROUP_BYTES or number == len(groups) - 1:
-            made.append(RowGroups(source.path, source.file, tuple(some), first))
-            first, size, some = row, 0, []
-    return made
-
-
-def _with_rows(spark: SparkSession, made: list[Piece]) -> list[Piece]:
-    """With the number of the first line of each range, which tasks count."""
-    ranges = [i for i, piece in enumerate(made) if isinstance(piece.source, LineRange)]
-    if not ranges:
-        return made
-    sources = [made[i].source for i in ranges]
-    table = _spread(spark, sources, _lines, "begin bigint, file string, lines bigint").toArrow()
-    counted = {(row["file"], row["begin"]): row["lines"] for row in table.to_pylist()}
-    counts = [counted[one.file, one.begin] for one in sources]
-    for i, lines in zip(ranges, _running(sources, counts), strict=True):
-        made[i] = replace(made[i], source=replace(made[i].source, first_row=lines))
-    return made
-
-
-def _lines(sources: Iterator[LineRange]) -> Iterator[pa.RecordBatch]:
-    for one in sources:
-        columns = {"begin": [one.begin], "file": [one.file], "lines": [one.lines()]}
-        yield pa.RecordBatch.from_pydict(columns)
-
-
-def _running(sources: Sequence[LineRange], counts: Sequence[int]) -> Iterator[int]:
-    row = 1
-    for source, count in zip(sources, counts, strict=True):
-        row = 1 if source.begin == 0 else row
-        yield row
-        row += count
 
 
 def _stamp(path: Place) -> list[Any]:

@@ -19,8 +19,8 @@ from neardup.methods.preparing import text_digests
 from neardup.outputs.reread import Means, reread, text_keys
 from neardup.schema import Array, Ragged
 from neardup.spark.columns import DECIDED, signed, unsigned
-from neardup.spark.parts import TAG_DOCUMENT, TAG_PAIR, TAG_SEEN
 from neardup.spark.signing import Taken
+from neardup.spark.told import TAG_DOCUMENT, TAG_PAIR, TAG_SEEN
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

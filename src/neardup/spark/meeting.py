@@ -93,7 +93,11 @@ def bucket_of(keys: Array, buckets: int) -> Array:
 def _met(table: pa.Table) -> pa.Table:
     nodes, keys, looks = unpacked_keys(table)
     a, b = joining(nodes, keys, looks)
-    ids = _all(table, "ids", np.uint64)
+    return edge_rows(a, b, all_values(table, "ids", np.uint64))
+
+
+def edge_rows(a: Array, b: Array, ids: Array) -> pa.Table:
+    """Edges, and which of the digests of ``ids`` came twice."""
     twice, counts = np.unique(ids, return_counts=True)
     twice = twice[counts > 1]
     first = np.concatenate([a, twice])
@@ -105,20 +109,30 @@ def _met(table: pa.Table) -> pa.Table:
 def unpacked_keys(table: pa.Table) -> tuple[Array, Ragged, Array]:
     """Nodes with their keys, and with how many of these they look. One that several tasks have
     seen comes several times, which joins no more."""
-    keys = Ragged(_all(table, "keys", np.uint64), offsets_of(_all(table, "counts", np.int32)))
-    return _all(table, "nodes", np.uint64), keys, _all(table, "looks", np.int32)
+    ends = offsets_of(all_values(table, "counts", np.int32))
+    keys = Ragged(all_values(table, "keys", np.uint64), ends)
+    return all_values(table, "nodes", np.uint64), keys, all_values(table, "looks", np.int32)
 
 
-def _all(table: pa.Table, name: str, dtype: type[np.generic]) -> Array:
+def all_values(table: pa.Table, name: str, dtype: type[np.generic]) -> Array:
     parts = [as_rows(chunk, dtype).values for chunk in table.column(name).chunks]
     return np.concatenate([np.empty(0, dtype), *parts])
 
 
 def joining(nodes: Array, keys: Ragged, looks: Array) -> tuple[Array, Array]:
     """As few edges as connect all that share a key."""
-    members = share_keys(keys, looks).members
-    heads = np.repeat(members.values[members.offsets[:-1]], members.lengths)
-    cluster = components(len(nodes), heads, members.values)
+    return spanning(nodes, *stars(share_keys(keys, looks).members))
+
+
+def stars(groups: Ragged) -> tuple[Array, Array]:
+    """The first member of each group with all its members."""
+    heads = np.repeat(groups.values[groups.offsets[:-1]], groups.lengths)
+    return heads, groups.values
+
+
+def spanning(nodes: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    """As few edges between nodes as connect all that ``a`` and ``b``, numbers of nodes, do."""
+    cluster = components(len(nodes), a, b)
     inside = np.flatnonzero(cluster >= 0)
     _, first = np.unique(cluster[inside], return_index=True)
     root = inside[first][cluster[inside]]

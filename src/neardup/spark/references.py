@@ -29,6 +29,7 @@ from neardup.schema import Array, Ragged
 from neardup.spark.carried import Carried
 from neardup.spark.columns import ddl
 from neardup.spark.signing import filled, groups_of, prepared_rows, signed_schema
+from neardup.spark.spreading import spread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,20 +46,13 @@ def with_references(run: Run, rows: DataFrame, here: Carried) -> DataFrame:
         return rows
     offered = run.input.offered and run.plan.within != SOURCE
     more = run.input.more_order
-    numbered = [(number, str(path), isinstance(path, Path)) for number, path in enumerate(paths)]
-    context = run.spark.sparkContext
-    asked = run.spark.createDataFrame(
-        context.parallelize(numbered, len(numbered)), "number int, path string, own boolean"
-    )
+    numbered = list(enumerate(paths, FIRST_FILE))
 
-    def sign(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for one in batch.to_pylist():
-                path = Path(one["path"]) if one["own"] else one["path"]
-                file = FIRST_FILE + one["number"]
-                yield from _reference_rows(path, file, here.plan(), offered, more)
+    def sign(given: Iterator[tuple[int, Path | str]]) -> Iterator[pa.RecordBatch]:
+        for file, path in given:
+            yield from _reference_rows(path, file, here.plan(), offered, more)
 
-    return rows.union(asked.mapInArrow(sign, ddl(signed_schema(run.plan, more))))
+    return rows.union(spread(run.spark, numbered, sign, ddl(signed_schema(run.plan, more))))
 
 
 def _reference_rows(

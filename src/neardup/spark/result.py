@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import functools
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,27 +16,21 @@ from pyspark.sql import functions as sql
 
 from neardup import schema
 from neardup.artefacts.artefact import Artefacts
-from neardup.decisions.kinds import Kinds
 from neardup.errors import ConservationError
 from neardup.outputs.result import Counts
 from neardup.plan import Plan
 from neardup.schema import DIRECTIONS, KINDS, Array
+from neardup.spark import tables
 from neardup.spark.columns import unsigned
 from neardup.spark.kinds import with_kinds
-from neardup.spark.parts import TAG_DOCUMENT, TAG_PAIR, TAG_SEEN, TAG_TOLD, Told, added_up
+from neardup.spark.tables import LAST
+from neardup.spark.told import TAG_TOLD, Told, added_up
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-    from neardup.spark.run import Run, Sizes
-
-DECISIONS = (
-    "id string, file string, row bigint, source string, decision string, reason string, "
-    "kept_id string, score double, kind string, direction string, confidence double, "
-    "cluster bigint, ref boolean"
-)
-LAST = 2**62  # the place of rejected documents, which never meet anyone
-PAIRS = "a string, b string, score double, kind string, direction string, confidence double"
+    from neardup.spark.run import Run
+    from neardup.spark.sizes import Sizes
 
 
 class Collected(NamedTuple):
@@ -178,18 +171,14 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame, sizes: Sizes
     told = _told(decided)
     decided = with_kinds(run, decided)
     lost = documents.where("rejected is not null")
-    rows = decided.where(sql.col("tag") == TAG_DOCUMENT).select(*_TOLD)
-    if sizes.rejected:
-        rows = rows.union(lost.select(*_lost_columns()))
-    files, sources, firsts = list(run.input.files), list(run.input.sources), told.firsts
-
-    def say(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            yield said(batch, files, sources, firsts)
-
-    more = "position bigint, place bigint, text_digest bigint"
-    decisions = rows.mapInArrow(say, f"{DECISIONS}, {more}")
-    pairs, listed, complete = _listed(decided, told, plan.pair_budget(sizes.documents))
+    decisions = tables.decisions(
+        decided,
+        lost if sizes.rejected else None,
+        run.input.files,
+        run.input.sources,
+        told.firsts,
+    )
+    pairs, listed, complete = tables.listed(decided, told, plan.pair_budget(sizes.documents))
     counts = Counts(
         documents=told.kept + told.duplicates + sizes.rejected,
         kept=told.kept,
@@ -219,127 +208,6 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame, sizes: Sizes
 def _told(decided: DataFrame) -> Told:
     rows = decided.where(sql.col("tag") == TAG_TOLD).select("packed").collect()
     return added_up(pickle.loads(bytes(row["packed"])) for row in rows)
-
-
-_TOLD = (
-    "position",
-    "id",
-    "other_position",
-    "other",
-    "score",
-    "file",
-    "row",
-    "decision",
-    "reason",
-    "kind",
-    "direction",
-    "confidence",
-    "first",
-    "place",
-    "text_digest",
-)
-
-
-def _lost_columns() -> list[Column]:
-    from neardup.spark.columns import DECIDED, spark_type
-
-    given = {
-        "decision": sql.lit(2).cast("tinyint"),
-        "reason": sql.col("rejected"),
-        "place": sql.lit(LAST),
-        **{name: sql.col(name) for name in ("position", "id", "file", "row")},
-    }
-    nothing = {n: sql.lit(None).cast(spark_type(DECIDED.field(n).type)) for n in _TOLD}
-    return [given.get(name, nothing[name]).alias(name) for name in _TOLD]
-
-
-def said(
-    batch: pa.RecordBatch, files: list[str], sources: list[str], firsts: Array
-) -> pa.RecordBatch:
-    """Decisions with the names of a local run."""
-    decision = batch.column("decision").to_numpy()
-    file = pa.array(batch.column("file").to_numpy())
-    first = batch.column("first")
-    number = np.searchsorted(firsts, first.fill_null(0).to_numpy())
-    words = pa.array([schema.KEPT, schema.DUPLICATE, schema.REJECTED])
-    other = batch.column("other_position").fill_null(0).to_numpy()
-    columns = [
-        batch.column("id"),
-        pa.array(files, pa.string()).take(file),
-        batch.column("row"),
-        pa.array(sources, pa.string()).take(file),
-        words.take(pa.array(decision)),
-        batch.column("reason"),
-        batch.column("other"),
-        batch.column("score"),
-        *_kind_columns(batch),
-        pa.array(number.astype(np.int64), mask=np.asarray(first.is_null())),
-        pa.array(other < 0),
-        batch.column("position"),
-        batch.column("place"),
-        batch.column("text_digest"),
-    ]
-    names = [*(part.split()[0] for part in DECISIONS.split(", ")), *_MORE]
-    return pa.RecordBatch.from_arrays(columns, names=names)
-
-
-_MORE = ("position", "place", "text_digest")
-
-
-def _kind_columns(batch: pa.RecordBatch) -> list[pa.Array]:
-    kind = pa.array(KINDS, pa.string()).take(batch.column("kind"))
-    direction = pa.array(DIRECTIONS, pa.string()).take(batch.column("direction"))
-    return [kind, direction, batch.column("confidence")]
-
-
-def _listed(decided: DataFrame, told: Told, budget: int) -> tuple[DataFrame, int, bool]:
-    """All pairs where they fit, else each document with what it was set aside for."""
-    tag = sql.col("tag")
-    if not told.partial and told.pairs <= budget:
-        chosen = decided.where(tag == TAG_PAIR)
-        return chosen.mapInArrow(_pair_rows, _PAIR_ROWS), told.pairs, True
-    chosen = decided.where((tag == TAG_DOCUMENT) & (sql.col("decision") == 1))
-    if told.seen + told.pairs + told.duplicates <= budget:
-        chosen = chosen.union(decided.where(tag.isin(TAG_PAIR, TAG_SEEN)))
-    made = chosen.mapInArrow(_pair_rows, _PAIR_ROWS).dropDuplicates(["position", "other_position"])
-    return made, made.count(), False
-
-
-_PAIR_ROWS = f"{PAIRS}, position bigint, other_position bigint"
-
-
-def _pair_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        yield _pair_batch(batch)
-
-
-def _pair_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The earlier document first."""
-    first, second = (batch.column(n).to_numpy() for n in ("position", "other_position"))
-    turn = first > second
-    a, b = batch.column("id"), batch.column("other")
-    both = pa.concat_arrays([a, b])
-    rows, count = np.arange(len(batch)), len(batch)
-    kinds = _numbers(batch).turned(turn)
-    columns = [
-        both.take(pa.array(np.where(turn, rows + count, rows))),
-        both.take(pa.array(np.where(turn, rows, rows + count))),
-        batch.column("score"),
-        *[column.cast(pa.string()) for column in list(kinds.columns().values())[:2]],
-        kinds.columns()["confidence"],
-        pa.array(np.minimum(first, second)),
-        pa.array(np.maximum(first, second)),
-    ]
-    names = [part.split()[0] for part in _PAIR_ROWS.split(", ")]
-    return pa.RecordBatch.from_arrays(columns, names=names)
-
-
-def _numbers(batch: pa.RecordBatch) -> Kinds:
-    kind, direction = (
-        batch.column(name).fill_null(-1).to_numpy().astype(np.int8)
-        for name in ("kind", "direction")
-    )
-    return Kinds(kind, direction, batch.column("confidence").fill_null(0.0).to_numpy().copy())
 
 
 def _check_conservation(counts: Counts, read: int) -> None:

@@ -1,6 +1,7 @@
 """Documents → rows with keys and evidence, by the method's own ``prepare``, inside tasks.
 
-Keys depend on the document alone, so no task needs another. Documents with equal evidence have one
+Keys depend on the document alone, so no task needs another; fingerprints get theirs when all are
+signed (``near_bits.py``). Documents with equal evidence have one
 *node*: the digest of the evidence, mixed with the group that ``within`` puts them in; the first
 of them in a task brings keys and evidence for all. A method that confirms copies gets a node for
 each document, and the digest as a key more. Two nodes that are one by accident (64 bits) meet,
@@ -19,8 +20,8 @@ import pyarrow.compute as pc
 from neardup import _native
 from neardup.artefacts.calibration import Calibration
 from neardup.documents.columns import DocumentBatch, Rejected
-from neardup.methods.method import CalibratedMethod, Prepared
-from neardup.methods.preparing import text_digests
+from neardup.methods.method import BitsMethod, CalibratedMethod, Prepared
+from neardup.methods.preparing import no_keys, text_digests
 from neardup.outputs.signatures import as_strings
 from neardup.plan import Plan
 from neardup.schema import Array, Ragged, offsets_of
@@ -102,7 +103,7 @@ def prepared_rows(
         keys, probes = _with_key(keys, probes, nodes)
         nodes = id_digests(ids)
     if within is not None:
-        codes = id_digests(within.fill_null(_NO_GROUP)) * _SPREAD
+        codes = group_digests(within)
         nodes = nodes ^ codes
         keys = Ragged(keys.values ^ np.repeat(codes, keys.lengths), keys.offsets)
     known = seen.add(nodes) >= 0
@@ -141,8 +142,15 @@ def _order_columns(taken: Taken, plan: Plan) -> dict[str, pa.Array]:
     return columns
 
 
+def by_bits(plan: Plan) -> bool:
+    """Whether fingerprints travel in place of keys (``near_bits.py``)."""
+    return isinstance(plan.method, BitsMethod) and not plan.method.confirms_copies
+
+
 def all_keys(prepared: Prepared, plan: Plan) -> tuple[Ragged, Array]:
     """Those of the method; where the document has a cut of its own, of its faint pairs too."""
+    if by_bits(plan):
+        return no_keys(prepared.evidence)
     cut, method = plan.artefacts.get(Calibration.kind), plan.method
     if not has_own_cuts(plan):
         return prepared.keys, prepared.probes
@@ -177,6 +185,10 @@ def _with_key(keys: Ragged, probes: Array, more: Array) -> tuple[Ragged, Array]:
     everyone = np.arange(len(keys))
     single = Ragged(np.ascontiguousarray(more), np.arange(len(keys) + 1, dtype=np.int64))
     return _joined(single, everyone, keys, probes)
+
+
+def group_digests(within: pa.Array) -> Array:
+    return id_digests(within.fill_null(_NO_GROUP)) * _SPREAD
 
 
 def id_digests(strings: pa.Array) -> Array:

@@ -138,3 +138,32 @@ def check_values(documents: DataFrame, order: Order) -> None:
         found: Any = documents.agg(sql.count(f"n{number}"), wrong).first()
         if not found[0] and found[1]:
             raise sorting.no_dates(order.criteria, number, found[1])
+
+
+def without_repeated(documents: DataFrame, files: Sequence[str]) -> DataFrame:
+    """The first document with an id has it; all others are rejected."""
+    there = documents.where("rejected is null")
+    first = (
+        there.groupBy("id")
+        .agg(
+            sql.count("*").alias("_times"),
+            sql.min("position").alias("_first"),
+            sql.min_by("file", "position").alias("_file"),
+            sql.min_by("row", "position").alias("_row"),
+        )
+        .where("_times > 1")
+    )
+    names = sql.create_map(*[sql.lit(x) for item in enumerate(files) for x in item])
+    quoted = sql.udf(repr, "string")("id")
+    reason = sql.concat(
+        sql.lit("id "),
+        quoted,
+        sql.lit(" was already used in "),
+        names[sql.col("_file")],
+        sql.lit(", row "),
+        sql.col("_row").cast("string"),
+    )
+    late = sql.col("rejected").isNull() & (sql.col("position") > sql.col("_first"))
+    joined = documents.join(first, "id", "left")
+    marked = joined.withColumn("rejected", sql.when(late, reason).otherwise(sql.col("rejected")))
+    return marked.select(*documents.columns)

@@ -96,7 +96,7 @@ def _pairing(here: Carried, homes: int) -> Callable[[pa.Table], pa.Table]:
         a, b, shared, hot = _candidates(groups, len(nodes), least, budget)
         batches = [
             *_packed_pairs(nodes[a], nodes[b], shared, homes),
-            _edges(*_stars(hot, nodes)),
+            _edges(*(nodes[some] for some in meeting.stars(hot.members))),
         ]
         return pa.Table.from_batches(batches, CANDIDATES)
 
@@ -121,12 +121,6 @@ def _candidates(
         np.concatenate([shared.astype(np.int32), enough]),
         hot,
     )
-
-
-def _stars(hot: Groups, nodes: Array) -> tuple[Array, Array]:
-    members = hot.members
-    heads = np.repeat(members.values[members.offsets[:-1]], members.lengths)
-    return nodes[heads], nodes[members.values]
 
 
 def _edges(a: Array, b: Array) -> pa.RecordBatch:

@@ -5,8 +5,9 @@
 Groups are divided at random, so that no text is on both sides. Everything goes through the product,
 as `neardup train` and `neardup find` do it: labels are what a user of that set has (groups; a list
 of all successors of RFCs; graded pairs of bills), each half has its own frequencies, and the script
-that comes with the data says which of the pairs that were found are right. Pairs of equal texts
-count neither way.
+that comes with the data says which of the pairs that were found are right. Pairs of equal texts,
+and those that the script leaves open, such as licences of one descent, count neither way and are
+not trained on.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ class Half:
     def labelled(self) -> Labelled:
         given = 0, Silent(), MOST_PAIRS
         if self.gold.name not in ("rfc_lineage", "bill_pairs"):
-            return labelled_by_group(self.source, "group", *given)
+            return self._without_open(labelled_by_group(self.source, "group", *given))
         found, named = Labelled(), set[Pair]()
         inside = {*self.at.tolist()}
         sides = divmod(self.gold.lab_keys, self.gold.n)
@@ -78,6 +79,13 @@ class Half:
         if self.gold.name == "rfc_lineage":
             add_unnamed(found, named, self.source, *given)
         return found
+
+    def _without_open(self, found: Labelled) -> Labelled:
+        pairs = list(found.labels)
+        a, b = np.array(pairs).astype(np.int64).T
+        told = self.classes(a, b) >= 0
+        labels = {pair: found.labels[pair] for pair, one in zip(pairs, told, strict=True) if one}
+        return replace(found, labels=labels)
 
     def duplicates(self) -> int:
         """That are to be found."""

@@ -20,14 +20,14 @@ from neardup.progress import Progress
 from neardup.schema import Array
 
 NO_GROUP = -1
+ENOUGH = 100  # pairs of unlike groups; fewer are taken where there are fewer duplicates
 TRIALS = 20  # to draw one pair of unlike groups
 
 
 def labelled_by_group(
     source: Source, group: str, seed: int, progress: Progress, most: int = MOST_PAIRS
 ) -> Labelled:
-    """At most so many pairs that meet. Where few of other groups do, others are added, until there
-    are as many as duplicates."""
+    """At most so many pairs that meet, and some others where too few of other groups do."""
     if group == source.columns.text:
         raise InputError(f"The groups are in the text column {group!r}.", hint="name another.")
     group_of = _read(source, group, progress)
@@ -40,7 +40,8 @@ def labelled_by_group(
     rows = drawn(same, most, seed)
     for row in rows.tolist():
         found.add(met.ids[a[row]], met.ids[b[row]], int(same[row]))
-    for one, other in _unlike(code, 2 * int(same[rows].sum()) - len(rows), seed):
+    duplicates = int(same[rows].sum())
+    for one, other in _unlike(code, min(duplicates, ENOUGH) - (len(rows) - duplicates), seed):
         found.add(met.ids[one], met.ids[other], 0)
     found.leave(BEYOND, len(a) - len(rows))
     found.leave("of equal texts", int((known & met.equal).sum()))

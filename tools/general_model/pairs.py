@@ -57,7 +57,12 @@ class Pairs:
         return 0.5 / np.bincount(self.y, minlength=2)[self.y]
 
 
-def pairs_of(collection: str, documents: Sequence[Document], seed: int) -> Pairs:
+def pairs_of(
+    collection: str,
+    documents: Sequence[Document],
+    seed: int,
+    measures: Sequence[str] = MEASURES,
+) -> Pairs:
     group = np.unique([one.group for one in documents], return_inverse=True)[1]
     a, b = np.triu_indices(len(documents), 1)
     same = group[a] == group[b]
@@ -66,7 +71,8 @@ def pairs_of(collection: str, documents: Sequence[Document], seed: int) -> Pairs
     others = np.flatnonzero(~same & ~_donated(documents, group)[a, b])
     others = others[_taken(_near(documents, a[others], b[others]), seed)]
     rows = np.concatenate([duplicates, others])
-    return _measured(collection, documents, a[rows], b[rows], same[rows])
+    x = _vectors(documents, a[rows], b[rows], (*measures, SAME))
+    return _sure(collection, documents, a[rows], b[rows], same[rows], x)
 
 
 def _is_short(one: Document) -> bool:
@@ -94,10 +100,15 @@ def _taken(near: Array, seed: int) -> Array:
     return np.sort(rows[near[rows] > LEAST_NEAR])
 
 
-def _measured(
-    collection: str, documents: Sequence[Document], a: Array, b: Array, same: Array
+def _sure(
+    collection: str,
+    documents: Sequence[Document],
+    a: Array,
+    b: Array,
+    same: Array,
+    x: npt.NDArray[np.float64],
 ) -> Pairs:
-    x = _vectors(documents, a, b, (*MEASURES, SAME))
+    """Without pairs that are in doubt by the last measure."""
     sure = np.ones(len(x), bool)
     if collection.startswith(DOUBTFUL):
         sure = same | (x[:, -1] < MOST_SAME)

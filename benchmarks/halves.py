@@ -29,7 +29,8 @@ import neardup as nd
 from neardup.decisions.clusters import components
 from neardup.documents import collect
 from neardup.evaluation.labels import Pair
-from neardup.evaluation.training.candidates import add_unnamed, candidates_of
+from neardup.evaluation.training.candidates import met_in
+from neardup.evaluation.training.complete import labelled_completely
 from neardup.evaluation.training.data import MOST_PAIRS
 from neardup.evaluation.training.groups import labelled_by_group
 from neardup.evaluation.training.kinds import KINDS
@@ -77,7 +78,7 @@ class Half:
                 if y in (DUPLICATE, OTHER):
                     found.add(str(a), str(b), y)
         if self.gold.name == "rfc_lineage":
-            add_unnamed(found, named, self.source, *given)
+            return labelled_completely(found, named, self.source, *given)
         return found
 
     def _without_open(self, found: Labelled) -> Labelled:
@@ -106,7 +107,7 @@ class Half:
 
     def best_single(self) -> tuple[float, str]:
         """The measure and threshold that are best on what is tested: too good, and hard to beat."""
-        met = candidates_of(self.source, Silent())
+        met = met_in(self.source, Silent())
         y = self.classes(*(np.array(met.ids).astype(np.int64)[side] for side in (met.a, met.b)))
         known = profiles_of(self.source, met.ids, Silent())
         places = known.places(met.ids)

@@ -62,6 +62,19 @@ def test_a_model_from_a_list_of_all_duplicates(run: Run) -> None:
     both = run("train", "--group", "set", "--complete", *given[3:])
     assert both.exit_code == 2
     assert "--complete and --group do not go together" in both.stderr
+    unused = run("train", "--group", "set", "--positive", "4", *given[3:])
+    assert "--positive is of a file of pairs" in unused.stderr
+    few = run("train", *given, "--complete", "--max-pairs", "12", "--overwrite")
+    assert few.exit_code == 1
+    assert "Hint: give a larger --max-pairs." in few.stderr
+
+
+def test_a_store_of_labels_is_not_complete(place: Path, run: Run) -> None:
+    LabelStore(place / "some.labels.jsonl").add_all([Label("d0a", "d0b", "duplicate", "ann")])
+    given = ("--documents", "docs.jsonl", "-o", "m.arrow", "--complete")
+    done = run("train", "some.labels.jsonl", *given)
+    assert done.exit_code == 2
+    assert "is a store of labels: what was judged, not all duplicates" in done.stderr
 
 
 def test_the_next_labels_are_suggested_judged_and_learned_from(place: Path, run: Run) -> None:

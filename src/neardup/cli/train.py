@@ -103,7 +103,7 @@ AUTO, ALL = "auto", "all"  # of the measures
     "--show",
     metavar="MODEL",
     type=click.Path(path_type=Path),
-    help="Train nothing: say what a model is.",
+    help="Train nothing: say what a model is; general is the one that comes with neardup.",
 )
 @overwrite_option
 @json_option
@@ -141,11 +141,11 @@ def train(labels: tuple[Path, ...], **options: Any) -> None:
 
 
 def _show_only(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
-    from neardup.artefacts.model import load_model
+    from neardup.methods.trained import model_at, place_of
 
     if labels or options["documents"] or options["out"]:
         raise click.UsageError("--show takes a model alone. Hint: leave LABELS and -o out.")
-    _show(load_model(options["show"]), options["as_json"])
+    _show(model_at(place_of(str(options["show"]))), options["as_json"])
 
 
 def _check_usage(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
@@ -157,9 +157,26 @@ def _check_usage(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
     if options["group"] and (labels or options["complete"]):
         given = "LABELS" if labels else "--complete"
         raise click.UsageError(f"{given} and --group do not go together.")
+    if options["group"]:
+        for name in ("positive", "negative", "columns"):
+            if options[name]:
+                raise click.UsageError(f"--{name} is of a file of pairs, and --group takes none.")
+    if options["complete"]:
+        _check_no_store(labels)
     for name in ("documents", "out"):
         if not options[name]:
             raise click.UsageError(f"Missing option '--{name}'.")
+
+
+def _check_no_store(labels: tuple[Path, ...]) -> None:
+    from neardup.evaluation.training.labels import is_store
+
+    for path in labels:
+        if is_store(path):
+            raise click.UsageError(
+                f"{path} is a store of labels: what was judged, not all duplicates. "
+                "Hint: leave --complete out, or give a file of pairs."
+            )
 
 
 def _trained(labels: tuple[Path, ...], options: dict[str, Any], progress: Progress) -> Model:
@@ -213,7 +230,7 @@ def _labelled(
     labels: tuple[Path, ...], source: Source, options: dict[str, Any], progress: Progress
 ) -> Labelled:
     from neardup.evaluation.run import pair_columns
-    from neardup.evaluation.training.candidates import add_unnamed
+    from neardup.evaluation.training.complete import labelled_completely
     from neardup.evaluation.training.groups import labelled_by_group
     from neardup.evaluation.training.labels import pairs_named, read_labelled
 
@@ -222,10 +239,10 @@ def _labelled(
         return labelled_by_group(source, options["group"], *given)
     columns = pair_columns(options["columns"] or ("a", "b", "label"))
     found = read_labelled(labels, columns, options["positive"], options["negative"])
-    if options["complete"]:
-        named = set().union(*(pairs_named(path, columns) for path in labels))
-        add_unnamed(found, named, source, *given)
-    return found
+    if not options["complete"]:
+        return found
+    named = (pair for path in labels for pair in pairs_named(path, columns))
+    return labelled_completely(found, named, source, *given)
 
 
 def _show(model: Model, as_json: bool) -> None:

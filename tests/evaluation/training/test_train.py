@@ -14,7 +14,7 @@ from neardup.documents import collect
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.labels import Label, LabelStore, Pair
 from neardup.evaluation.training import candidates
-from neardup.evaluation.training.candidates import add_unnamed
+from neardup.evaluation.training.complete import labelled_completely
 from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.groups import labelled_by_group
 from neardup.evaluation.training.kinds import KINDS
@@ -162,6 +162,8 @@ def test_groups_give_the_pairs_that_a_model_is_asked_about() -> None:
     assert few.unused["beyond --max-pairs"] == len(known) - len(few.labels) > 0
     with pytest.raises(InputError, match="No two documents have the same group"):
         labelled_by_group(source, "id", 0, Silent())
+    with pytest.raises(InputError, match="All documents have the same group"):
+        labelled_by_group(Source(collect([{**doc, "set": 1} for doc in docs])), "set", 0, Silent())
 
 
 def test_more_pairs_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,16 +173,19 @@ def test_more_pairs_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_complete_labels_do_not_name_are_no_duplicates() -> None:
-    docs = collection()
+    docs = [*collection(), {"id": "far", "text": " ".join(f"far{i}" for i in range(80))}]
+    source = Source(collect(docs))
     copies = {Pair.of(a, b) for a, b, same in labels() if same}
-    undecided = Pair.of("d0a", "d0c")
-    found = Labelled(dict.fromkeys(copies, 1))
-    add_unnamed(found, {*copies, undecided}, Source(collect(docs)), 0, Silent(), 1000)
+    undecided, absent, apart = Pair.of("d0a", "d0c"), Pair("d0a", "nobody"), Pair("d0a", "far")
+    given = Labelled(dict.fromkeys([*copies, absent, apart], 1))
+    found = labelled_completely(given, {*given.labels, undecided}, source, 0, Silent())
     assert {pair for pair, label in found.labels.items() if label} == copies
     halves = {Pair.of(f"d{i}{one}", f"d{i}c") for i in range(24) for one in "ab"}
     assert halves - {undecided} <= found.labels.keys()
     assert undecided not in found.labels
-    some = Labelled(dict.fromkeys(copies, 1))
-    add_unnamed(some, copies, Source(collect(docs)), 0, Silent(), 30)
-    assert len(some.labels) == 30
-    assert some.unused["beyond --max-pairs"] >= len(halves) - 6
+    once = {"documents not there": 1, "of documents that are never compared": 1}
+    assert found.unused == once
+    few = labelled_completely(given, given.labels, source, 0, Silent(), 30)
+    assert len(few.labels) == 30
+    assert 10 <= sum(few.labels.values()) <= 20  # however many there are, both classes are taught
+    assert few.unused["beyond --max-pairs"] == len(found.labels) + 1 - 30

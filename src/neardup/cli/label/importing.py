@@ -17,7 +17,7 @@ from neardup.cli.options import debug_option, json_option
 @click.argument(
     "judged", metavar="JUDGED...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option("--assessor", metavar="NAME", required=True, help="Who judged.  [required]")
+@click.option("--assessor", metavar="NAME", required=True, help="Who judged.")
 @click.option(
     "--arbiter", is_flag=True, help="This assessor's word ends a disagreement of the others."
 )

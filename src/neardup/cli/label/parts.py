@@ -23,7 +23,7 @@ sample_option = click.option(
     metavar="SAMPLE",
     required=True,
     type=click.Path(path_type=Path),
-    help="The JSON Lines file to write; its key goes beside it.  [required]",
+    help="The JSON Lines file to write; its key goes beside it.",
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a sample that is there.")
 

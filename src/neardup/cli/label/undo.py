@@ -12,7 +12,7 @@ from neardup.cli.options import debug_option
 
 @click.command(short_help="Take back the last labels of an assessor.")
 @click.argument("labels", metavar="LABELS", type=click.Path(path_type=Path))
-@click.option("--assessor", metavar="NAME", required=True, help="Whose labels.  [required]")
+@click.option("--assessor", metavar="NAME", required=True, help="Whose labels.")
 @click.option(
     "-n", "count", metavar="N", type=int, default=1, help="How many of them.  [default: 1]"
 )

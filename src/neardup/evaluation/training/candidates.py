@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 
 from neardup.api import execute
 from neardup.errors import InputError
-from neardup.evaluation.labels import Pair
 from neardup.evaluation.scored import of_result
 from neardup.evaluation.training.labels import BEYOND, Labelled
 from neardup.evaluation.training.material import Source
@@ -27,10 +26,11 @@ LOWEST = 1e-6  # a probability that every pair reaches
 EQUAL = 1.0  # that of equal texts alone
 MOST_COMPARED = 5_000_000
 FEWEST_DUPLICATES = 1000  # that are drawn, where there are so many
+DUPLICATE, OTHER, OPEN = 1, 0, -1  # what is known of a pair
 
 
 @dataclass(frozen=True)
-class Candidates:
+class Met:
     """Pairs of places in ``ids``, each once; ``equal`` ones have one text and teach nothing."""
 
     ids: list[str]
@@ -39,8 +39,9 @@ class Candidates:
     equal: Array
 
 
-def candidates_of(source: Source, progress: Progress) -> Candidates:
-    """What is rejected has a place too, and is in no pair."""
+def met_in(source: Source, progress: Progress) -> Met:
+    """What is rejected has a place too, and is in no pair. Words are those of the general model,
+    whatever counts as a word to the one that is trained."""
     given = {"method": "learned", "threshold": LOWEST, "calibrate": False, "templates": "accept"}
     reading = {"text": source.columns.text, "id": source.columns.id, "limit": source.limit}
     more = {"kinds": "none", "workers": source.workers, "max_pairs": MOST_COMPARED}
@@ -55,7 +56,17 @@ def candidates_of(source: Source, progress: Progress) -> Candidates:
     ids = result.decisions["id"]
     rejected = pc.equal(result.decisions["decision"], REJECTED)
     ids = pc.if_else(rejected, pa.scalar(None, ids.type), ids).to_pylist()
-    return Candidates(ids, pairs.a, pairs.b, pairs.score >= EQUAL)
+    return Met(ids, pairs.a, pairs.b, pairs.score >= EQUAL)
+
+
+def teach(found: Labelled, met: Met, known: Array, most: int, seed: int) -> None:
+    """``known`` says of each pair what it is; at most so many are added to the labels."""
+    told = np.flatnonzero((known != OPEN) & ~met.equal)
+    rows = told[drawn(known[told] == DUPLICATE, most, seed)]
+    for row in rows.tolist():
+        found.add(met.ids[met.a[row]], met.ids[met.b[row]], int(known[row]))
+    found.leave(BEYOND, len(told) - len(rows))
+    found.leave("of equal texts", int(((known != OPEN) & met.equal).sum()))
 
 
 def drawn(duplicates: Array, most: int, seed: int) -> Array:
@@ -67,17 +78,3 @@ def drawn(duplicates: Array, most: int, seed: int) -> Array:
     share = round(most * len(yes) / len(mixed))
     wanted = min(len(yes), max(share, min(FEWEST_DUPLICATES, most // 2)))
     return np.sort(np.concatenate([yes[:wanted], no[: most - wanted]]))
-
-
-def add_unnamed(
-    found: Labelled, named: set[Pair], source: Source, seed: int, progress: Progress, most: int
-) -> None:
-    """Pairs that meet and that nobody named are no duplicates: for labels that are complete."""
-    met = candidates_of(source, progress)
-    rows = np.random.default_rng([seed, 8]).permutation(np.flatnonzero(~met.equal))
-    pairs = (Pair.of(met.ids[met.a[row]], met.ids[met.b[row]]) for row in rows.tolist())
-    unnamed = [pair for pair in pairs if pair not in named]
-    room = max(most - len(found.labels), 0)
-    for pair in unnamed[:room]:
-        found.add(*pair, 0)
-    found.leave(BEYOND, len(unnamed[room:]))

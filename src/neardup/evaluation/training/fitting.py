@@ -3,7 +3,7 @@
 The scores that calibrate are *out of fold*: each pair is scored by what was fitted without it and
 without its documents. Scores of pairs that a machine was fitted to would be too sure. What decides
 is the mean of the machines of the folds, where the kind has one, else a machine fitted to all.
-Of a kind that averages there is a machine for each fold and each parameter.
+Of a kind that averages its grid there is a machine for each fold and each parameter.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def fit(
 def choose_parameters(kind: Kind, data: Data, columns: Sequence[int], seed: int) -> Parameters:
     """Those of the grid with the least log-loss in inner folds, of equals the first, which is the
     simplest. None of a kind that takes the mean of all."""
-    if kind.averages:
+    if kind.averages_grid:
         return {}
     some = data.balanced(FEW_PAIRS, 0).drawn(GRID_PAIRS, seed)
     folds = folds_of(some, INNER, seed)

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from neardup.decisions.values import plain
 from neardup.errors import InputError
-from neardup.evaluation.training.candidates import candidates_of, drawn
+from neardup.evaluation.training.candidates import OPEN, OTHER, met_in, teach
 from neardup.evaluation.training.data import MOST_PAIRS
-from neardup.evaluation.training.labels import BEYOND, Labelled
+from neardup.evaluation.training.labels import Labelled
 from neardup.evaluation.training.material import Source
 from neardup.local.artefacts import count
 from neardup.progress import Progress
@@ -31,20 +31,16 @@ def labelled_by_group(
     if group == source.columns.text:
         raise InputError(f"The groups are in the text column {group!r}.", hint="name another.")
     group_of = _read(source, group, progress)
-    met = candidates_of(source, progress)
+    met = met_in(source, progress)
     code = np.array([group_of.get(one, NO_GROUP) for one in met.ids], np.int64)
-    known = (code[met.a] != NO_GROUP) & (code[met.b] != NO_GROUP)
-    a, b = met.a[known & ~met.equal], met.b[known & ~met.equal]
-    same = code[a] == code[b]
+    one, other = code[met.a], code[met.b]
+    known = np.where((one == NO_GROUP) | (other == NO_GROUP), OPEN, one == other)
     found = Labelled(source=f"groups by {group}")
-    rows = drawn(same, most, seed)
-    for row in rows.tolist():
-        found.add(met.ids[a[row]], met.ids[b[row]], int(same[row]))
-    duplicates = int(same[rows].sum())
-    for one, other in _unlike(code, min(duplicates, ENOUGH) - (len(rows) - duplicates), seed):
-        found.add(met.ids[one], met.ids[other], 0)
-    found.leave(BEYOND, len(a) - len(rows))
-    found.leave("of equal texts", int((known & met.equal).sum()))
+    teach(found, met, known, most, seed)
+    duplicates = sum(found.labels.values())
+    others = len(found.labels) - duplicates
+    for a, b in _unlike(code, min(duplicates, ENOUGH) - others, seed):
+        found.add(met.ids[a], met.ids[b], OTHER)
     return found
 
 
@@ -77,9 +73,10 @@ def _read(source: Source, group: str, progress: Progress) -> dict[str, int]:
             f"None of the {seen.documents:,} documents has a value in {group!r}.",
             hint="name the column whose equal values are duplicates with --group.",
         )
-    if len(grouped.codes) == len(grouped.group_of):
+    if len(grouped.codes) in (1, len(grouped.group_of)):
+        which = "No two" if len(grouped.codes) > 1 else "All"
         raise InputError(
-            "No two documents have the same group.",
+            f"{which} documents have the same group.",
             hint="name a column whose equal values are duplicates with --group.",
         )
     return grouped.group_of

@@ -30,8 +30,8 @@ class Kind(NamedTuple):
     """``grid``: the parameters that are tried, given the number of measures. ``estimator`` is what
     scikit-learn fits with them, given the numbers of pairs and measures; ``taken`` is what it then
     knows. ``scales``: whether it works on scaled measures. ``most``: pairs that one fit takes of
-    those it is given. ``averages``: whether the mean over the grid is taken, not the best of it:
-    folds of one collection tell little about which is best in another."""
+    those it is given. ``averages_grid``: whether the mean over the grid is taken, not the best of
+    it: folds of one collection tell little about which is best in another."""
 
     name: str
     grid: Callable[[int], list[Parameters]]
@@ -39,7 +39,7 @@ class Kind(NamedTuple):
     taken: Callable[[Any], Discriminant]
     scales: bool
     most: int
-    averages: bool = False
+    averages_grid: bool = False
 
     def fit(self, z: Floats, y: Array, parameters: Parameters) -> Discriminant:
         with warnings.catch_warnings():
@@ -143,7 +143,15 @@ def _trees_grid(_measures: int) -> list[Parameters]:
 KINDS = {
     one.name: one
     for one in (
-        Kind("linear", _linear_grid, _linear, _linear_of, True, 200_000, averages=True),
+        Kind(
+            "linear",
+            _linear_grid,
+            _linear,
+            _linear_of,
+            scales=True,
+            most=200_000,
+            averages_grid=True,
+        ),
         Kind("rbf", _rbf_grid, _rbf, _rbf_of, scales=True, most=FEW_PAIRS),
         Kind("trees", _trees_grid, _trees, _trees_of, scales=False, most=200_000),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from neardup.documents.streams import open_binary
+from neardup.documents.streams import CODECS, open_binary
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.agreement import verdicts
 from neardup.evaluation.gold.pairs import NEGATIVE_LABELS, POSITIVE_LABELS
@@ -15,7 +15,8 @@ from neardup.evaluation.labelled import PairColumns, read_pairs
 from neardup.evaluation.labels import DUPLICATE, UNDECIDED, Pair, read_labels
 
 CONTRADICTING, DISPUTED = "contradicting labels", "disputed by assessors"
-BEYOND = "beyond --max-pairs"
+BEYOND, NOT_THERE = "beyond --max-pairs", "documents not there"
+MOST_SAID = 5  # labels that are not used, in an error
 
 
 @dataclass
@@ -51,7 +52,7 @@ def read_labelled(
 ) -> Labelled:
     found = Labelled()
     for path in paths:
-        if _is_store(path):
+        if is_store(path):
             if positive or negative:
                 raise SettingsError(
                     f"{path} is a store of labels, whose labels are known.",
@@ -71,19 +72,21 @@ def read_labelled(
 
 def pairs_named(path: Path, columns: PairColumns | None = None) -> set[Pair]:
     """The pairs of a file, whatever is said of them; in a store, those that are judged now."""
-    if _is_store(path):
+    if is_store(path):
         return {label.pair for label in read_labels(path)}
     return {Pair.of(a, b) for a, b, _ in _rows(path, columns) if a is not None and b is not None}
 
 
 def _said(found: Labelled) -> str:
-    listed = ", ".join(f"{count:,} {why}" for why, count in found.unused.items())
-    return f" ({listed})" if listed else ""
+    said = [f"{count:,} {why}" for why, count in found.unused.items()]
+    more = ["and more"] if len(said) > MOST_SAID else []
+    return f" ({', '.join([*said[:MOST_SAID], *more])})" if said else ""
 
 
-def _is_store(path: Path) -> bool:
+def is_store(path: Path) -> bool:
     """Whether its first row names an assessor."""
-    if path.suffix.lower() != ".jsonl":
+    name = path.with_suffix("") if path.suffix.lower() in CODECS else path
+    if name.suffix.lower() != ".jsonl":
         return False
     with open_binary(path, None) as stream:
         first = next((line for line in stream if line.strip()), b"null")

@@ -23,7 +23,7 @@ from neardup.counted import many
 from neardup.documents import Collection, Columns
 from neardup.errors import InputError
 from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.labels import Labelled
+from neardup.evaluation.training.labels import NOT_THERE, Labelled
 from neardup.features import similarity
 from neardup.local.artefacts import Pass, count
 from neardup.methods.profiles import check_date, needs, profiles
@@ -191,7 +191,7 @@ def material_of(source: Source, labelled: Labelled, progress: Progress) -> Mater
     y = np.array([labelled.labels[pair] for pair in there], np.int64)
     about = {
         "labels": labelled.source,
-        "unused": {**labelled.unused, **({"documents not there": missing} if missing else {})},
+        "unused": {**labelled.unused, **({NOT_THERE: missing} if missing else {})},
         "artefacts": {name: one.digest for name, one in known.artefacts.items()},
         outline.NAME: outline.ranges([_outline(known.artefacts)]),
     }

@@ -16,6 +16,7 @@ from neardup.evaluation.training.data import MOST_PAIRS, Data
 from neardup.evaluation.training.fitting import Fitted, choose_parameters, fit
 from neardup.evaluation.training.folds import OUTER, folds_of
 from neardup.evaluation.training.kinds import FEW_PAIRS, KINDS, Kind, check_extra, one_thread
+from neardup.evaluation.training.labels import BEYOND
 from neardup.evaluation.training.material import Material
 from neardup.evaluation.training.scores import best_cut, log_loss
 from neardup.evaluation.training.validation import (
@@ -43,12 +44,13 @@ def train(
     max_pairs: int = MOST_PAIRS,
     progress: Progress | None = None,
 ) -> Model:
-    """``kind``: linear, rbf, trees, or "auto" for the one that is best in cross-validation.
+    """``kind``: linear, rbf, trees, or "auto" for the simplest that is best in cross-validation.
     ``choose``: take only those of the measures that are needed."""
     check_extra()
     kinds = _kinds(kind)
-    _check(material.data)
     data = material.data.drawn(max_pairs, seed)
+    left_out = len(material.data) - len(data)
+    _check(data, drawn=left_out > 0 or BEYOND in material.about.get("unused", {}))
     with one_thread():
         job = _Training(data, material.measures, seed, progress or Silent())
         fitted, found = job.run(kinds, choose=choose)
@@ -58,7 +60,7 @@ def train(
         "duplicates": data.positives,
         "others": data.negatives,
         "documents": data.documents,
-        "left_out": len(material.data) - len(data),
+        "left_out": left_out,
         "fitted": min(len(data), KINDS[fitted.machine.discriminant.kind].most),
         "seed": seed,
         "chosen_by": "cross-validation" if kind == AUTO else "the user",
@@ -163,13 +165,15 @@ def _kinds(kind: str) -> list[Kind]:
     return list(KINDS.values()) if kind == AUTO else [KINDS[kind]]
 
 
-def _check(data: Data) -> None:
+def _check(data: Data, *, drawn: bool) -> None:
     for count, what in ((data.positives, "duplicates"), (data.negatives, "no duplicates")):
         if count < FEWEST:
             raise InputError(
                 f"Of the {len(data):,} labelled pairs that can be used, {count:,} are {what}; "
                 f"training needs at least {FEWEST}.",
-                hint="label more pairs: `neardup label suggest` chooses some that teach most, "
+                hint="give a larger --max-pairs."
+                if drawn
+                else "label more pairs: `neardup label suggest` chooses some that teach most, "
                 "and `neardup label sample` draws them at random.",
             )
 

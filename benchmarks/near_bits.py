@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.methods.simhash import SimHash
-from neardup.spark.near_bits import PACKED, Tables, met, packed_prints, tables_for
+from neardup.spark.near_bits import PACKED_PRINTS, Tables, met, packed_prints, tables_for
 from neardup.spark.session import BATCH_ROWS
 
 PRINTS = 1_000_000
@@ -40,7 +40,9 @@ def batches() -> Iterator[pa.RecordBatch]:
 
 def packed(given: list[pa.RecordBatch], tables: Tables) -> tuple[pa.Table, float]:
     began = time.process_time()
-    made = pa.Table.from_batches([b for one in given for b in packed_prints(one, tables)], PACKED)
+    made = pa.Table.from_batches(
+        [b for one in given for b in packed_prints(one, tables)], PACKED_PRINTS
+    )
     return made, time.process_time() - began
 
 

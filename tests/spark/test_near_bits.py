@@ -10,7 +10,7 @@ from neardup.decisions.clusters import components
 from neardup.errors import SettingsError
 from neardup.methods.simhash import SimHash
 from neardup.schema import Array
-from neardup.spark.near_bits import PACKED, Tables, met, packed_prints, tables_for
+from neardup.spark.near_bits import PACKED_PRINTS, Tables, met, packed_prints, tables_for
 from neardup.spark.signing import group_digests
 
 COUNT = 300
@@ -45,7 +45,7 @@ def rows(prints: Array, groups: list[str | None]) -> pa.RecordBatch:
 
 def joined(batch: pa.RecordBatch, tables: Tables) -> tuple[list[int], int]:
     """Which node is with which, and how many ids came twice."""
-    packed = pa.Table.from_batches(list(packed_prints(batch, tables)), PACKED)
+    packed = pa.Table.from_batches(list(packed_prints(batch, tables)), PACKED_PRINTS)
     numbers = packed["bucket"].unique().to_pylist()
     assert max(numbers) < tables.buckets
     found = pa.concat_tables(

@@ -92,6 +92,28 @@ def test_components_by_stars_and_giants_taken_apart(spark: SparkSession, data: P
     result.release()
 
 
+@pytest.mark.parametrize(
+    ("giant", "settings"),
+    [(4, {"method": "shingles", "threshold": 0.5}), (10**6, {"method": "exact"})],
+)
+def test_evidence_of_files_is_made_again(
+    spark: SparkSession, data: Path, tmp_path: Path, giant: int, settings: Document
+) -> None:
+    """Some texts differ and have the same evidence, and an id comes again with another text."""
+    from neardup.spark.run import Tuning, run
+
+    documents, path = real(data, 300), tmp_path / "some.jsonl"
+    documents += [{**one, "id": f"{one['id']}!", "text": one["text"] + " "} for one in documents]
+    documents += [{**documents[0], "text": documents[1]["text"]}]
+    path.write_text("".join(json.dumps(one) + "\n" for one in documents), "utf-8")
+    plan = resolve(settings_of({"kinds": "none", **settings}))
+    given = files.FileInput(spark, collect(path), plan, range_bytes=100_000)
+    result = run(spark, given, plan, tuning=Tuning(giant=giant))
+    assert result.counts.rejected == 1
+    check_equal(result, nd.dedup(str(path), kinds="none", **settings))
+    result.release()
+
+
 def test_fingerprints_by_the_tables_of_a_large_collection(
     spark: SparkSession, data: Path, tmp_path: Path
 ) -> None:

@@ -66,7 +66,7 @@ def _found(run: Run, plan: Plan) -> Calibration:
     method = plan.method
     assert isinstance(method, CalibratedMethod)
     matched = run.matched()
-    pairs, complete = _scores(matched.parts(scored_rows))
+    pairs, complete = _scores(matched.parts(scored_rows, SCORES))
     nodes = _nodes(matched.documents)
     faint, may = _faint(matched.rows, matched.here, nodes, method)
 
@@ -99,8 +99,8 @@ def scored_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.Re
         )
 
 
-def _scores(parts: Callable[..., DataFrame] | DataFrame) -> tuple[Pairs, bool]:
-    table = parts.toArrow()  # type: ignore[union-attr]
+def _scores(parts: DataFrame) -> tuple[Pairs, bool]:
+    table = parts.toArrow()
     arrays = [np.frombuffer(one, np.float64) for one in table["scores"].to_pylist()]
     scores = np.concatenate([np.empty(0), *arrays])
     nobody = np.zeros(len(scores), np.int64)

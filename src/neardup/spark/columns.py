@@ -60,6 +60,18 @@ DECIDED = pa.schema(
 )
 
 
+# The golden ratio in 64 bits: a product with it is spread over all of them.
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def are_among(values: Array, wanted: Array) -> Array:
+    """Which values are ``wanted``, sorted. ``np.isin`` would sort these again for every batch."""
+    if not len(wanted):
+        return np.zeros(len(values), np.bool_)
+    at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
+    return np.asarray(wanted[at] == values)
+
+
 def signed(values: Array) -> pa.Array:
     return pa.array(np.ascontiguousarray(values).view(np.int64))
 

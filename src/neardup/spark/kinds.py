@@ -18,7 +18,7 @@ from neardup.local.reference import reference_texts
 from neardup.methods.preparing import text_digests
 from neardup.outputs.reread import Means, reread, text_keys
 from neardup.schema import Array, Ragged
-from neardup.spark.columns import DECIDED, signed, unsigned
+from neardup.spark.columns import DECIDED, are_among, signed, unsigned
 from neardup.spark.signing import Taken
 from neardup.spark.told import TAG_DOCUMENT, TAG_PAIR, TAG_SEEN
 
@@ -80,7 +80,7 @@ def _looking(wanted: object) -> Callable[[Iterator[Taken]], Iterator[pa.RecordBa
         for one in taken:
             records = one.batch.records
             digests = text_digests(records)
-            there = np.isin(digests, wanted.value)  # type: ignore[attr-defined]
+            there = are_among(digests, wanted.value)  # type: ignore[attr-defined]
             there[there] = _first(digests[there])
             texts = records.column("text").filter(pa.array(there)).cast(pa.string())
             columns = [signed(digests[there]), texts]

@@ -11,9 +11,8 @@ from pyspark.sql import functions as sql
 
 from neardup.plan import Plan
 from neardup.spark import components
-from neardup.spark.calibrating import SCORES
 from neardup.spark.carried import Carried
-from neardup.spark.columns import BROUGHT, DECIDED, EVIDENCE, ddl, spark_type
+from neardup.spark.columns import BROUGHT, EVIDENCE, ddl, spark_type
 from neardup.spark.parts import PART
 from neardup.spark.sizes import Sizes
 
@@ -27,14 +26,14 @@ class Matched:
 
     rows: DataFrame
     documents: DataFrame
-    brought: DataFrame  # keys and evidence of nodes that meet others
+    brought: DataFrame  # keys and evidence of at least the nodes that meet others
     joined: components.Joined
     here: Carried
     sizes: Sizes
     count: int  # of parts
 
-    def parts(self, work: PartWork) -> DataFrame:
-        """What ``work`` makes of each part."""
+    def parts(self, work: PartWork, schema: pa.Schema) -> DataFrame:
+        """What ``work`` makes of each part, with that ``schema``."""
         here = self.here
 
         def decide(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -42,7 +41,7 @@ class Matched:
 
         both = self._documents().union(self._evidence())
         parted = both.repartition(self.count, "part").drop("part")
-        return parted.mapInArrow(decide, ddl(SCHEMAS[work.__name__]))
+        return parted.mapInArrow(decide, ddl(schema))
 
     def _documents(self) -> DataFrame:
         there = self.documents.where("rejected is null").join(self.joined.small(), "node", "left")
@@ -58,7 +57,6 @@ class Matched:
 
 
 PartWork = Callable[[Iterator[pa.RecordBatch], Plan], Iterator[pa.RecordBatch]]
-SCHEMAS = {"decided_rows": DECIDED, "scored_rows": SCORES}
 
 
 def _filled(given: dict[str, Column]) -> list[Column]:

@@ -16,13 +16,13 @@ import pyarrow as pa
 from neardup.decisions.clusters import components
 from neardup.matching.candidates import share_keys
 from neardup.schema import Array, Ragged, offsets_of
-from neardup.spark.columns import as_rows, ddl, signed, unsigned
+from neardup.spark.columns import SPREAD, as_rows, ddl, signed, unsigned
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # Keys of the documents of a batch that belong to a bucket; ``ids`` are digests of all ids.
-PACKED = pa.schema(
+PACKED_KEYS = pa.schema(
     [
         ("bucket", pa.int32()),
         ("nodes", pa.binary()),
@@ -34,14 +34,13 @@ PACKED = pa.schema(
 )
 # ``b`` is missing where ``a`` is the digest of an id that came twice.
 EDGES = pa.schema([("a", pa.int64()), ("b", pa.int64())])
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 BUCKET_BYTES = 64 << 20  # of keys, which a task holds some times over
 
 
 def edges(rows: DataFrame, buckets: int) -> DataFrame:
     """Of signed rows: edges between nodes that share a key, and ids that are not the only ones."""
     packed = rows.select("node", "id", "rejected", "probes", "keys").mapInArrow(
-        packer(buckets), ddl(PACKED)
+        packer(buckets), ddl(PACKED_KEYS)
     )
     return packed.groupBy("bucket").applyInArrow(_met, ddl(EDGES))
 
@@ -70,7 +69,7 @@ def packed_keys(batch: pa.RecordBatch, buckets: int) -> pa.RecordBatch:
     of_ids = bucket_of(named, buckets)
     by_ids = np.argsort(of_ids, kind="stable")
     id_ends = np.searchsorted(of_ids[by_ids], np.arange(buckets + 1))
-    rows: dict[str, list[bytes]] = {name: [] for name in PACKED.names[1:]}
+    rows: dict[str, list[bytes]] = {name: [] for name in PACKED_KEYS.names[1:]}
     for number in range(buckets):
         chosen = order[ends[number] : ends[number + 1]]
         some, counts = np.unique(document[chosen], return_counts=True)
@@ -82,11 +81,11 @@ def packed_keys(batch: pa.RecordBatch, buckets: int) -> pa.RecordBatch:
         rows["ids"].append(named[by_ids[id_ends[number] : id_ends[number + 1]]].tobytes())
     columns = [pa.array(np.arange(buckets, dtype=np.int32))]
     columns += [pa.array(values, pa.binary()) for values in rows.values()]
-    return pa.RecordBatch.from_arrays(columns, schema=PACKED)
+    return pa.RecordBatch.from_arrays(columns, schema=PACKED_KEYS)
 
 
 def bucket_of(keys: Array, buckets: int) -> Array:
-    spread = (keys * _SPREAD) >> np.uint64(40)
+    spread = (keys * SPREAD) >> np.uint64(40)
     return (spread % np.uint64(buckets)).astype(np.int32)
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # ``words``: of each node its number, the digest of its group where there are groups, and its
 # fingerprint. Buckets after those of the last table hold digests of ``ids`` instead.
-PACKED = pa.schema([("bucket", pa.int32()), ("words", pa.binary()), ("ids", pa.binary())])
+PACKED_PRINTS = pa.schema([("bucket", pa.int32()), ("words", pa.binary()), ("ids", pa.binary())])
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def tables_for(
 def edges(rows: DataFrame, tables: Tables) -> DataFrame:
     """Of signed rows: edges between near nodes, and ids that are not the only ones."""
     names = ("node", "id", "rejected", "flags", "within", "evidence")
-    packed = rows.select(*names).mapInArrow(_packer(tables), ddl(PACKED))
+    packed = rows.select(*names).mapInArrow(_packer(tables), ddl(PACKED_PRINTS))
     return packed.groupBy("bucket").applyInArrow(_meeter(tables), ddl(meeting.EDGES))
 
 
@@ -125,7 +125,7 @@ def _packed(name: str, bucket: Array, rows: Array) -> pa.RecordBatch:
     ends = np.append(begins, len(order)) * rows.shape[1]
     values = Ragged(np.ascontiguousarray(rows[order]).reshape(-1), ends.astype(np.int64))
     columns = {"bucket": pa.array(numbers.astype(np.int32)), name: as_bytes(values)}
-    return filled(columns, len(numbers), PACKED)
+    return filled(columns, len(numbers), PACKED_PRINTS)
 
 
 def _meeter(tables: Tables) -> Callable[[pa.Table], pa.Table]:

@@ -1,5 +1,8 @@
 """What a run on Spark gives: DataFrames with the columns of a local result, counts, and what
-``run.json`` says. Nothing of the size of the collection comes to the driver unless asked for.
+``run.json`` says. Rows of documents come to the driver only when asked for. Numbers come before:
+edges up to ``components.DRIVER_EDGES``, where each cluster begins, and two digests for each pair of
+texts whose kind is asked for. To calibrate, scores, a row a node and a share of the features come
+too (``calibrating.py``).
 """
 
 from __future__ import annotations

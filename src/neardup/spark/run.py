@@ -1,7 +1,9 @@
 """The Spark engine: one input, one plan → a result. Spark parts, the local engine decides.
 
-documents signed → positions and places → nodes that share a key joined → parts decided → result.
-The three dear stages are kept (``stages.py``), so a lost application goes on from the last one.
+artefacts counted → calibrated, where the method asks for it → documents signed → nodes that meet
+joined → giants taken apart → positions and places → parts decided → kinds → result. To calibrate is
+to do all from signing to parts once before, with scores in place of decisions. What is asked for
+more than once is a stage that is kept (``stages.py``): a lost application goes on from the last.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
+from neardup.artefacts.encoder import Encoder
 from neardup.local.intake import strict_error
 from neardup.methods.method import CalibratedMethod
 from neardup.plan import Plan
@@ -22,7 +24,7 @@ from neardup.progress import Logged, Progress, Silent
 from neardup.spark import components, joining, standing
 from neardup.spark.calibrating import calibrated
 from neardup.spark.carried import Carried, carried
-from neardup.spark.columns import BROUGHT, DOCUMENT, EVIDENCE, STANDING, ddl, unsigned
+from neardup.spark.columns import BROUGHT, DECIDED, DOCUMENT, EVIDENCE, STANDING, ddl
 from neardup.spark.counting import with_artefacts
 from neardup.spark.failing import as_ours
 from neardup.spark.input import Input
@@ -75,7 +77,7 @@ class Run:
         matched = self.matched()
         began = time.perf_counter()
         self.progress.stage("deciding", unit="documents")
-        decided = self.stages.keep("decided", matched.parts(decided_rows))
+        decided = self.stages.keep("decided", matched.parts(decided_rows, DECIDED))
         result = make_result(self, matched.documents, decided, matched.sizes)
         self._lap("deciding", began)
         result.info["timings"] = {name: round(took, 3) for name, took in self.timings.items()}
@@ -99,9 +101,11 @@ class Run:
             -(-sizes.documents // PART_DOCUMENTS),
             -(-sizes.evidence_bytes // PART_BYTES),
         )
-        brought = self._again(here, rows, joined) if again else _brought(rows)
+        brought = self._again(here) if again else _brought(rows)
         if joined.largest > self.tuning.giant and not by_bits(self.plan):
-            brought = self.stages.keep("evidence", brought) if again else brought
+            if again:
+                meeting = brought.join(joined.small(), "node", "left_semi")
+                brought = self.stages.keep("evidence", meeting)
             buckets = joining.key_buckets(self, sizes)
             joined = taken_apart(self, (rows, brought), joined, here, buckets, count)
         self.progress.advance(self.statistics["edges"])
@@ -115,18 +119,19 @@ class Run:
 
     def _makes_again(self) -> bool:
         """Evidence is many times what else is known of a document, unless it is a fingerprint.
-        Where the input can be read again, it is made again for those that meet others, which is
-        cheaper than to keep it."""
-        kept = isinstance(self.plan.method, CalibratedMethod) or by_bits(self.plan)
-        return self.input.reads_again and not self.plan.against and not kept
+        Where the input can be read again, it is made again when it is known who meets others,
+        which is cheaper than to keep it, unless it is the work of an encoder."""
+        plan = self.plan
+        kept = isinstance(plan.method, CalibratedMethod) or by_bits(plan)
+        kept = kept or Encoder.kind in plan.artefacts
+        return self.input.reads_again and not plan.against and not kept
 
-    def _again(self, here: Carried, rows: DataFrame, joined: components.Joined) -> DataFrame:
-        texts = rows.join(joined.small(), "node", "left_semi").select("text_digest")
-        wanted = np.unique(unsigned(texts.toArrow()["text_digest"]))
-        there = self.spark.sparkContext.broadcast(wanted)
+    def _again(self, here: Carried) -> DataFrame:
+        """Of all: a join with the nodes that meet drops the others before anything is moved, as
+        long as these go whole to every task. So the driver need not name texts to the tasks."""
 
         def bring(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
-            return evidence_rows(taken, here.plan(), there.value)
+            return evidence_rows(taken, here.plan())
 
         return self.input.mapped(bring, ddl(BROUGHT))
 

@@ -1,7 +1,9 @@
 """The signatures of a run on Spark: its kept documents are prepared once more, by tasks.
 
 What was signed for Spark has keys with groups and cuts mixed in; the file has them as the method
-makes them, so that any engine can build on it. Pieces of files come in the order of the input.
+makes them, so that any engine can build on it. Pieces of files come in the order of the input, and
+are written by the driver, one after the other. The positions of all kept documents go through the
+driver to every task, 8 bytes each: little beside the tables, which the driver has of files anyway.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from neardup.local.intake import prepare
 from neardup.methods.preparing import text_digests
 from neardup.outputs.signatures import signature_rows, write_rows
 from neardup.spark.carried import Carried, carried
+from neardup.spark.columns import are_among
 from neardup.spark.signing import Taken
 from neardup.spark.standing import FILE_BITS
 
@@ -41,7 +44,7 @@ def _signing(here: Carried, kept: Any) -> Callable[[Iterator[Taken]], Iterator[p
         plan = here.plan()
         for one in taken:
             position = (one.file << FILE_BITS) + one.batch.records.column("row").to_numpy()
-            records = one.batch.records.filter(pa.array(np.isin(position, kept.value)))
+            records = one.batch.records.filter(pa.array(are_among(position, kept.value)))
             made = replace(prepare(records, plan), text_digests=text_digests(records))
             within = records.column(plan.within) if plan.within else None
             rows = signature_rows(records.column("id"), made, within, plan)

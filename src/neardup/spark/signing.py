@@ -1,11 +1,11 @@
 """Documents → rows with keys and evidence, by the method's own ``prepare``, inside tasks.
 
 Keys depend on the document alone, so no task needs another; fingerprints get theirs when all are
-signed (``near_bits.py``). Documents with equal evidence have one
-*node*: the digest of the evidence, mixed with the group that ``within`` puts them in; the first
-of them in a task brings keys and evidence for all. A method that confirms copies gets a node for
-each document, and the digest as a key more. Two nodes that are one by accident (64 bits) meet,
-which costs a comparison and changes nothing.
+signed (``near_bits.py``). Documents with equal evidence have one *node*: the digest of the
+evidence, mixed with the group that ``within`` puts them in; the first of them in a task brings keys
+and evidence for all. A method that confirms copies gets a node for each document, and the digest as
+a key more. Two nodes that are one by accident (64 bits) meet, which costs a comparison and changes
+nothing.
 """
 
 from __future__ import annotations
@@ -26,9 +26,16 @@ from neardup.outputs.signatures import as_strings
 from neardup.plan import Plan
 from neardup.schema import Array, Ragged, offsets_of
 from neardup.spark import sorting
-from neardup.spark.columns import BROUGHT, DOCUMENT, EVIDENCE, SIZE, as_bytes, signed
+from neardup.spark.columns import (
+    BROUGHT,
+    DOCUMENT,
+    EVIDENCE,
+    SIZE,
+    SPREAD,
+    as_bytes,
+    signed,
+)
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
 _NO_GROUP = "\0"  # a value that no column can hold, for documents without one
 
@@ -54,7 +61,7 @@ class Taken:
 def signed_rows(
     taken: Iterator[Taken], plan: Plan, *, evidence: bool = True
 ) -> Iterator[pa.RecordBatch]:
-    """Without ``evidence``, where it will be made again for those that meet others."""
+    """Without ``evidence``, where it will be made again."""
     seen = _native.IdSet()
     for one in taken:
         made = _accepted(one, plan, seen)
@@ -79,13 +86,11 @@ def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
     return filled(columns, len(records), signed_schema(plan, len(taken.order)))
 
 
-def evidence_rows(taken: Iterator[Taken], plan: Plan, wanted: Array) -> Iterator[pa.RecordBatch]:
-    """Keys and evidence of the documents whose text digests are ``wanted``, sorted; those of a node
-    once a task."""
+def evidence_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch]:
+    """Keys and evidence, those of a node once a task."""
     seen = _native.IdSet()
     for one in taken:
-        there = np.isin(text_digests(one.batch.records), wanted)
-        records = one.batch.records.filter(pa.array(there))
+        records = one.batch.records
         prepared = plan.method.prepare(records, plan.artefacts)
         rows = prepared_rows(prepared, records.column("id"), groups_of(records, plan), plan, seen)
         brings = rows["evidence"].is_valid()
@@ -161,7 +166,7 @@ def all_keys(prepared: Prepared, plan: Plan) -> tuple[Ragged, Array]:
         return prepared.keys, prepared.probes
     chosen = np.flatnonzero(listed)
     entries = method.faint_entries(prepared.evidence.take(chosen), 1).entries
-    faint = Ragged((entries.values >> np.uint64(32)) * _SPREAD ^ _FAINT, entries.offsets)
+    faint = Ragged((entries.values >> np.uint64(32)) * SPREAD ^ _FAINT, entries.offsets)
     return _joined(faint, chosen, prepared.keys, prepared.probes)
 
 
@@ -188,7 +193,7 @@ def _with_key(keys: Ragged, probes: Array, more: Array) -> tuple[Ragged, Array]:
 
 
 def group_digests(within: pa.Array) -> Array:
-    return id_digests(within.fill_null(_NO_GROUP)) * _SPREAD
+    return id_digests(within.fill_null(_NO_GROUP)) * SPREAD
 
 
 def id_digests(strings: pa.Array) -> Array:

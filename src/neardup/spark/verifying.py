@@ -1,10 +1,11 @@
 """A component too large for one task is taken apart: its candidate pairs are verified by tasks.
 
-Keys that are weak by design (rare shingles, narrow blocks of bits) join most of a collection into
-one component, though few of its pairs pass. Here pairs of small groups are made from keys, each is
-brought to the home of one of its nodes, evidence goes to the homes that ask for it, and only pairs
-that pass are edges. Hot groups are not expanded: their members stay joined, and the local engine
-walks them. More edges than pass would do no harm, so nothing here can change an answer.
+Keys that are weak by design (rare shingles) join most of a collection into one component, though
+few of its pairs pass. Here pairs of small groups are made from keys, each is brought to the home of
+one of its nodes, evidence goes to the homes that ask for it, and only pairs that pass are edges.
+Hot groups are not expanded: their members stay joined, and the local engine walks them. More edges
+than pass would do no harm, so nothing here can change an answer. Fingerprints never come here:
+only near ones were joined (``near_bits.py``).
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def taken_apart(
     small = joined.table.join(large, "component", "left_anti").select("node", "component")
     inside = rows.join(giants, "node").where("keys is not null")
     packed = inside.select("node", "id", "rejected", "probes", "keys").mapInArrow(
-        meeting.packer(buckets), ddl(meeting.PACKED)
+        meeting.packer(buckets), ddl(meeting.PACKED_KEYS)
     )
     made = packed.groupBy("bucket").applyInArrow(_pairing(here, homes), ddl(CANDIDATES))
     candidates = run.stages.keep("candidates", made)

@@ -123,14 +123,14 @@ def _best(score: np.ndarray, y: np.ndarray, total: int) -> float:
     return float((2 * hits / (ends + 1 + total)).max())
 
 
-def gold_of(name: str) -> Any:
-    spec = importlib.util.spec_from_file_location("score", DATA / "score.py")
+def gold_of(name: str, data: Path = DATA) -> Any:
+    spec = importlib.util.spec_from_file_location("score", data / "score.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.dont_write_bytecode = True  # the folder of the data is only read
     spec.loader.exec_module(module)
-    return module.Gold(str(DATA / name))
+    return module.Gold(str(data / name))
 
 
 def halves(gold: Any, seed: int) -> tuple[Half, Half]:

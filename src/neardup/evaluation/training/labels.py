@@ -65,7 +65,9 @@ def read_labelled(
     if not found.labels:
         raise InputError(
             f"There is no label to train on in {', '.join(map(str, paths))}{_said(found)}.",
-            hint="--positive and --negative say what the labels of a file of pairs mean.",
+            hint="--positive and --negative say what the labels of a file of pairs mean."
+            if found.unused
+            else "a row has two ids and a label.",
         )
     return found
 

@@ -86,8 +86,13 @@ def _said(told: Told, kind: str) -> str:
 
 def _brought(model: Told, alone: float) -> str:
     """Both were chosen anew in each fold; what was chosen of the measures saw all pairs."""
-    gain = model["f1"] - alone
-    more = "more" if gain >= 0 else "less"
+    gain = round(model["f1"] - alone, 3)
+    if not gain:
+        return (
+            "With all measures that were given, learning brought as much F1 as one measure with a "
+            "threshold, chosen in the same folds."
+        )
+    more = "more" if gain > 0 else "less"
     low, high = model["interval"] or (0.0, 1.0)
     chance = ", which may be chance" if low <= alone <= high else ""
     return (

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from neardup import errors
 from neardup.errors import NeardupError
 
-_RAISED = re.compile(r"neardup\.errors\.(\w+): (.*?)(?:\n\n|\n\tat |\Z)", re.DOTALL)
+_RAISED = re.compile(r"neardup\.errors\.(\w+): (.*?)(?:\n\n|\n\s*SQLSTATE|\n\tat |\Z)", re.DOTALL)
 HINT = " Hint: "
 
 
@@ -20,7 +21,7 @@ def as_ours() -> Iterator[None]:
     """An error of ours that a task raised, raised again; all others as they are."""
     try:
         yield
-    except PySparkException as error:
+    except (PySparkException, Py4JJavaError) as error:  # what a collect raises is the latter
         found = _ours(str(error))
         if found is None:
             raise

@@ -37,10 +37,11 @@ QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 def check_pyspark() -> None:
     """Whether Spark can run here at all, said where the feature begins."""
     try:
+        import pandas  # noqa: F401  # pyspark asks for it without requiring it
         import pyspark
     except ImportError as error:
         raise MissingExtraError(
-            "Running on Spark needs pyspark, which is not installed.",
+            f"Running on Spark needs {error.name}, which is not installed.",
             hint="pip install 'neardup[spark]'",
         ) from error
     if int(pyspark.__version__.split(".")[0]) < 4:

@@ -17,6 +17,7 @@ from neardup.local.calibration import calibrated
 from neardup.local.planted import KnownScores, best_cut, known_scores
 from neardup.matching.verify import Pairs
 from neardup.methods.cuts import Cut
+from neardup.methods.rareshingles import Rareshingles
 from neardup.outputs.result import Result
 from neardup.plan import resolve, settings_of
 from neardup.progress import Silent
@@ -108,7 +109,13 @@ def believed(copies: list[float], traps: list[float], between: int = 0) -> Calib
     known = KnownScores(np.array(copies), np.array(traps))
     none = np.empty(0, np.bool_)
     return calibrated(
-        pairs, Pairs.none(), none, digests, 0.4, float, lambda: known, every_pair=True
+        pairs,
+        Pairs.none(),
+        none,
+        digests,
+        Rareshingles(threshold=0.4),
+        lambda: known,
+        every_pair=True,
     )
 
 

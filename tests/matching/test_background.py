@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching.background import own_cuts, stability, standing_out, valley
+from neardup.matching.background import least_doubt, own_cuts, stability, standing_out, valley
 from neardup.matching.verify import Pairs
 from reference import rarity as twin
 
@@ -49,6 +51,45 @@ def test_without_a_valley_the_usual_cut_stays(scores: np.ndarray) -> None:
 def test_a_high_threshold_leaves_no_room_for_a_valley() -> None:
     scores = np.concatenate([spread(0.6, 0.62, 300), spread(0.9, 1, 300)])
     assert valley(scores, 0.6) == (0.6, False)
+
+
+@given(
+    st.lists(st.floats(0.01, 1.0), min_size=300, max_size=420),
+    st.sampled_from([0.2, 0.5, 0.7]),
+)
+def test_a_cut_goes_to_where_the_least_of_what_passes_is_in_doubt(
+    scores: list[float], usual: float
+) -> None:
+    """Every cut is counted anew, and none that is nearer leaves as little in doubt."""
+
+    def odds(p: float) -> float:
+        return math.log(p / (1 - p))
+
+    unequal = [odds(one) for one in scores if one < 1]
+
+    def doubt(step: float) -> float:
+        at = odds(usual) + step
+        near = sum(at - 0.25 <= one < at + 0.25 for one in unequal)
+        passing = sum(one >= at for one in unequal)
+        return near / passing if passing else math.inf
+
+    reach = 1 / (1 + math.exp(1.25 - odds(usual)))
+    cut = least_doubt(np.array(scores), usual, reach)
+    if sum(abs(one - odds(usual)) <= 1.25 for one in unequal) < 300:
+        assert cut == usual
+        return
+    step = odds(cut) - odds(usual)
+    assert abs(step) < 1.0001
+    tried = {k / 80: doubt(k / 80) for k in range(-80, 81)}
+    least = 1.05 * min(tried.values())
+    nearest = min((one for one, found in tried.items() if found <= least), key=abs)
+    assert abs(abs(step) - abs(nearest)) < 0.0002  # the cut has six decimals
+
+
+def test_equal_texts_and_few_pairs_move_no_cut() -> None:
+    assert least_doubt(np.ones(1000), 0.5, 0.2) == 0.5
+    assert least_doubt(np.full(299, 0.5), 0.5, 0.2) == 0.5
+    assert least_doubt(np.full(300, 0.5), 0.5, 0.2) != 0.5
 
 
 def test_stability_is_the_share_of_duplicates_that_are_not_near_the_cut() -> None:

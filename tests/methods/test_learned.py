@@ -37,6 +37,7 @@ from neardup.progress import Silent
 from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch
 from neardup.text.options import Text
+from online.test_equality import real
 from planting.test_plant import documents
 from quality.extraction import rows
 
@@ -152,7 +153,7 @@ def test_where_a_collection_is_unlike_the_training_it_is_told_and_nothing_stands
     assert (made["by"], made["own_cuts"], made["clear"]) == ("unlike", 0, False)
     said = "\n".join(lines(result, None, 1.0, None))
     assert "unlike what the model was trained on: " in said
-    assert "Nothing passes by standing out" in said
+    assert "nothing passes by standing out" in said
     plain = nd.dedup(docs, method="learned", calibrate=False)
     assert plain.pairs.equals(result.pairs)
     assert "Nothing passes" not in "\n".join(lines(plain, None, 1.0, None))
@@ -176,7 +177,28 @@ def test_a_model_of_ones_own_tells_what_is_unlike_its_documents(tmp_path: Path) 
     assert nd.dedup(docs, method=Learned(str(file))).info["unlike"] == []
     other = nd.dedup(numbers(40, 0), method=Learned(str(file)))
     assert other.info["unlike"]
-    assert "Probabilities may be wrong." in "\n".join(lines(other, None, 1.0, None))
+    assert "probabilities may be wrong." in "\n".join(lines(other, None, 1.0, None))
+
+
+def test_the_collection_moves_the_cut_of_a_model_to_where_few_duplicates_are_in_doubt(
+    data: Path, tmp_path: Path
+) -> None:
+    """A run with a threshold is not calibrated, and at that of the other it finds the same."""
+    model().save(tmp_path / "m.arrow")
+    docs = real(data, "licences", 700)
+    settings: dict[str, Any] = {"method": "learned", "model": str(tmp_path / "m.arrow")}
+    result = nd.find(docs, **settings, kinds="none")
+    said = result.info["artefacts"]["calibration"]
+    assert said["by"] == "least doubt"
+    assert said["own_cuts"] == 0
+    assert 0.46 < said["threshold"] != 0.7 < 0.87
+    assert "moved to where the fewest duplicates are in doubt" in "\n".join(
+        lines(result, None, 1.0, None)
+    )
+    fixed = nd.find(docs, **settings, threshold=said["threshold"], kinds="none")
+    assert "calibration" not in fixed.info["artefacts"]
+    assert fixed.pairs.equals(result.pairs)
+    assert nd.find(docs, **settings, threshold=0.7, kinds="none").counts != result.counts
 
 
 def test_short_documents_are_duplicates_of_equal_ones_only() -> None:

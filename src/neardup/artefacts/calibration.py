@@ -23,17 +23,19 @@ from neardup.errors import InputError, SignatureError
 FORMAT = 2
 # What says where the cut is.
 VALLEY, USUAL, PLANTED, UNLIKE = "valley", "usual", "planted", "unlike"
+LEAST_DOUBT = "least doubt"
 _DESCRIPTION = b"neardup calibration"
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """``threshold`` holds for pairs of which one document has no own cut; ``by`` says what put it
-    there: a valley of the scores, planted copies and traps, or nothing, so that it is the method's
-    usual one; "unlike" where the collection was not asked, because the method was made for others.
-    ``digests`` are sorted. How sure: ``stability`` is the share of the duplicates that a
-    cut 0.05 up or down leaves, ``found`` that of the planted copies that are found, ``trapped`` of
-    the traps that pass; None where it was not asked. ``refused`` is a valley that was not taken."""
+    there: a valley of the scores, planted copies and traps, the least doubt around the cut of a
+    model, or nothing, so that it is the method's usual one; "unlike" where the collection was not
+    asked, because the method was made for others. ``digests`` are sorted. How sure: ``stability``
+    is the share of the duplicates that a cut 0.05 up or down leaves, ``found`` that of the planted
+    copies that are found, ``trapped`` of the traps that pass; None where it was not asked.
+    ``refused`` is a valley that was not taken."""
 
     threshold: float
     by: str
@@ -49,7 +51,7 @@ class Calibration:
     @property
     def clear(self) -> bool:
         """Whether the collection showed it."""
-        return self.by in (VALLEY, PLANTED)
+        return self.by in (VALLEY, PLANTED, LEAST_DOUBT)
 
     @functools.cached_property
     def digest(self) -> str:

@@ -69,7 +69,7 @@ def _unlike_lines(result: Result) -> list[str]:
     if not (ways := result.info.get("unlike")):
         return []
     calibrated = "calibration" in result.info["artefacts"]
-    done = "Nothing passes by standing out; probabilities may be wrong."
+    done = "The cut is the model's, nothing passes by standing out; probabilities may be wrong."
     return [
         f"This collection is unlike what the model was trained on: {', '.join(ways)}. "
         f"{done if calibrated else 'Probabilities may be wrong.'}"
@@ -122,6 +122,8 @@ def _said(result: Result, made: dict[str, Any]) -> str:
         if made["refused"] is None:
             return "the model's" if "discriminant" in result.info["artefacts"] else NO_VALLEY
         return f"the valley at {made['refused']:.4g} is not steady, or loses planted copies"
+    if made["by"] == "least doubt":
+        return "the model's, moved to where the fewest duplicates are in doubt"
     known = f"finds {made['found']:.0%} of planted copies, {made['trapped']:.0%} of traps pass"
     return f"clear valley, {known}" if made["by"] == "valley" else known
 

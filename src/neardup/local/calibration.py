@@ -16,15 +16,22 @@ from dataclasses import replace
 import numpy as np
 
 from neardup import _native
-from neardup.artefacts.calibration import PLANTED, USUAL, VALLEY, Calibration
+from neardup.artefacts.calibration import LEAST_DOUBT, PLANTED, USUAL, VALLEY, Calibration
 from neardup.documents import Collection
 from neardup.local.planted import KnownScores, best_cut, choose, known_scores
-from neardup.matching.background import Valley, own_cuts, stability, standing_out, valley
+from neardup.matching.background import (
+    Valley,
+    least_doubt,
+    own_cuts,
+    stability,
+    standing_out,
+    valley,
+)
 from neardup.matching.candidates import share_keys
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import evidence_blocks
 from neardup.matching.verify import Pairs
-from neardup.methods.method import CalibratedMethod, FaintEntries, KnowsItsLike
+from neardup.methods.method import CalibratedMethod, FaintEntries, KnowsItsLike, Method
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
@@ -54,6 +61,16 @@ def is_unlike(plan: Plan) -> bool:
     return isinstance(plan.method, KnowsItsLike) and bool(plan.method.unlike(plan.artefacts))
 
 
+def reaching(plan: Plan) -> Method:
+    """The method as pairs are matched by: as far as the collection may move the cut."""
+    method = plan.method
+    if not isinstance(method, CalibratedMethod) or not method.calibrate:
+        return method
+    if NAME in plan.artefacts or is_unlike(plan):
+        return method
+    return replace(method, threshold=method.reach)  # type: ignore[type-var]  # by contract
+
+
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
     """Where known answers say; the method's usual threshold where none can be made."""
     wide, cuts = choose(plan.method)
@@ -69,17 +86,22 @@ def calibrated(
     faint: Pairs,
     may: Array,
     digests: Array,
-    usual: float,
-    limit: Callable[[float], float],
+    method: CalibratedMethod,
     known: Callable[[], KnownScores | None],
     *,
     every_pair: bool,
 ) -> Calibration:
-    """``pairs`` passed the ``usual`` threshold; ``faint`` ones ``may`` stand out. ``digests`` are
-    those of the documents' normal forms, ``limit`` is ``faint_limit`` of the method. Of some of the
-    pairs no distribution is told."""
-    seen = valley(pairs.score if every_pair else pairs.score[:0], usual)
-    cut = _believed(seen, usual, pairs.score, known)
+    """``pairs`` are those from the reach of the method on; ``faint`` ones ``may`` stand out.
+    ``digests`` are those of the documents' normal forms. Of some of the pairs no distribution is
+    told."""
+    usual, limit = method.threshold, method.faint_limit
+    scores = pairs.score if every_pair else pairs.score[:0]
+    if method.reach < usual:
+        at = least_doubt(scores, usual, method.reach)
+        by = USUAL if at == usual else LEAST_DOUBT
+        cut = Calibration(at, by, stability=stability(pairs.score, at))
+    else:
+        cut = _believed(valley(scores, usual), usual, pairs.score, known)
     cuts = own_cuts(len(digests), faint, limit(usual))
     out = standing_out(faint.where(may & (faint.score < limit(cut.threshold))), cuts)
     listed = np.unique(np.concatenate([out.a, out.b]))

@@ -97,9 +97,9 @@ def _calibrated(
         plan = calibration.with_calibration(plan, cut)
     if not isinstance(cut, Calibration):
         faint, may = calibration.background_pairs(places, order, codes, method, intake.store)
-        every, usual = not len(found.hot), method.threshold
+        every = not len(found.hot)
         cut = calibration.calibrated(
-            found.pairs, faint, may, digests, usual, method.faint_limit, known, every_pair=every
+            found.pairs, faint, may, digests, method, known, every_pair=every
         )
         plan = calibration.with_calibration(plan, cut)
     level = cut.threshold

@@ -18,6 +18,7 @@ from neardup.decisions.order import check_preferred
 from neardup.decisions.values import group_codes
 from neardup.documents import Collection
 from neardup.documents.inputs import SOURCE
+from neardup.local.calibration import reaching
 from neardup.local.intake import take_in
 from neardup.local.match import match
 from neardup.local.planted import KnownScores, known_scores
@@ -69,7 +70,7 @@ def decide_intake(
     within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
     verifier = Verifier(
-        plan.method.score, intake.store, workers=plan.workers, progress=progress.advance
+        reaching(plan).score, intake.store, workers=plan.workers, progress=progress.advance
     )
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:

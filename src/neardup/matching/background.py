@@ -5,6 +5,9 @@ there changes little. And contrast: a document whose other neighbours are all fa
 neighbour that stands out, even at a score that would say nothing elsewhere; scans and rewritten
 texts are found so. The background of a document is its third best neighbour below the usual
 threshold, because the best ones may be its copies.
+
+A model has a cut that was learned in another collection. Here it may go a little up or down, to
+where the smallest share of what passes is in doubt (low-density separation, Chapelle & Zien 2005).
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.matching.verify import Pairs
+from neardup.methods.fractions import moved
 from neardup.schema import Array
 
 STEP = 0.05
@@ -24,6 +28,9 @@ FEWEST_PAIRS = 50
 NEIGHBOUR = 3
 CONTRAST = 1.5  # in log-odds
 LEAST_CUT, NO_BACKGROUND = 0.02, 0.005
+NEAR, PLACES = 0.25, 80  # log-odds around a cut where pairs are in doubt; cuts on either side
+ENOUGH_PAIRS = 300  # around a model's cut; of fewer a gap may be chance
+NEARLY_LEAST = 1.05  # so many times the least doubt is little as well
 
 
 class Valley(NamedTuple):
@@ -47,6 +54,29 @@ def valley(scores: Array, usual: float) -> Valley:
     if smooth[lowest] > DEPTH * sides or sides - smooth[lowest] < 3 * np.sqrt(sides):
         return Valley(usual, False)
     return Valley(round(float(edges[lowest]) + STEP / 2, 3), True)
+
+
+def least_doubt(scores: Array, usual: float, reach: float) -> float:
+    """The cut around the ``usual`` one that leaves the smallest share of what passes in doubt; of
+    nearly equal ones the nearest. All pairs from ``reach`` on are there. Pairs of probability 1 are
+    equal texts and tell nothing."""
+    at, odds = _log_odds(np.array([usual]))[0], np.sort(_log_odds(scores[scores < 1]))
+    width = at - _log_odds(np.array([reach]))[0] - NEAR
+    steps = np.linspace(-width, width, 2 * PLACES + 1)
+    below, cut, beyond = np.searchsorted(odds, at + steps + np.array([[-NEAR], [0], [NEAR]]))
+    if beyond[-1] - below[0] < ENOUGH_PAIRS:
+        return usual
+    passing = len(odds) - cut
+    doubt = np.where(passing > 0, (beyond - below) / np.maximum(passing, 1), np.inf)
+    little = np.flatnonzero(doubt <= NEARLY_LEAST * doubt.min())
+    nearest = float(steps[little[np.argmin(np.abs(steps[little]))]])
+    return moved(usual, nearest) if nearest else usual
+
+
+def _log_odds(probability: Array) -> Array:
+    kept: Array = np.clip(probability, 1e-9, 1 - 1e-9)
+    odds: Array = np.log(kept / (1 - kept))
+    return odds
 
 
 def stability(scores: Array, threshold: float) -> float | None:

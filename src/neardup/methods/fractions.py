@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from neardup.errors import SettingsError
 
 MOST_DECIMALS = 6  # keeps inter · denominator inside 64 bits for sets of 10¹² features
+
+
+def moved(probability: float, by: float) -> float:
+    """A probability so many log-odds further, as a threshold: rounded down to what one may have."""
+    steps: int = 10**MOST_DECIMALS
+    odds = probability / max(1 - probability, 1 / steps) * math.exp(by)
+    return max(math.floor(odds / (1 + odds) * steps), 1) / steps
 
 
 def threshold_fraction(threshold: float) -> Fraction:

@@ -2,10 +2,13 @@
 (Raveena & Nandini 2014).
 
 Documents that share character grams meet (``methods/seeking.py``). Of each pair the similarity
-vector is taken, and the model says how probable it is that the two are duplicates. Without a model
-of its own the method takes the general one that comes with the package; that one is calibrated to
-the collection, as ``rareshingles`` is: noisy documents, and pairs nearly as alike as the model
-asks, pass where they stand out from all other neighbours of theirs.
+vector is taken, and the model says how probable it is that the two are duplicates. The order in
+which a model puts pairs holds in other collections too, its cut less so: a collection may move it a
+little, to where the fewest duplicates are in doubt.
+
+Without a model of its own the method takes the general one that comes with the package. It is
+calibrated as ``rareshingles`` is: noisy documents, and pairs nearly as alike as the model asks,
+pass where they stand out from all other neighbours of theirs.
 
 Two documents that share only what many have, and each go on with words of their own, fill the same
 template with other content: they are refused, however alike (docs/decisions/0014). And clean
@@ -37,7 +40,7 @@ from neardup.features.dates import check_dates
 from neardup.features.sections import section, section_places
 from neardup.features.similarity import Family
 from neardup.methods import seeking
-from neardup.methods.fractions import threshold_fraction
+from neardup.methods.fractions import moved, threshold_fraction
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.method import UNDATED, FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
@@ -61,6 +64,7 @@ FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
 FAINT_LIMIT = 0.5  # who shares so many of the rare grams is no background
 QUOTING = 0.05  # the most that a quotation scores
 HELD = 0.4  # of the grams of the smaller of two clean documents, that the other must have
+REACH = 1.25  # log-odds below a model's cut, from which pairs are looked at to move it
 NEARLY = 0.1  # how probable a pair of clean documents must be that passes by standing out
 
 
@@ -70,7 +74,8 @@ class Learned:
 
     ``model``: the file of a model (`neardup train`); None, or general, takes the general one.
     ``threshold``: the probability from which a pair is one; None takes the model's.
-    ``calibrate``: let pairs pass that stand out; None: with the general model at its own cut.
+    ``calibrate``: let the collection move the cut of the model a little, or, with the general one,
+    let pairs pass that stand out; None: unless a threshold is named.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``date``: the column of the date, where the model compares dates; also ``--date``.
@@ -99,7 +104,7 @@ class Learned:
         if not similarity.needs_date(self.discriminant.measures):  # other dates change nothing
             object.__setattr__(self, "date", None)
         if self.calibrate is None:
-            object.__setattr__(self, "calibrate", self.model is None)
+            object.__setattr__(self, "calibrate", True)
         if self.threshold is None:
             object.__setattr__(self, "threshold", cut_of(self.discriminant))
         assert self.threshold is not None
@@ -109,6 +114,17 @@ class Learned:
     @functools.cached_property
     def discriminant(self) -> Model:
         return model_at(self.model)
+
+    @property
+    def reach(self) -> float:
+        """Of the general model its cut: that was chosen with its calibration."""
+        assert self.threshold is not None
+        return self.threshold if self._contrasts else moved(self.threshold, -REACH)
+
+    @property
+    def _contrasts(self) -> bool:
+        """What labels taught is not overruled by what stands out."""
+        return self.model is None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -215,7 +231,8 @@ class Learned:
         return FAINT_LIMIT
 
     def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
-        return section(evidence, self.families, GRAMS).lengths >= FAINT_GRAMS
+        long = section(evidence, self.families, GRAMS).lengths >= FAINT_GRAMS
+        return long & self._contrasts
 
     def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries:
         grams = section(evidence, self.families, GRAMS)
@@ -242,7 +259,7 @@ class Learned:
         found = self._judged(evidence, a, b)
         grams = found.sums[GRAMS]
         score, enough = rare_share(grams), smaller(grams) >= FAINT_GRAMS
-        alike = found.noisy | (found.probability >= NEARLY)
+        alike = (found.noisy | (found.probability >= NEARLY)) & self._contrasts
         passed = alike & ~found.template & enough & (score >= FAINT_SCORE)
         return Scores(passed & (grams.shared[similarity.RARES] >= FAINT_FEATURES), score)
 

@@ -289,6 +289,11 @@ class CalibratedMethod(Method, Protocol):
     def calibrate(self) -> bool: ...
 
     @property
+    def reach(self) -> float:
+        """The lowest threshold that a collection may ask for; its own, where that begins there."""
+        ...
+
+    @property
     def faint_reason(self) -> str:
         """Why a faint pair is one, for the decisions."""
         ...

@@ -125,6 +125,10 @@ class Rareshingles:
         return f"weighted resemblance >= {self.threshold:g}"
 
     @property
+    def reach(self) -> float:
+        return self.threshold
+
+    @property
     def faint_reason(self) -> str:
         return "weighted resemblance far above that of all others"
 

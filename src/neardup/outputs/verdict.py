@@ -14,11 +14,12 @@ import pyarrow as pa
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, ReadyNeed, resolved
-from neardup.artefacts.calibration import PLANTED, UNLIKE, USUAL, VALLEY, Calibration
+from neardup.artefacts.calibration import LEAST_DOUBT, PLANTED, UNLIKE, USUAL, VALLEY, Calibration
 from neardup.methods.method import CalibratedMethod, Method, Prepared
 
 CUT = {
     VALLEY: "where the scores of the collection have a valley",
+    LEAST_DOUBT: "near the model's, where the fewest duplicates of the collection are in doubt",
     PLANTED: "where planted copies and traps say",
     USUAL: "the usual one: the scores of the collection have no clear valley",
     UNLIKE: "the model's own: the collection is unlike what it was trained on",
@@ -37,8 +38,8 @@ class Verdict:
     """``decided``: "score", "equal" (evidence), "too short", "veto" (above the threshold, and
     refused all the same) or "own cuts" (below it, but the pair stands out in its collection).
 
-    ``cut_by``: in a calibrated run, what says where to cut: "valley", "planted", "usual"
-    or "unlike".
+    ``cut_by``: in a calibrated run, what says where to cut: "valley", "planted", "least doubt",
+    "usual" or "unlike".
     ``own_cuts`` are those of the two documents there, where both have one. ``note`` says what else
     is to be known.
     """

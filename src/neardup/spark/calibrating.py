@@ -57,8 +57,9 @@ def calibrated(run: Run) -> Plan:
 
 
 def _plain(plan: Plan) -> Plan:
-    """The same without calibration: pairs at the usual threshold."""
-    return replace(plan, method=replace(plan.method, calibrate=False))  # type: ignore[type-var]
+    """The same without calibration: pairs as far as it may move the cut."""
+    method = calibration.reaching(plan)
+    return replace(plan, method=replace(method, calibrate=False))  # type: ignore[type-var]
 
 
 def _found(run: Run, plan: Plan) -> Calibration:
@@ -78,8 +79,7 @@ def _found(run: Run, plan: Plan) -> Calibration:
         faint,
         may,
         nodes.digests,
-        method.threshold,
-        method.faint_limit,
+        method,
         known,
         every_pair=complete and len(pairs) <= plan.pair_budget(len(nodes.digests)),
     )

@@ -35,23 +35,23 @@ def mean_of(machines: Sequence[Machine]) -> Machine | None:
     first = machines[0]
     made = [one.discriminant for one in machines]
     if all(isinstance(one, Linear) for one in made):
-        return _mean_of_linear(machines)
+        return sum_of(machines, [1 / len(machines)] * len(machines))
     trees = [one for one in made if isinstance(one, Trees)]
     if len(trees) < len(made):
         return None
     return Machine(first.columns, first.center, first.scale, _mean_of_trees(trees))
 
 
-def _mean_of_linear(machines: Sequence[Machine]) -> Machine:
-    """Each has a scaling of its own; that of the mean is the mean of these."""
+def sum_of(machines: Sequence[Machine], shares: Sequence[float]) -> Machine:
+    """Of linear machines. Each has a scaling of its own; that of the sum is the mean of these."""
     center = np.mean([one.center for one in machines], axis=0)
     scale = np.mean([one.scale for one in machines], axis=0)
     weights, b = np.zeros(len(scale)), 0.0
-    for one in machines:
+    for one, share in zip(machines, shares, strict=True):
         assert isinstance(one.discriminant, Linear)
         own = one.discriminant.weights / one.scale
-        weights += own * scale / len(machines)
-        b += (one.discriminant.b + float((own * (center - one.center)).sum())) / len(machines)
+        weights += share * own * scale
+        b += share * (one.discriminant.b + float((own * (center - one.center)).sum()))
     return Machine(machines[0].columns, center, scale, Linear(weights, b))
 
 

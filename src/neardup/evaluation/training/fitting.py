@@ -3,23 +3,25 @@
 The scores that calibrate are *out of fold*: each pair is scored by what was fitted without it and
 without its documents. Scores of pairs that a machine was fitted to would be too sure. What decides
 is the mean of the machines of the folds, where the kind has one, else a machine fitted to all.
-Of a kind that averages its grid there is a machine for each fold and each parameter.
+Of a kind that averages its grid there is a machine for each fold and each parameter. Where single
+measures vote, they do so in each fold too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from neardup.artefacts.arrays import Floats
 from neardup.artefacts.model import Platt
-from neardup.evaluation.training.averaging import Machine, mean_of
+from neardup.evaluation.training.averaging import Machine, mean_of, sum_of
 from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.folds import INNER, Folds, folds_of
 from neardup.evaluation.training.kinds import FEW_PAIRS, Kind, Parameters
 from neardup.evaluation.training.scores import best_cut, fit_platt, log_loss
+from neardup.evaluation.training.votes import SHARE, vote_of
 from neardup.schema import Array
 
 GRID_PAIRS = 1500  # parameters are chosen on so many: they hardly change with more
@@ -55,16 +57,20 @@ def out_of_fold(
     kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
 ) -> Floats:
     """g of each pair; NaN for pairs that no fold tests."""
-    return _by_folds(kind, data, columns, given, folds)[0]
+    return _by_folds(_maker(kind, columns, given), data, folds)[0]
+
+
+def _maker(kind: Kind, columns: Sequence[int], given: Parameters) -> Callable[[Data], Machine]:
+    return lambda data: machine_of(kind, data, columns, given)
 
 
 def _by_folds(
-    kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
+    made_of: Callable[[Data], Machine], data: Data, folds: Folds
 ) -> tuple[Floats, list[Machine]]:
-    """The same, with the machines that say so."""
+    """Scores out of fold, with the machines that say so."""
     found, machines = np.full(len(data), np.nan), []
     for train, test in folds.sides():
-        machines.append(machine_of(kind, data.at(train), columns, given))
+        machines.append(made_of(data.at(train)))
         found[test] = machines[-1].g(data.x[test])
     return found, machines
 
@@ -77,15 +83,36 @@ def fit(
     parameters: Parameters | None = None,
 ) -> Fitted:
     given = parameters or choose_parameters(kind, data, columns, seed)
-    every = [given] if given else kind.grid(len(columns))
     folds = folds_of(data, INNER, seed)
-    made = [_by_folds(kind, data, columns, one, folds) for one in every]
-    g = np.mean([scores for scores, _ in made], axis=0)
+    g, machine = _averaged(kind, data, columns, given, folds)
+    if kind.votes:
+        g, machine = _with_vote(g, machine, data, columns, folds)
     tested = ~np.isnan(g)
     platt = fit_platt(g[tested], data.y[tested])
     threshold = best_cut(platt.probability(g[tested]), data.y[tested]).value
-    machine = mean_of([one for _, machines in made for one in machines])
-    return Fitted(machine or machine_of(kind, data, columns, given), given, platt, threshold)
+    return Fitted(machine, given, platt, threshold)
+
+
+def _averaged(
+    kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
+) -> tuple[Floats, Machine]:
+    """Scores out of fold, and what decides: the mean of the machines, where the kind has one."""
+    every = [given] if given else kind.grid(len(columns))
+    made = [_by_folds(_maker(kind, columns, one), data, folds) for one in every]
+    mean = mean_of([one for _, machines in made for one in machines])
+    g = np.mean([scores for scores, _ in made], axis=0)
+    return g, mean or machine_of(kind, data, columns, given)
+
+
+def _with_vote(
+    g: Floats, machine: Machine, data: Data, columns: Sequence[int], folds: Folds
+) -> tuple[Floats, Machine]:
+    """Both in log-odds, so that their shares are what they say."""
+    vote, machines = _by_folds(lambda some: vote_of(some, columns), data, folds)
+    voting, tested = mean_of(machines), ~np.isnan(g)
+    assert voting is not None
+    shares = (1 - SHARE) * fit_platt(g[tested], data.y[tested]).slope, SHARE
+    return shares[0] * g + shares[1] * vote, sum_of([machine, voting], shares)
 
 
 def choose_parameters(kind: Kind, data: Data, columns: Sequence[int], seed: int) -> Parameters:

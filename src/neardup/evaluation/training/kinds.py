@@ -31,7 +31,8 @@ class Kind(NamedTuple):
     scikit-learn fits with them, given the numbers of pairs and measures; ``taken`` is what it then
     knows. ``scales``: whether it works on scaled measures. ``most``: pairs that one fit takes of
     those it is given. ``averages_grid``: whether the mean over the grid is taken, not the best of
-    it: folds of one collection tell little about which is best in another."""
+    it: folds of one collection tell little about which is best in another. ``votes``: whether
+    single measures have a say (``votes.py``)."""
 
     name: str
     grid: Callable[[int], list[Parameters]]
@@ -40,6 +41,7 @@ class Kind(NamedTuple):
     scales: bool
     most: int
     averages_grid: bool = False
+    votes: bool = False
 
     def fit(self, z: Floats, y: Array, parameters: Parameters) -> Discriminant:
         with warnings.catch_warnings():
@@ -151,6 +153,7 @@ KINDS = {
             scales=True,
             most=200_000,
             averages_grid=True,
+            votes=True,
         ),
         Kind("rbf", _rbf_grid, _rbf, _rbf_of, scales=True, most=FEW_PAIRS),
         Kind("trees", _trees_grid, _trees, _trees_of, scales=False, most=200_000),

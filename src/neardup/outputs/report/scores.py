@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.artefacts.calibration import PLANTED, UNLIKE, USUAL, VALLEY
+from neardup.artefacts.calibration import LEAST_DOUBT, PLANTED, UNLIKE, USUAL, VALLEY
 from neardup.counted import many
 from neardup.outputs.html.page import card, prose
 from neardup.outputs.html.safe import Html
@@ -79,6 +79,8 @@ def _calibration(run: Run) -> dict[str, Any] | None:
 CUT = {
     VALLEY: "The collection itself says where duplicates begin: at {}, in a clear valley of the "
     "scores, where few pairs are neither alike nor unlike.",
+    LEAST_DOUBT: "Duplicates begin at {}, near the cut of the model, where the smallest share of "
+    "them is in doubt in this collection.",
     PLANTED: "Duplicates begin at {}, where copies with planted edits and traps, made of documents "
     "of this collection, are told apart best.",
     USUAL: "Duplicates begin at {}, the usual cut of the method: the scores of this collection "

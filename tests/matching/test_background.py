@@ -53,37 +53,36 @@ def test_a_high_threshold_leaves_no_room_for_a_valley() -> None:
     assert valley(scores, 0.6) == (0.6, False)
 
 
-@given(
-    st.lists(st.floats(0.01, 1.0), min_size=300, max_size=420),
-    st.sampled_from([0.2, 0.5, 0.7]),
-)
-def test_a_cut_goes_to_where_the_least_of_what_passes_is_in_doubt(
-    scores: list[float], usual: float
+@given(st.integers(0, 2**20), st.sampled_from([0.2, 0.5, 0.7]), st.integers(300, 1500))
+def test_a_cut_goes_downhill_to_where_few_pairs_are_in_doubt(
+    seed: int, usual: float, count: int
 ) -> None:
-    """Every cut is counted anew, and none that is nearer leaves as little in doubt."""
+    """Step by step, each place counted anew; the lower of both ways is taken."""
+    draw = np.random.default_rng(seed)
+    two = draw.normal(draw.uniform(-3, 0, count), draw.uniform(0.2, 1)), draw.normal(2, 1, count)
+    odds = np.where(draw.random(count) < 0.5, *two)
+    at = math.log(usual / (1 - usual))
 
-    def odds(p: float) -> float:
-        return math.log(p / (1 - p))
+    def doubt(steps: int) -> float:
+        cut = at + 0.05 * steps
+        near = sum(cut - 0.5 <= one < cut + 0.5 for one in odds)
+        return near / math.sqrt(sum(one >= cut for one in odds) + 1)
 
-    unequal = [odds(one) for one in scores if one < 1]
+    def walked(way: int) -> int:
+        best = 0
+        for steps in range(way, 41 * way, way):
+            if doubt(steps) > 1.05 * doubt(best):
+                break
+            best = steps if doubt(steps) < doubt(best) else best
+        return best
 
-    def doubt(step: float) -> float:
-        at = odds(usual) + step
-        near = sum(at - 0.25 <= one < at + 0.25 for one in unequal)
-        passing = sum(one >= at for one in unequal)
-        return near / passing if passing else math.inf
-
-    reach = 1 / (1 + math.exp(1.25 - odds(usual)))
-    cut = least_doubt(np.array(scores), usual, reach)
-    if sum(abs(one - odds(usual)) <= 1.25 for one in unequal) < 300:
+    scores, reach = 1 / (1 + np.exp(-odds)), 1 / (1 + math.exp(2.5 - at))
+    cut = least_doubt(scores, usual, reach)
+    if sum(abs(one - at) <= 1 for one in odds) < 300:
         assert cut == usual
-        return
-    step = odds(cut) - odds(usual)
-    assert abs(step) < 1.0001
-    tried = {k / 80: doubt(k / 80) for k in range(-80, 81)}
-    least = 1.05 * min(tried.values())
-    nearest = min((one for one, found in tried.items() if found <= least), key=abs)
-    assert abs(abs(step) - abs(nearest)) < 0.0002  # the cut has six decimals
+    else:
+        expected = min((walked(-1), walked(1)), key=doubt)
+        assert abs(math.log(cut / (1 - cut)) - at - 0.05 * expected) < 0.0002  # six decimals
 
 
 def test_equal_texts_and_few_pairs_move_no_cut() -> None:

@@ -6,8 +6,8 @@ neighbour that stands out, even at a score that would say nothing elsewhere; sca
 texts are found so. The background of a document is its third best neighbour below the usual
 threshold, because the best ones may be its copies.
 
-A model has a cut that was learned in another collection. Here it may go a little up or down, to
-where the smallest share of what passes is in doubt (low-density separation, Chapelle & Zien 2005).
+A model has a cut that was learned in another collection. Here it may go downhill, to where the
+fewest pairs are in doubt (low-density separation, Chapelle & Zien 2005).
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ FEWEST_PAIRS = 50
 NEIGHBOUR = 3
 CONTRAST = 1.5  # in log-odds
 LEAST_CUT, NO_BACKGROUND = 0.02, 0.005
-NEAR, PLACES = 0.25, 80  # log-odds around a cut where pairs are in doubt; cuts on either side
-ENOUGH_PAIRS = 300  # around a model's cut; of fewer a gap may be chance
-NEARLY_LEAST = 1.05  # so many times the least doubt is little as well
+DOUBT = 0.5  # log-odds around a model's cut where pairs are in doubt
+STRIDE = 0.05  # log-odds from one place of it to the next
+HILL = 1.05  # times the lowest doubt so far
+ENOUGH_PAIRS = 300  # within a log-odd of a model's cut; of fewer a valley may be chance
 
 
 class Valley(NamedTuple):
@@ -57,20 +58,27 @@ def valley(scores: Array, usual: float) -> Valley:
 
 
 def least_doubt(scores: Array, usual: float, reach: float) -> float:
-    """The cut around the ``usual`` one that leaves the smallest share of what passes in doubt; of
-    nearly equal ones the nearest. All pairs from ``reach`` on are there. Pairs of probability 1 are
-    equal texts and tell nothing."""
+    """The cut that lies downhill from the ``usual`` one: where fewer pairs are in doubt, for what
+    passes. No hill is crossed to get there. All pairs from ``reach`` on are given; those of
+    probability 1 are equal texts and tell nothing."""
     at, odds = _log_odds(np.array([usual]))[0], np.sort(_log_odds(scores[scores < 1]))
-    width = at - _log_odds(np.array([reach]))[0] - NEAR
-    steps = np.linspace(-width, width, 2 * PLACES + 1)
-    below, cut, beyond = np.searchsorted(odds, at + steps + np.array([[-NEAR], [0], [NEAR]]))
-    if beyond[-1] - below[0] < ENOUGH_PAIRS:
+    if np.diff(np.searchsorted(odds, [at - 1, at + 1]))[0] < ENOUGH_PAIRS:
         return usual
-    passing = len(odds) - cut
-    doubt = np.where(passing > 0, (beyond - below) / np.maximum(passing, 1), np.inf)
-    little = np.flatnonzero(doubt <= NEARLY_LEAST * doubt.min())
-    nearest = float(steps[little[np.argmin(np.abs(steps[little]))]])
-    return moved(usual, nearest) if nearest else usual
+    far = round((at - _log_odds(np.array([reach]))[0] - DOUBT) / STRIDE)
+    cuts = at + STRIDE * np.arange(-far, far + 1)
+    below, cut, beyond = np.searchsorted(odds, cuts + np.array([[-DOUBT], [0], [DOUBT]]))
+    # With their number alone, a cut that lets hardly anything pass would look best.
+    doubt = (beyond - below) / np.sqrt(len(odds) - cut + 1)
+    down, up = _downhill(doubt[far::-1]), _downhill(doubt[far:])
+    steps = -down if doubt[far - down] <= doubt[far + up] else up
+    return moved(usual, STRIDE * steps) if steps else usual
+
+
+def _downhill(doubt: Array) -> int:
+    """How many steps from the first it is to the lowest, before a hill begins."""
+    lowest = np.minimum.accumulate(doubt)
+    hills = np.flatnonzero(doubt > HILL * lowest)
+    return int(np.argmin(doubt[: hills[0]] if len(hills) else doubt))
 
 
 def _log_odds(probability: Array) -> Array:

@@ -64,7 +64,7 @@ FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
 FAINT_LIMIT = 0.5  # who shares so many of the rare grams is no background
 QUOTING = 0.05  # the most that a quotation scores
 HELD = 0.4  # of the grams of the smaller of two clean documents, that the other must have
-REACH = 1.25  # log-odds below a model's cut, from which pairs are looked at to move it
+REACH = 2.5  # log-odds below a model's cut, from which pairs are looked at to move it
 NEARLY = 0.1  # how probable a pair of clean documents must be that passes by standing out
 
 

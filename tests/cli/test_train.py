@@ -40,6 +40,26 @@ def test_a_model_from_pairs_and_what_it_is(place: Path, run: Run) -> None:
     assert (place / "m.arrow").read_bytes() == first
 
 
+def test_an_evaluation_says_that_a_model_was_trained_on_these_documents(
+    place: Path, run: Run
+) -> None:
+    """Also of pairs that were scored before; of some of the documents it does not know."""
+    given = ("train", "pairs.jsonl", "--documents", "docs.jsonl", "--model", "linear")
+    assert run(*given, "-o", "m.arrow", "--quiet").exit_code == 0
+    asked = ("--pairs", "pairs.jsonl", "--method", "learned model=m.arrow", "--method", "learned")
+    for _ in range(2):
+        done = run("evaluate", "docs.jsonl", *asked, "-o", "out", "--json")
+        told = json.loads(done.stdout)["settings"]
+        assert [one["taught_here"] for one in told] == [True, False]
+    shown = " ".join(run("evaluate", "docs.jsonl", *asked).stdout.split())
+    assert "trained on labels of these documents" in shown
+    rows = (place / "docs.jsonl").read_text("utf-8").splitlines(keepends=True)
+    (place / "some.jsonl").write_text("".join(rows[2:]), "utf-8")
+    other = run("evaluate", "some.jsonl", *asked)
+    assert other.exit_code == 0, other.output
+    assert "trained on labels" not in " ".join(other.stdout.split())
+
+
 def test_a_model_from_groups_says_the_same_of_copies(place: Path, run: Run) -> None:
     given = ("--documents", "docs.jsonl", "--group", "set", "--model", "trees")
     done = run("train", *given, "-o", "m.arrow", "--json", "--quiet")

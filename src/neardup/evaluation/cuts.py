@@ -38,7 +38,7 @@ class Setting:
         """The method and its parameters, without the one that is swept."""
         method, swept = self.method, self.cuts[0].parameter
         if swept is not None:
-            usual = registry.method_class(method.name)()
+            usual = registry.usual(method)
             calibrate = {"calibrate": True} if isinstance(usual, CalibratedMethod) else {}
             method = registry.changed(method, {swept: getattr(usual, swept), **calibrate})
         return shlex.join(map(_bare, shlex.split(write_method(method))))

@@ -101,7 +101,8 @@ class AtCut:
 
 @dataclass(frozen=True)
 class Measured:
-    """One setting at all its cuts. ``resamples`` are those of all pairs, a column a cut."""
+    """One setting at all its cuts. ``resamples`` are those of all pairs, a column a cut.
+    ``taught_here``: it is a model that was trained on labels of these documents."""
 
     setting: Setting
     pairs: int
@@ -110,11 +111,13 @@ class Measured:
     average_precision_hard: float | None
     at: list[AtCut]
     resamples: Resamples
+    taught_here: bool = False
 
     def data(self) -> dict[str, Any]:
         return {
             "method": self.setting.name,
             "name": self.setting.method.name,
+            "taught_here": self.taught_here,
             "lowest_threshold": self.setting.cuts[0].threshold,
             "pairs": self.pairs,
             "pairs_complete": self.complete,

@@ -78,7 +78,8 @@ def measure(
         )
         advance(1)
     every, hard = (counted.average_precision(hard=hard) for hard in (False, True))
-    return Measured(setting, len(pairs), pairs.complete, every, hard, at, resamples)
+    about = len(pairs), pairs.complete, every, hard
+    return Measured(setting, *about, at, resamples, pairs.taught_here)
 
 
 def _clustered(

@@ -8,7 +8,7 @@ that a run of its own would make. Where a run at the higher threshold takes keys
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ import pyarrow.parquet as pq
 
 from neardup import schema
 from neardup.api import execute
+from neardup.artefacts import outline
+from neardup.artefacts.model import ModelNeed
 from neardup.decisions.clusters import components, rule_clusters
 from neardup.decisions.rule import decide
 from neardup.documents import Collection
@@ -32,13 +34,15 @@ from neardup.progress import Progress
 from neardup.schema import Array
 
 EASY_KINDS = ("identical", "normalised")
+COLUMNS = ("a", "b", "score", "identical")
 _META = b"neardup.scored"
 
 
 @dataclass(frozen=True)
 class ScoredPairs:
     """Pairs of document numbers, ``a < b``, each once. ``identical`` ones are equal, at least after
-    normalisation. All pairs from ``lowest`` on are here, unless they are not ``complete``."""
+    normalisation. All pairs from ``lowest`` on are here, unless they are not ``complete``.
+    ``taught_here``: a model scored them that was trained on labels of these documents."""
 
     a: Array
     b: Array
@@ -47,20 +51,14 @@ class ScoredPairs:
     lowest: float
     documents: int
     complete: bool = True
+    taught_here: bool = False
 
     def __len__(self) -> int:
         return len(self.a)
 
     def where(self, mask: Array, lowest: float | None = None) -> ScoredPairs:
-        return ScoredPairs(
-            self.a[mask],
-            self.b[mask],
-            self.score[mask],
-            self.identical[mask],
-            self.lowest if lowest is None else lowest,
-            self.documents,
-            self.complete,
-        )
+        columns = {name: getattr(self, name)[mask] for name in COLUMNS}
+        return replace(self, lowest=self.lowest if lowest is None else lowest, **columns)
 
     def at(self, threshold: float) -> ScoredPairs:
         """What a run at this threshold finds."""
@@ -109,7 +107,15 @@ def of_result(result: Result) -> ScoredPairs:
         0.0 if result.info["settings"]["parameters"].get("calibrate") else result.threshold,
         len(ids),
         result.pairs_complete,
+        _taught_here(result.info["artefacts"]),
     )
+
+
+def _taught_here(artefacts: dict[str, Any]) -> bool:
+    """Whether the model that decided counted the same documents when it was trained."""
+    model = artefacts.get(ModelNeed.name, {})
+    counted = model.get("trained", {}).get("artefacts", {}).get(outline.NAME)
+    return counted is not None and counted == artefacts[outline.NAME]["digest"]
 
 
 def _numbers(column: pa.ChunkedArray, ids: pa.Array) -> Array:
@@ -123,8 +129,9 @@ def save(pairs: ScoredPairs, path: Path, key: str) -> None:
         "lowest": pairs.lowest,
         "documents": pairs.documents,
         "complete": pairs.complete,
+        "taught_here": pairs.taught_here,
     }
-    columns = {name: getattr(pairs, name) for name in ("a", "b", "score", "identical")}
+    columns = {name: getattr(pairs, name) for name in COLUMNS}
     table = pa.table(columns).replace_schema_metadata({_META: json.dumps(about)})
     with whole_file(path) as part:
         pq.write_table(table, part, compression="zstd")
@@ -137,7 +144,7 @@ def load(path: Path, key: str) -> ScoredPairs | None:
         about: dict[str, Any] = json.loads((table.schema.metadata or {})[_META])
         if about.pop("key") != key:
             return None
-        columns = {name: table[name].to_numpy() for name in ("a", "b", "score", "identical")}
+        columns = {name: table[name].to_numpy() for name in COLUMNS}
         return ScoredPairs(**columns, **about)
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         return None

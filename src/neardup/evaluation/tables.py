@@ -111,6 +111,13 @@ def _notes(measured: Sequence[Measured]) -> str:
             "were left out. Recall, B-cubed and the adjusted Rand index are too low; take a larger "
             "--max-pairs or a higher lowest threshold."
         )
+    taught = [one.setting.name for one in measured if one.taught_here]
+    if taught:
+        said.append(
+            f"{WARNING}{', '.join(taught)}: trained on labels of these documents. If they are the "
+            "labels of this gold, its figures are too good; what to expect on other documents is "
+            "what `neardup train --show MODEL` says."
+        )
     return "\n\n".join(said)
 
 

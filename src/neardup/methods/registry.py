@@ -92,6 +92,17 @@ def changed(method: Method, parameters: dict[str, Any]) -> Method:
     return made
 
 
+def leaders(method: Method) -> dict[str, Any]:
+    """The parameters that defaults of others follow from, as they are here."""
+    return {name: getattr(method, name) for name in getattr(method, "follows", {})}
+
+
+def usual(method: Method) -> Method:
+    """The method with its defaults, as they follow from its leaders."""
+    made: Method = method_class(method.name)(**leaders(method))
+    return made
+
+
 def construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
     """A dataclass from checked values; unknown names are refused with the nearest one."""
     return cls(**_values(cls, parameters, where, None))

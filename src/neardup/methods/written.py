@@ -31,7 +31,13 @@ def read_method(written: str) -> Method:
 def write_method(method: Method) -> str:
     """Its name and the parameters that are not the defaults; :func:`read_method` reads it."""
     plain = registry.method_class(method.name)()
-    return shlex.join([method.name, *_assignments(method, plain, "")])
+    led = registry.leaders(method).items()
+    found = [_assignment(name, value) for name, value in led if value != getattr(plain, name)]
+    return shlex.join([method.name, *found, *_assignments(method, registry.usual(method), "")])
+
+
+def _assignment(name: str, value: Any) -> str:
+    return f"{name}={json.dumps(value, ensure_ascii=False)}"
 
 
 def _assignments(made: Any, plain: Any, prefix: str) -> list[str]:
@@ -43,7 +49,7 @@ def _assignments(made: Any, plain: Any, prefix: str) -> list[str]:
         if dataclasses.is_dataclass(value):
             found += _assignments(value, usual, f"{prefix}{field.name}.")
         else:
-            found.append(f"{prefix}{field.name}={json.dumps(value, ensure_ascii=False)}")
+            found.append(_assignment(prefix + field.name, value))
     return found
 
 

@@ -123,7 +123,8 @@ def _said(result: Result, made: dict[str, Any]) -> str:
             return "the model's" if "discriminant" in result.info["artefacts"] else NO_VALLEY
         return f"the valley at {made['refused']:.4g} is not steady, or loses planted copies"
     if made["by"] == "least doubt":
-        return "the model's, moved to where the fewest duplicates are in doubt"
+        own = result.info["artefacts"]["discriminant"]["threshold"]
+        return f"the model's {own:.4g}, moved to where the fewest duplicates are in doubt"
     known = f"finds {made['found']:.0%} of planted copies, {made['trapped']:.0%} of traps pass"
     return f"clear valley, {known}" if made["by"] == "valley" else known
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,6 +25,7 @@ from neardup.documents.values import text_column
 
 ROW_GROUP_BYTES = 64 << 20
 _BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
+Part: TypeAlias = pa.RecordBatch | LostRows
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,28 @@ class ParquetSource:
             return "none" if codec == "UNCOMPRESSED" else codec.lower()
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        return self._chunks(columns, 1, self._parts)
+
+    def chunks_of(self, groups: Sequence[int], first_row: int, columns: Columns) -> Iterator[Chunk]:
+        """Of some row groups that stand together; the first begins at that row of the file."""
+
+        def parts(parquet: pq.ParquetFile, names: list[str]) -> Iterator[Part]:
+            for group in groups:
+                yield from self.group(parquet, group, names)
+
+        return self._chunks(columns, first_row, parts)
+
+    def _chunks(
+        self,
+        columns: Columns,
+        row: int,
+        parts: Callable[[pq.ParquetFile, list[str]], Iterator[Part]],
+    ) -> Iterator[Chunk]:
         with self.opened() as parquet:
             there = parquet.schema_arrow
             check_columns(columns, there.names, self.file)
             extra = {name: there.field(name).type for name in columns.found(there.names)}
-            row = 1
-            for part in self._parts(parquet, wanted(columns, there.names)):
+            for part in parts(parquet, wanted(columns, there.names)):
                 if isinstance(part, LostRows):
                     lost = Rejected(self.file, row, part.reason, None)
                     yield LostChunk(lost, extra, part.num_rows)
@@ -107,9 +124,7 @@ class ParquetSource:
             rows += count
         return pa.Table.from_batches(batches, self.schema()), rows
 
-    def _parts(
-        self, parquet: pq.ParquetFile, columns: list[str] | None
-    ) -> Iterator[pa.RecordBatch | LostRows]:
+    def _parts(self, parquet: pq.ParquetFile, columns: list[str] | None) -> Iterator[Part]:
         """All rows in order. Where a row group is broken, the groups are read one by one, because
         those after it may be whole."""
         size, done = self._batch_rows(parquet), 0
@@ -125,7 +140,7 @@ class ParquetSource:
 
     def group(
         self, parquet: pq.ParquetFile, group: int, columns: list[str] | None, *, skip: int = 0
-    ) -> Iterator[pa.RecordBatch | LostRows]:
+    ) -> Iterator[Part]:
         """A row group but for its first ``skip`` rows."""
         left = parquet.metadata.row_group(group).num_rows - skip
         reason = "it has fewer rows than the index says"

@@ -59,8 +59,9 @@ def valley(scores: Array, usual: float) -> Valley:
 
 def least_doubt(scores: Array, usual: float, reach: float) -> float:
     """The cut that lies downhill from the ``usual`` one: where fewer pairs are in doubt, for what
-    passes. No hill is crossed to get there. All pairs from ``reach`` on are given; those of
-    probability 1 are equal texts and tell nothing."""
+    passes. No hill is crossed to get there, and it is half as far up as down, because what is
+    lost by a cut too high nobody sees. All pairs from ``reach`` on are given; those of probability
+    1 are equal texts and tell nothing."""
     at, odds = _log_odds(np.array([usual]))[0], np.sort(_log_odds(scores[scores < 1]))
     if np.diff(np.searchsorted(odds, [at - 1, at + 1]))[0] < ENOUGH_PAIRS:
         return usual
@@ -69,7 +70,7 @@ def least_doubt(scores: Array, usual: float, reach: float) -> float:
     below, cut, beyond = np.searchsorted(odds, cuts + np.array([[-DOUBT], [0], [DOUBT]]))
     # With their number alone, a cut that lets hardly anything pass would look best.
     doubt = (beyond - below) / np.sqrt(len(odds) - cut + 1)
-    down, up = _downhill(doubt[far::-1]), _downhill(doubt[far:])
+    down, up = _downhill(doubt[far::-1]), _downhill(doubt[far : far + far // 2 + 1])
     steps = -down if doubt[far - down] <= doubt[far + up] else up
     return moved(usual, STRIDE * steps) if steps else usual
 

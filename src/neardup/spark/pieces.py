@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from neardup.documents import Collection, Columns, DocumentBatch
-from neardup.documents.columns import Chunk, LostChunk, LostRows, Rejected, Source
+from neardup.documents.columns import Chunk, Source
 from neardup.documents.extraction.extractor import Extraction, Extractor
 from neardup.documents.inputs import Inputs
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
@@ -24,7 +24,6 @@ from neardup.documents.lost import LostSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place
 from neardup.documents.streams import CHUNK_BYTES
-from neardup.documents.tables import check_columns, chunk_of, wanted
 from neardup.errors import UnreadableError
 from neardup.spark.spreading import spread
 
@@ -76,19 +75,7 @@ class RowGroups:
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         whole = ParquetSource(self.path, self.file)
-        with whole.opened() as parquet:
-            there = parquet.schema_arrow
-            check_columns(columns, there.names, self.file)
-            extra = {name: there.field(name).type for name in columns.found(there.names)}
-            row = self.first_row
-            for group in self.groups:
-                for part in whole.group(parquet, group, wanted(columns, there.names)):
-                    if isinstance(part, LostRows):
-                        lost = Rejected(self.file, row, part.reason, None)
-                        yield LostChunk(lost, extra, part.num_rows)
-                    else:
-                        yield chunk_of(part, self.file, row, columns)
-                    row += part.num_rows
+        return whole.chunks_of(self.groups, self.first_row, columns)
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ def of_result(result: Result) -> ScoredPairs:
         0.0 if result.info["settings"]["parameters"].get("calibrate") else result.threshold,
         len(ids),
         result.pairs_complete,
-        _taught_here(result.info["artefacts"]),
+        _taught_here(result.info.get("artefacts", {})),
     )
 
 

@@ -13,9 +13,10 @@ help: ## say what each target does
 
 dev: $(STAMP) browser ## a virtual environment with neardup (editable), all extras and the tools
 
+# setuptools: pyspark comes as a source package and is built here too.
 $(STAMP): $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
+	$(BIN)/python -m pip install --quiet --upgrade pip "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[all,spark,dev]"
 	@touch $(STAMP)
 

@@ -29,7 +29,7 @@ from neardup.text.options import Text
 
 DATA = Path(os.environ.get("NEARDUP_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SETS = ["press_de", "bbc_news"]
-WITH_ORDER = (*MEASURES, *(f"aligned_{made}" for made in ALIGNED))
+WITH_ORDER = tuple(dict.fromkeys((*MEASURES, *(f"aligned_{made}" for made in ALIGNED))))
 DOCUMENTS, PAIRS, REPEAT = 4_000, 20_000, 3
 
 

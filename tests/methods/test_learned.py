@@ -111,6 +111,21 @@ def test_who_shares_a_quotation_only_is_no_duplicate_to_the_general_model() -> N
     assert (found.score <= QUOTING).all()
 
 
+def test_clean_texts_stand_out_where_one_has_half_of_the_other() -> None:
+    """Every phrase is in some twelve documents: nothing is lone, and nothing is boilerplate."""
+    draw = random.Random(8)
+    words = ["".join(draw.choices("aeioulmnrst", k=draw.randint(3, 8))) for _ in range(700)]
+    phrases = [" ".join(draw.choices(words, k=6)) for _ in range(2000)]
+    texts = [draw.sample(phrases, 40) for _ in range(600)]
+    grown = [*texts[0][:26], *draw.sample(phrases, 34)]
+    quoting = [*texts[1][:14], *draw.sample(phrases, 34)]
+    docs = [". ".join(one) for one in (*texts, grown, quoting)]
+    found = nd.find(docs, method="learned").pairs.to_pylist()
+    assert [(one["a"], one["b"]) for one in found] == [("input:1", "input:601")]
+    assert found[0]["score"] < 0.5
+    assert nd.find(docs, method="learned", calibrate=False).counts.pairs == 0
+
+
 def test_a_model_that_was_trained_again_is_read_again(method: Learned) -> None:
     assert method.model is not None
     model(weights=(4.0, 2.5)).save(Path(method.model))

@@ -36,7 +36,7 @@ MEASURES = (
     *("words3_known_containment", "words3_rare_containment", "words5_jaccard", "words5_known"),
     *("words5_rare_containment", "chars8_jaccard", "chars8_of_larger", "chars8_containment"),
     *("chars8_idf", "chars8_known", "chars8_known_containment", "chars8_rare"),
-    *("chars8_rare_containment", "keywords_cosine", "numbers_dice", "length_ratio"),
+    *("chars8_rare_containment", "keywords_cosine", "numbers_dice", "aligned_dice", "length_ratio"),
 )
 LENGTH = "length_ratio"
 

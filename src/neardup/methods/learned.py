@@ -7,8 +7,8 @@ which a model puts pairs holds in other collections too, its cut less so: a coll
 little, to where the fewest duplicates are in doubt.
 
 Without a model of its own the method takes the general one that comes with the package. It is
-calibrated as ``rareshingles`` is: noisy documents, and pairs nearly as alike as the model asks,
-pass where they stand out from all other neighbours of theirs.
+calibrated as ``rareshingles`` is: noisy documents, and clean ones of which one has half of the
+other, pass where they stand out from all other neighbours of theirs.
 
 Two documents that share only what many have, and each go on with words of their own, fill the same
 template with other content: they are refused, however alike (docs/decisions/0014). And clean
@@ -63,9 +63,8 @@ ALWAYS = (f"{GRAMS}_known", "length_ratio", f"{SHINGLES}_known")  # one measure 
 FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
 FAINT_LIMIT = 0.5  # who shares so many of the rare grams is no background
 QUOTING = 0.05  # the most that a quotation scores
-HELD = 0.4  # of the grams of the smaller of two clean documents, that the other must have
+HELD = 0.5  # of the grams of the smaller of two clean documents, that the other must have
 REACH = 2.5  # log-odds below a model's cut, from which pairs are looked at to move it
-NEARLY = 0.1  # how probable a pair of clean documents must be that passes by standing out
 
 
 @dataclass(frozen=True)
@@ -259,8 +258,8 @@ class Learned:
         found = self._judged(evidence, a, b)
         grams = found.sums[GRAMS]
         score, enough = rare_share(grams), smaller(grams) >= FAINT_GRAMS
-        alike = (found.noisy | (found.probability >= NEARLY)) & self._contrasts
-        passed = alike & ~found.template & enough & (score >= FAINT_SCORE)
+        alike = ~found.quoting & ~found.template & self._contrasts
+        passed = alike & enough & (score >= FAINT_SCORE)
         return Scores(passed & (grams.shared[similarity.RARES] >= FAINT_FEATURES), score)
 
     def _judged(self, evidence: Ragged, a: Array, b: Array) -> _Judged:
@@ -268,20 +267,20 @@ class Learned:
         probability = self.discriminant.probability(
             similarity.measured(found, self.discriminant.measures)
         )
-        marked = self._noisy(evidence)
-        noisy = marked[a] | marked[b]
-        quoting = ~noisy & (held(found.sums[GRAMS]) < HELD) & (self.model is None)
+        noisy = self._noisy(evidence)
+        clean = ~(noisy[a] | noisy[b])
+        quoting = clean & (held(found.sums[GRAMS]) < HELD) & self._contrasts
         probability = np.where(quoting, np.minimum(probability, QUOTING), probability)
         template = is_template(found.sums[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
-        return _Judged(np.where(equal, 1.0, probability), found.sums, template & ~equal, noisy)
+        return _Judged(np.where(equal, 1.0, probability), found.sums, template & ~equal, quoting)
 
 
 class _Judged(NamedTuple):
     """``template``: both go on with words of their own, and hardly anything they share is rare.
-    ``noisy``: one of them is full of words that no other document has."""
+    ``quoting``: neither is noisy, and less than half of the smaller is in the other."""
 
     probability: Array
     sums: dict[str, Family]
     template: Array
-    noisy: Array
+    quoting: Array

@@ -19,11 +19,11 @@ def test_duplicates_are_told_from_unrelated_bills(data: Path) -> None:
     bills = data / "bill_pairs"
     labelled = read_labelled([bills / "pairs.jsonl.zst"], None, ["4", "3"], ["0"])
     material = material_of(Source(collect(bills / "docs.jsonl.zst")), labelled, Silent())
-    assert (material.data.positives, material.data.negatives) == (221, 340)
-    assert material.about["unused"] == {"label '1'": 44, "label '2'": 87}
+    assert (material.data.positives, material.data.negatives) == (82, 340)
+    assert material.about["unused"] == {"label '1'": 44, "label '2'": 87, "of equal texts": 139}
     told = train(material, kind="linear", choose=False).trained
     assert told["not_tested"] == 0
-    assert told["validated"]["f1"] > 0.98
+    assert told["validated"]["f1"] > 0.9814  # the most of all fixed thresholds, docs/quality.md
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,19 @@ def test_pairs_of_documents_that_are_not_there_are_left_out() -> None:
         material_of(Source(collect(collection())), Labelled({Pair("p", "q"): 1}), Silent())
 
 
+def test_equal_texts_teach_nothing_whatever_is_said_of_them() -> None:
+    first, *rest = collection()
+    again = [
+        {**first, "id": name, "text": text}
+        for name, text in (("same", first["text"]), ("loud", f"{first['text'].upper()}!"))
+    ]
+    known = {Pair.of(a, b): int(same) for a, b, same in labels()}
+    equal = {Pair.of("d0a", "same"): 1, Pair.of("d0a", "loud"): 0}
+    made = material_of(Source(collect([first, *rest, *again])), Labelled(known | equal), Silent())
+    assert len(made.data) == len(known)
+    assert made.about["unused"] == {"of equal texts": 2}
+
+
 def test_what_measures_need_is_counted_over_all_documents() -> None:
     """Whatever pairs are labelled, and only for the measures that are asked for."""
     both = [

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from neardup.api import execute
 from neardup.errors import InputError
 from neardup.evaluation.scored import of_result
-from neardup.evaluation.training.labels import BEYOND, Labelled
+from neardup.evaluation.training.labels import BEYOND, EQUAL_TEXTS, Labelled
 from neardup.evaluation.training.material import Source
 from neardup.plan import resolve, settings_of
 from neardup.progress import Progress
@@ -66,7 +66,7 @@ def teach(found: Labelled, met: Met, known: Array, most: int, seed: int) -> None
     for row in rows.tolist():
         found.add(met.ids[met.a[row]], met.ids[met.b[row]], int(known[row]))
     found.leave(BEYOND, len(told) - len(rows))
-    found.leave("of equal texts", int(((known != OPEN) & met.equal).sum()))
+    found.leave(EQUAL_TEXTS, int(((known != OPEN) & met.equal).sum()))
 
 
 def drawn(duplicates: Array, most: int, seed: int) -> Array:

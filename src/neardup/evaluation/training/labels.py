@@ -16,6 +16,7 @@ from neardup.evaluation.labels import DUPLICATE, UNDECIDED, Pair, read_labels
 
 CONTRADICTING, DISPUTED = "contradicting labels", "disputed by assessors"
 BEYOND, NOT_THERE = "beyond --max-pairs", "documents not there"
+EQUAL_TEXTS = "of equal texts"  # which the method finds whatever a model says
 MOST_SAID = 5  # labels that are not used, in an error
 
 

@@ -7,7 +7,7 @@ need of the collection, such as how rare words are, is counted over all its docu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,10 @@ from neardup.counted import many
 from neardup.documents import Collection, Columns
 from neardup.errors import InputError
 from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.labels import NOT_THERE, Labelled
+from neardup.evaluation.training.labels import EQUAL_TEXTS, NOT_THERE, Labelled
 from neardup.features import similarity
 from neardup.local.artefacts import Pass, count
+from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.profiles import check_date, needs, profiles
 from neardup.plan import worker_count
 from neardup.progress import Progress
@@ -178,7 +179,8 @@ def _outline(artefacts: Artefacts) -> Outline:
 
 
 def material_of(source: Source, labelled: Labelled, progress: Progress) -> Material:
-    """The pairs whose documents are there, with their vectors."""
+    """The pairs whose documents are there, with their vectors. Those of equal texts are left out:
+    the method finds them whatever a model says, and they would only make it look better."""
     known = profiles_of(source, (one for pair in labelled.labels for one in pair), progress)
     there = [pair for pair in sorted(labelled.labels) if {*pair} <= known.place.keys()]
     missing = len(labelled.labels) - len(there)
@@ -189,9 +191,14 @@ def material_of(source: Source, labelled: Labelled, progress: Progress) -> Mater
         )
     a, b = (known.places(pair[side] for pair in there) for side in (0, 1))
     y = np.array([labelled.labels[pair] for pair in there], np.int64)
+    differ = np.flatnonzero(~equal_evidence(known.profiles, a, b))
+    a, b, y = a[differ], b[differ], y[differ]
+    unused = replace(labelled, unused=dict(labelled.unused))
+    unused.leave(NOT_THERE, missing)
+    unused.leave(EQUAL_TEXTS, len(there) - len(differ))
     about = {
         "labels": labelled.source,
-        "unused": {**labelled.unused, **({NOT_THERE: missing} if missing else {})},
+        "unused": unused.unused,
         "artefacts": {name: one.digest for name, one in known.artefacts.items()},
         outline.NAME: outline.ranges([_outline(known.artefacts)]),
     }

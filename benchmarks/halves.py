@@ -7,7 +7,7 @@ as `neardup train` and `neardup find` do it: labels are what a user of that set 
 of all successors of RFCs; graded pairs of bills), each half has its own frequencies, and the script
 that comes with the data says which of the pairs that were found are right. Pairs of equal texts,
 and those that the script leaves open, such as licences of one descent, count neither way and are
-not trained on. Beside it stand what needs no labels: every method with its usual threshold.
+not trained on. Beside it stands what needs no labels: the best of all methods as they come.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Half:
         return float(2 * (y == DUPLICATE).sum() / ((y >= 0).sum() + self.duplicates()))
 
     def best_fixed(self) -> tuple[float, str]:
-        """The method that is best on what is tested, of all that have a threshold set by hand."""
+        """The method that is best on what is tested, of all as they come: seen in hindsight."""
         return max((self.f1(name), name) for name in registry.METHODS if name != LEARNED)
 
     def best_single(self) -> tuple[float, str]:

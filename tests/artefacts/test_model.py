@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -226,6 +227,9 @@ def test_what_is_no_model_is_a_sentence(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(InputError, match="is no model"):
             load_model(path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is no model: it is a pipe"):
+        load_model(tmp_path / "pipe")
     table = pa.table({"digest": [1]})
     with pa.ipc.new_file(str(path), table.schema) as writer:
         writer.write_table(table)

@@ -126,6 +126,23 @@ def test_clean_texts_stand_out_where_one_has_half_of_the_other() -> None:
     assert nd.find(docs, method="learned", calibrate=False).counts.pairs == 0
 
 
+def test_who_names_a_threshold_means_it() -> None:
+    assert Learned().calibrate
+    assert not Learned(threshold=0.6).calibrate
+    assert Learned(threshold=0.6, calibrate=True).calibrate
+
+
+def test_a_model_of_dates_is_written_and_read_with_their_column(tmp_path: Path) -> None:
+    file = tmp_path / "dated.arrow"
+    made = made_by_hand(Linear(np.array([4.0, 2.0]), -2.5), ("words3_jaccard", "date_month"))
+    made.save(file)
+    dated = read_method(f"learned model={file}", date="published")
+    assert dated == Learned(str(file), date="published")
+    assert read_method(write_method(dated)) == dated
+    assert read_method("learned", {"model": str(file)}, date="published") == dated
+    assert read_method(f"learned model={file} date=own", date="published").date == "own"  # type: ignore[attr-defined]  # it is learned
+
+
 def test_a_model_that_was_trained_again_is_read_again(method: Learned) -> None:
     assert method.model is not None
     model(weights=(4.0, 2.5)).save(Path(method.model))

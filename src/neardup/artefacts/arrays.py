@@ -72,6 +72,8 @@ def save_arrays(path: Path, key: bytes, described: Mapping[str, Any], arrays: Ar
 
 def load_arrays(path: Path, key: bytes) -> tuple[dict[str, Any], dict[str, Floats]]:
     """Raises ``OSError`` where the file cannot be read, :class:`LayoutError` for what is in it."""
+    if path.is_fifo():  # would wait for a writer
+        raise LayoutError("it is a pipe")
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:

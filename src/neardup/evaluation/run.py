@@ -209,8 +209,9 @@ def _several(method: str | Method | Sequence[str | Method]) -> Iterator[str | Me
 
 
 def _method(written: str | Method, base: Settings) -> Method:
-    made = read_method(written) if isinstance(written, str) else written
-    parameters = dict(base.set)
+    if isinstance(written, str):
+        return read_method(written, dict(base.set), base.date)
+    made, parameters = written, dict(base.set)
     if base.date is not None and "date" in registry.parameter_names(type(made)):
         parameters.setdefault("date", base.date)
     return registry.changed(made, parameters)

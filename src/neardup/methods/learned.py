@@ -7,13 +7,14 @@ which a model puts pairs holds in other collections too, its cut less so: a coll
 little, to where the fewest duplicates are in doubt.
 
 Without a model of its own the method takes the general one that comes with the package. It is
-calibrated as ``rareshingles`` is: noisy documents, and clean ones of which one has half of the
-other, pass where they stand out from all other neighbours of theirs.
+calibrated as ``rareshingles`` is: documents that share more than a quotation pass where they stand
+out from all other neighbours of theirs.
 
 Two documents that share only what many have, and each go on with words of their own, fill the same
-template with other content: they are refused, however alike (docs/decisions/0014). And clean
-documents that share a quotation, and nothing else that others know, are none to the general model:
-what the smaller has must be in the other to a good part. What labels taught is not overruled so.
+template with other content: they are refused, however alike (docs/decisions/0014). And documents
+that share a quotation, and nothing else that others know, are none to the general model: half of
+what the smaller has must be in the other, where one is noisy a fifth of what others know of it.
+What labels taught is not overruled so.
 
 A model says what its documents looked like (``artefacts/outline.py``). In a collection that is
 unlike them the method says so, and lets nothing pass but what reaches the model's own cut.
@@ -64,6 +65,7 @@ FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
 FAINT_LIMIT = 0.5  # who shares so many of the rare grams is no background
 QUOTING = 0.05  # the most that a quotation scores
 HELD = 0.5  # of the grams of the smaller of two clean documents, that the other must have
+NOISY_HELD = 0.2  # where one is noisy, of the weight of what the smaller has and others know
 REACH = 2.5  # log-odds below a model's cut, from which pairs are looked at to move it
 
 
@@ -92,7 +94,10 @@ class Learned:
     confirms_copies: ClassVar[bool] = False
     miss_rate: ClassVar[float] = seeking.MISS_RATE
     least_shared: ClassVar[int] = seeking.LEAST_SHARED
-    follows: ClassVar[dict[str, tuple[str, ...]]] = {"model": ("threshold", "calibrate")}
+    follows: ClassVar[dict[str, tuple[str, ...]]] = {
+        "model": ("threshold", "calibrate"),
+        "date": (),  # nothing follows, but a model of dates cannot be without it
+    }
 
     def __post_init__(self) -> None:
         require_one_of(TEMPLATES, self, "templates")
@@ -103,7 +108,7 @@ class Learned:
         if not similarity.needs_date(self.discriminant.measures):  # other dates change nothing
             object.__setattr__(self, "date", None)
         if self.calibrate is None:
-            object.__setattr__(self, "calibrate", True)
+            object.__setattr__(self, "calibrate", self.threshold is None)
         if self.threshold is None:
             object.__setattr__(self, "threshold", cut_of(self.discriminant))
         assert self.threshold is not None
@@ -268,17 +273,22 @@ class Learned:
             similarity.measured(found, self.discriminant.measures)
         )
         noisy = self._noisy(evidence)
-        clean = ~(noisy[a] | noisy[b])
-        quoting = clean & (held(found.sums[GRAMS]) < HELD) & self._contrasts
+        quoting = _quotes(found.sums[GRAMS], noisy[a] | noisy[b]) & self._contrasts
         probability = np.where(quoting, np.minimum(probability, QUOTING), probability)
         template = is_template(found.sums[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
         return _Judged(np.where(equal, 1.0, probability), found.sums, template & ~equal, quoting)
 
 
+def _quotes(grams: Family, noisy: Array) -> Array:
+    """Whether too little of the smaller is in the other."""
+    known = similarity.MADE_OF["known_containment"](grams)
+    return np.where(noisy, known < NOISY_HELD, held(grams) < HELD)
+
+
 class _Judged(NamedTuple):
     """``template``: both go on with words of their own, and hardly anything they share is rare.
-    ``quoting``: neither is noisy, and less than half of the smaller is in the other."""
+    ``quoting``: too little of the smaller is in the other, to the general model."""
 
     probability: Array
     sums: dict[str, Family]

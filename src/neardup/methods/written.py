@@ -17,15 +17,22 @@ from neardup.methods import registry
 from neardup.methods.method import Method
 
 
-def read_method(written: str) -> Method:
-    """The method of a name and assignments, parted by spaces."""
+def read_method(
+    written: str, over: dict[str, Any] | None = None, date: str | None = None
+) -> Method:
+    """The method of a name and assignments, parted by spaces. What is said in ``over`` counts more;
+    ``date`` is the column for methods that take one, where neither names it."""
     try:
         name, *assignments = shlex.split(written)
     except ValueError:
         raise SettingsError(
             f"{written!r} is no method.", hint="write a name and parameters: 'shingles words=3'."
         ) from None
-    return registry.build(name, parse_assignments(assignments, f"the method {written!r}"))
+    parameters = parse_assignments(assignments, f"the method {written!r}")
+    parameters = deep_merged(parameters, over or {})
+    if date is not None and "date" in registry.parameter_names(registry.method_class(name)):
+        parameters.setdefault("date", date)
+    return registry.build(name, parameters)
 
 
 def write_method(method: Method) -> str:

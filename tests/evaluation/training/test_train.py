@@ -129,6 +129,21 @@ def test_equal_texts_teach_nothing_whatever_is_said_of_them() -> None:
     made = material_of(Source(collect([first, *rest, *again])), Labelled(known | equal), Silent())
     assert len(made.data) == len(known)
     assert made.about["unused"] == {"of equal texts": 2}
+    alone = material_of(Source(collect([first, *again])), Labelled(equal), Silent())
+    with pytest.raises(InputError, match=r"Others are left out \(2 of equal texts\)"):
+        train(alone)
+
+
+def test_equal_texts_of_other_days_are_taught_where_dates_are_compared() -> None:
+    first, *rest = ({**one, "day": "2020-01-01"} for one in collection())
+    again = [{**first, "id": "same"}, {**first, "id": "later", "day": "2021-01-01"}]
+    source = Source(
+        collect([first, *rest, *again]), measures=("words3_jaccard", "date_year"), date="day"
+    )
+    labelled = Labelled({Pair.of("d0a", "same"): 1, Pair.of("d0a", "later"): 0})
+    made = material_of(source, labelled, Silent())
+    assert made.data.x.tolist() == [[1.0, pytest.approx(365 / (365 + 366))]]
+    assert made.about["unused"] == {"of equal texts": 1}
 
 
 def test_what_measures_need_is_counted_over_all_documents() -> None:

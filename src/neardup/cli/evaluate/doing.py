@@ -106,7 +106,7 @@ class Evaluating:
     def _methods(self) -> list[Method]:
         parameters = parse_assignments(self.options["assignments"])
         written = self.options["methods"] or (registry.DEFAULT,)
-        return [registry.changed(read_method(one), parameters) for one in written]
+        return [read_method(one, parameters, self.given.get("date")) for one in written]
 
     def _sweep(self) -> bool | str:
         if self.options["thresholds"]:

@@ -22,8 +22,8 @@ from neardup.plan import resolve, settings_of
 from neardup.progress import Progress
 from neardup.schema import REJECTED, Array
 
-LOWEST = 1e-6  # a probability that every pair reaches
-EQUAL = 1.0  # that of equal texts alone
+LOWEST = 1e-6  # a probability that every pair reaches with the general model
+EQUAL = 1.0  # that of equal texts alone with it
 MOST_COMPARED = 5_000_000
 FEWEST_DUPLICATES = 1000  # that are drawn, where there are so many
 DUPLICATE, OTHER, OPEN = 1, 0, -1  # what is known of a pair

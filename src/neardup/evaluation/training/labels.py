@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -64,8 +64,9 @@ def read_labelled(
             meant = _meaning(positive or POSITIVE_LABELS, negative or NEGATIVE_LABELS)
             _of_pairs(path, columns, meant, found)
     if not found.labels:
+        where = ", ".join(map(str, paths))
         raise InputError(
-            f"There is no label to train on in {', '.join(map(str, paths))}{_said(found)}.",
+            f"There is no label to train on in {where}{said_unused(found.unused)}.",
             hint="--positive and --negative say what the labels of a file of pairs mean."
             if found.unused
             else "a row has two ids and a label.",
@@ -80,8 +81,9 @@ def pairs_named(path: Path, columns: PairColumns | None = None) -> set[Pair]:
     return {Pair.of(a, b) for a, b, _ in _rows(path, columns) if a is not None and b is not None}
 
 
-def _said(found: Labelled) -> str:
-    said = [f"{count:,} {why}" for why, count in found.unused.items()]
+def said_unused(unused: Mapping[str, int]) -> str:
+    """What counts for nothing, in brackets behind a word; nothing where all counts."""
+    said = [f"{count:,} {why}" for why, count in unused.items()]
     more = ["and more"] if len(said) > MOST_SAID else []
     return f" ({', '.join([*said[:MOST_SAID], *more])})" if said else ""
 

@@ -7,7 +7,7 @@ need of the collection, such as how rare words are, is counted over all its docu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from neardup.evaluation.training.labels import EQUAL_TEXTS, NOT_THERE, Labelled
 from neardup.features import similarity
 from neardup.local.artefacts import Pass, count
 from neardup.methods.idf_terms import equal_evidence
+from neardup.methods.preparing import read_words
 from neardup.methods.profiles import check_date, needs, profiles
 from neardup.plan import worker_count
 from neardup.progress import Progress
@@ -72,10 +73,12 @@ class Material:
 
 @dataclass(frozen=True)
 class Profiles:
-    """Of the documents that were asked for and are there; ``place`` by id."""
+    """Of the documents that were asked for and are there; ``place`` by id. Digests are those of
+    their normal forms."""
 
     place: dict[str, int]
     profiles: Ragged
+    digests: Array
     artefacts: Artefacts
     measures: tuple[str, ...]
 
@@ -83,6 +86,11 @@ class Profiles:
         if not len(a):
             return np.empty((0, len(self.measures)))
         return similarity.vectors(self.profiles, a, b, self.measures)
+
+    def equal(self, a: Array, b: Array) -> Array:
+        """Pairs of one text, and of one date where dates are compared."""
+        same = self.digests[a] == self.digests[b]
+        return np.asarray(same & equal_evidence(self.profiles, a, b))
 
     def places(self, ids: Iterable[str]) -> Array:
         return np.array([self.place[one] for one in ids], np.int64)
@@ -97,24 +105,28 @@ class _Profiling:
         self.artefacts, self.source = artefacts, source
         self.ids: list[str] = []
         self.parts: list[Ragged] = []
+        self.digests: list[Array] = [np.empty(0, np.uint64)]
 
-    def count(self, batch: pa.RecordBatch) -> tuple[list[str], Ragged]:
+    def count(self, batch: pa.RecordBatch) -> tuple[list[str], Ragged, Array]:
         chosen = batch.filter(pc.is_in(batch.column("id"), self.wanted))
         source = self.source
         made = profiles(chosen, self.artefacts, source.text, source.measures, date=source.date)
-        return chosen.column("id").to_pylist(), made
+        digests = read_words(chosen, source.text).normal_digests
+        return chosen.column("id").to_pylist(), made, digests
 
-    def add(self, part: tuple[list[str], Ragged]) -> None:
-        ids, made = part
+    def add(self, part: tuple[list[str], Ragged, Array]) -> None:
+        ids, made, digests = part
         self.ids += ids
         self.parts.append(made)
+        self.digests.append(digests)
 
     def finish(self) -> Profiles:
         place: dict[str, int] = {}
         for number, one in enumerate(self.ids):
             place.setdefault(one, number)
         made = Ragged.concat(self.parts, np.uint64)
-        return Profiles(place, made, self.artefacts, self.source.measures)
+        digests = np.concatenate(self.digests)
+        return Profiles(place, made, digests, self.artefacts, self.source.measures)
 
 
 class _Texts:
@@ -191,14 +203,12 @@ def material_of(source: Source, labelled: Labelled, progress: Progress) -> Mater
         )
     a, b = (known.places(pair[side] for pair in there) for side in (0, 1))
     y = np.array([labelled.labels[pair] for pair in there], np.int64)
-    differ = np.flatnonzero(~equal_evidence(known.profiles, a, b))
+    differ = np.flatnonzero(~known.equal(a, b))
     a, b, y = a[differ], b[differ], y[differ]
-    unused = replace(labelled, unused=dict(labelled.unused))
-    unused.leave(NOT_THERE, missing)
-    unused.leave(EQUAL_TEXTS, len(there) - len(differ))
+    left_out = {NOT_THERE: missing, EQUAL_TEXTS: len(there) - len(differ)}
     about = {
         "labels": labelled.source,
-        "unused": unused.unused,
+        "unused": labelled.unused | {why: times for why, times in left_out.items() if times},
         "artefacts": {name: one.digest for name, one in known.artefacts.items()},
         outline.NAME: outline.ranges([_outline(known.artefacts)]),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from neardup.evaluation.training.data import MOST_PAIRS, Data
 from neardup.evaluation.training.fitting import Fitted, choose_parameters, fit
 from neardup.evaluation.training.folds import OUTER, folds_of
 from neardup.evaluation.training.kinds import FEW_PAIRS, KINDS, Kind, check_extra, one_thread
-from neardup.evaluation.training.labels import BEYOND
+from neardup.evaluation.training.labels import BEYOND, said_unused
 from neardup.evaluation.training.material import Material
 from neardup.evaluation.training.scores import best_cut, log_loss
 from neardup.evaluation.training.validation import (
@@ -50,7 +50,7 @@ def train(
     kinds = _kinds(kind)
     data = material.data.drawn(max_pairs, seed)
     left_out = len(material.data) - len(data)
-    _check(data, drawn=left_out > 0 or BEYOND in material.about.get("unused", {}))
+    _check(data, material.about.get("unused", {}), drawn=left_out > 0)
     with one_thread():
         job = _Training(data, material.measures, seed, progress or Silent())
         fitted, found = job.run(kinds, choose=choose)
@@ -165,14 +165,15 @@ def _kinds(kind: str) -> list[Kind]:
     return list(KINDS.values()) if kind == AUTO else [KINDS[kind]]
 
 
-def _check(data: Data, *, drawn: bool) -> None:
+def _check(data: Data, unused: Mapping[str, int], *, drawn: bool) -> None:
     for count, what in ((data.positives, "duplicates"), (data.negatives, "no duplicates")):
         if count < FEWEST:
             raise InputError(
                 f"Of the {len(data):,} labelled pairs that can be used, {count:,} are {what}; "
-                f"training needs at least {FEWEST}.",
+                f"training needs at least {FEWEST}."
+                + (f" Others are left out{said_unused(unused)}." if unused else ""),
                 hint="give a larger --max-pairs."
-                if drawn
+                if drawn or BEYOND in unused
                 else "label more pairs: `neardup label suggest` chooses some that teach most, "
                 "and `neardup label sample` draws them at random.",
             )

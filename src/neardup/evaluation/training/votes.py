@@ -2,9 +2,9 @@
 
 A machine weighs measures against each other by what the labels happen to show, and few labels, or
 labels of few sorts, show much by chance. Each measure alone has two numbers to learn, so its
-log-odds hold elsewhere too. A quarter of the say goes to the mean of the measures that tell best
-alone (a logarithmic opinion pool, Genest & Zidek 1986): half of a collection teaches the other as
-well as before, a few dozen labels teach more, and so do labels of another collection
+log-odds hold elsewhere too. A third of the say goes to the mean of those that tell best alone
+(a logarithmic opinion pool, Genest & Zidek 1986): half of a collection teaches the other as well as
+without, a few dozen labels teach much more, and so do labels of another collection
 (docs/learning.md).
 """
 
@@ -19,7 +19,7 @@ from neardup.evaluation.training.averaging import Machine
 from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.scores import fit_platt, log_loss
 
-SHARE = 0.25  # of the say
+SHARE = 1 / 3  # of the say
 VOTERS = 7  # of the measures
 
 

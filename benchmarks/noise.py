@@ -1,6 +1,6 @@
 """Copies with wrong characters among clean articles: the table of docs/methods/learned.md.
 
-    python -m benchmarks.noise [METHOD]
+    python -m benchmarks.noise [METHOD] [--seed N]
 
 Of each set articles are drawn of which no two are known to resemble each other by 0.3, and copies
 of a hundred of them are put among them, all with one edit at one rate. Sets are folders of
@@ -9,9 +9,9 @@ of a hundred of them are put among them, all with one edit at one rate. Sets are
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ from neardup.planting.plant import planted
 
 SETS = {"press_de": 1500, "bbc_news": 1200}
 EDITS, RATES = ("ocr", "scan", "typing"), (0.05, 0.1, 0.2)
-COPIES, SEED = 100, 0
+COPIES = 100
 FOUND, WITH_COPY, OF_TWO = "found", "wrong, with a copy", "wrong, of two articles"
 
 
@@ -33,16 +33,16 @@ def rows(name: str, file: str) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, stream.read().splitlines())
 
 
-def articles(name: str) -> pa.Table:
+def articles(name: str, seed: int) -> pa.Table:
     """Each once, in a random order, without those that have a near relation."""
     alike = {pair[side] for pair in rows(name, "silver_jaccard") for side in "ab"}
     texts = {one["id"]: one["text"] for one in rows(name, "docs") if one["id"] not in alike}
-    chosen = random.Random(SEED).sample(sorted(texts), SETS[name])
+    chosen = random.Random(seed).sample(sorted(texts), SETS[name])
     return pa.table({"id": chosen, "text": [texts[one] for one in chosen]})
 
 
-def counted(among: pa.Table, edit: str, rate: float, method: str) -> Counter[str]:
-    copies = planted(among, [f"{edit}={rate}"], COPIES, SEED, id="id")
+def counted(among: pa.Table, edit: str, method: str, seed: int) -> Counter[str]:
+    copies = planted(among, [edit], COPIES, seed, id="id")
     assert len(copies) == COPIES
     original = dict(zip(*(copies[name].to_pylist() for name in ("id", "of")), strict=True))
     both = pa.concat_tables([among, copies.select(["id", "text"]).cast(among.schema)])
@@ -65,14 +65,17 @@ def cells(found: Counter[str]) -> str:
 
 
 def main() -> None:
-    method = sys.argv[1] if len(sys.argv) > 1 else LEARNED
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.noise", description=__doc__)
+    parser.add_argument("method", nargs="?", default=LEARNED, metavar="METHOD")
+    parser.add_argument("--seed", type=int, default=0, metavar="N")
+    given = parser.parse_args()
     columns = "".join(f" {name}: found | wrong | precision |" for name in SETS)
     print(f"| edit, rate |{columns}\n|---|{'--:|' * 3 * len(SETS)}", flush=True)
-    among = {name: articles(name) for name in SETS}
+    among = [articles(name, given.seed) for name in SETS]
     for edit in EDITS:
         for rate in RATES:
-            told = " | ".join(cells(counted(one, edit, rate, method)) for one in among.values())
-            print(f"| `{edit}` {rate:.0%} | {told} |", flush=True)
+            found = (counted(one, f"{edit}={rate}", given.method, given.seed) for one in among)
+            print(f"| `{edit}` {rate:.0%} | {' | '.join(map(cells, found))} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import math
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

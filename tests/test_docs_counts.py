@@ -224,3 +224,10 @@ def test_tables_of_all_methods_say_what_they_lack(page: str, heading: str) -> No
     """A method that was not measured is named below the table."""
     part = (DOCS / page).read_text("utf-8").partition(f"\n{heading}\n")[2].partition("\n## ")[0]
     assert [name for name in registry.METHODS if not re.search(rf"\b{name}\b", part)] == []
+
+
+def test_decisions_are_numbered_as_their_files() -> None:
+    for page in sorted((DOCS / "decisions").glob("[0-9]*.md")):
+        number = page.name[:4]
+        assert page.read_text("utf-8").startswith(f"# {number}: "), page.name
+        assert f"| [{number}]({page.name}) |" in (DOCS / "decisions" / "README.md").read_text()

@@ -122,3 +122,15 @@ def test_the_row_of_the_general_model_is_the_method() -> None:
     *each, mean = (float(cell) for cell in row.split("|") if cell.strip())
     assert each == [round(pinned(name, "learned")["f1"], 3) for name in AVERAGED]
     assert mean == round(pinned_mean("learned"), 3)
+
+
+def test_decisions_that_compare_defaults_agree_with_what_was_pinned() -> None:
+    usual = (DOCS / "decisions" / "0014-the-usual-method.md").read_text("utf-8")
+    rows = re.findall(r"^\| [\w ]+ \| (\.\d+) \| (\.\d+) \| (\.\d+) \|$", usual, re.MULTILINE)
+    methods = ("shingles", "shingles threshold=0.5", "rareshingles")
+    each = [tuple(short(pinned(name, one)["f1"]) for one in methods) for name in AVERAGED]
+    assert rows == [*each, tuple(short(pinned_mean(one)) for one in methods)]
+    known = (DOCS / "decisions" / "0015-known-answers.md").read_text("utf-8")
+    for method in ("shingles, 5 words", "qgrams", "spotsigs", "keywords"):
+        cells = known.partition(f"| {method} |")[2].partition("\n")[0].split("|")
+        assert cells[-3].strip() == short(pinned_mean(method.partition(",")[0])), method

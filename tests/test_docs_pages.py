@@ -124,7 +124,7 @@ def test_options_and_parameters_that_are_named_exist(page: Path) -> None:
 def test_files_that_are_named_exist(page: Path) -> None:
     """`matching/rare.py` is one of the package, `native/hash.hpp` one of the repository."""
     written = BLOCK.sub("", page.read_text("utf-8"))
-    for name in re.findall(r"`((?:\w+/)+\w+\.(?:py|hpp|cpp|md|svg|jsonl))`", written):
+    for name in re.findall(r"`((?:\w+/)+\w+\.(?:py|pyi|hpp|cpp|md|svg|jsonl|toml))`", written):
         if "NAME" not in name and not name.startswith("out/"):
             assert any((root / name).exists() for root in (ROOT, ROOT / "src" / "neardup")), name
 

@@ -52,6 +52,12 @@ def test_every_option_is_explained() -> None:
             assert parameter.param_type_name == "argument" or parameter.help, (name, parameter.name)  # type: ignore[attr-defined]
 
 
+def test_help_says_once_that_an_option_is_required() -> None:
+    """Click says it by itself; a help text that says it too shows it twice."""
+    for name in every_command():
+        assert not re.search(r"\[required\]\s+\[required\]", help_text(name)), name
+
+
 def test_the_compare_example_is_the_real_one() -> None:
     example = CLI.read_text("utf-8").partition("```console\n$ neardup ")[2].partition("\n```")[0]
     command, _, output = example.partition("\n")

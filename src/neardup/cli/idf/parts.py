@@ -21,7 +21,7 @@ out_option = click.option(
     metavar="TABLE",
     required=True,
     type=click.Path(path_type=Path),
-    help="The file to write.  [required]",
+    help="The file to write.",
 )
 overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
 quiet_option = click.option(

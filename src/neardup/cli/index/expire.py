@@ -14,7 +14,7 @@ from neardup.cli.options import debug_option, json_option
     "--before",
     metavar="TIME",
     required=True,
-    help="Documents of an earlier time go: ISO 8601 such as 2026-01-31T12:00.  [required]",
+    help="Documents of an earlier time go: ISO 8601 such as 2026-01-31T12:00.",
 )
 @json_option
 @quiet_option

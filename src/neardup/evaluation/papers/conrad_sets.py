@@ -130,8 +130,8 @@ def _kinds_table(usual: dict[str, Pass], made: dict[str, Array]) -> Table:
         "Table 2: kinds of duplicate sets",
         KINDS_FORMAT,
         rows,
-        note="A set has the kind of its least alike pair; kinds that are not told apart yet are "
-        "“not classified”.",
+        note="A set has the kind of its least alike pair; pairs whose kind needs a second reading "
+        "are “not classified”.",
     )
 
 

@@ -205,7 +205,7 @@ def _kinds_table(best: list[Treatment], gold: Gold | None) -> Table:
         f"Table 2: kinds of the {which} settings return",
         {"method": "", "setting": "", "kind": "", "label": "", "pairs": ",", "share": ".1%"},
         rows,
-        note="The kind is neardup's; pairs that it does not tell apart yet are “not classified”. "
+        note="The kind is neardup's; pairs whose kind needs a second reading are “not classified”. "
         "The label is the gold's. The paper: SimHash 12 exact, 3 preprints, 4 versions; shingles "
         "9, 5 and 6.",
     )

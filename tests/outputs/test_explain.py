@@ -198,9 +198,20 @@ def test_it_is_data_and_a_page(result: nd.Result) -> None:
     assert "<h1>Why alone was kept</h1>" in result.explain("alone").to_html()
 
 
-def test_no_verdict_where_more_than_the_text_counts() -> None:
+def test_columns_that_count_beside_the_text_are_read_again() -> None:
     run = nd.dedup(NEWS, method="simhash", fields={"title": 4}, distance=6)
-    why = run.explain(run.weakest(1)["id"][0].as_py())
+    for row in run.weakest(5).to_pylist():
+        why = run.explain(row["id"])
+        assert why.comparison is not None
+        assert why.comparison.verdict is not None
+        assert why.comparison.verdict.score == row["score"]
+        assert why.note is None
+
+
+def test_no_verdict_where_a_column_cannot_be_read_again() -> None:
+    """Of a reference only the text is."""
+    run = nd.dedup(NEWS, against=[NEWS], method="simhash", fields={"title": 4}, distance=6)
+    why = run.explain("en-harbour-6")
     assert why.comparison is not None
     assert why.comparison.verdict is None
     assert why.comparison.note == "simhash reads more than the text: title"

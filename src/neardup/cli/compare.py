@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from neardup.cli.options import debug_option, json_option
 from neardup.errors import InputError, SettingsError, UsageError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from neardup.cli.showing import Shown, ShownWhy
     from neardup.documents import Columns
     from neardup.methods.method import Method
@@ -127,16 +130,21 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
     from neardup.documents import Columns
     from neardup.outputs.comparison import NAMES
     from neardup.outputs.comparison import compare as compare_texts
+    from neardup.outputs.texts import beside
 
     method = _method(options["method"] or METHOD, options["threshold"], options["set"])
     columns = Columns(text=options["text"] or "text", id=options["id"])
     if options["strings"]:
         return compare_texts(a, b, method, names=NAMES)
+    columns = replace(columns, extra=method.columns)
     if options["in"]:
-        texts = _documents(options["in"], [a, b], columns)
+        documents = _documents(options["in"], [a, b], columns)
     else:
-        texts = [_named(name, columns) for name in (a, b)]
-    return compare_texts(texts[0], texts[1], method, names=(a, b))
+        documents = [_named(name, columns) for name in (a, b)]
+    texts = [one if isinstance(one, str) else one["text"][0].as_py() for one in documents]
+    records = [one for one in documents if not isinstance(one, str)]
+    more = beside(records, method.columns) if len(records) == 2 else {}
+    return compare_texts(texts[0], texts[1], method, names=(a, b), columns=more)
 
 
 def _method(name: str, threshold: float | None, assignments: tuple[str, ...]) -> Method:
@@ -147,7 +155,8 @@ def _method(name: str, threshold: float | None, assignments: tuple[str, ...]) ->
     return resolve(Settings(method=name, threshold=threshold, set=parameters)).method
 
 
-def _named(name: str, columns: Columns) -> str:
+def _named(name: str, columns: Columns) -> str | pa.RecordBatch:
+    """A text, or a document with the columns that the method reads."""
     path, sign, id = name.rpartition("#")
     if sign and not Path(name).exists():
         return _documents(path, [id], columns)[0]
@@ -197,11 +206,11 @@ def _file(name: str) -> str:
     return found.text
 
 
-def _documents(path: str, ids: list[str], columns: Columns) -> list[str]:
+def _documents(path: str, ids: list[str], columns: Columns) -> list[pa.RecordBatch]:
     from neardup.documents import collect
-    from neardup.outputs.texts import texts_by_id
+    from neardup.outputs.texts import records_by_id
 
-    found = texts_by_id(collect(path), ids, columns)
+    found = records_by_id(collect(path), ids, columns)
     if missing := ", ".join(repr(id) for id in ids if id not in found):
         raise InputError(
             f"{path} has no usable document with the id {missing}.",

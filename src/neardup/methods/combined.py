@@ -24,7 +24,9 @@ from neardup.methods.method import (
     ChecksColumns,
     Method,
     Prepared,
+    Refuses,
     Scores,
+    whole_scores,
 )
 from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require_one_of
@@ -97,6 +99,11 @@ class Combined:
     def miss_rate(self) -> float:
         return max(self.parts[i].miss_rate for i in self._seekers)
 
+    @property
+    def score_meaning(self) -> str:
+        which = "the weakest" if self.rule == "agreement" else "the strongest"
+        return f"{which} of the methods' scores, on a scale where the threshold of each is 0.5"
+
     def resolved(self) -> dict[str, object]:
         keys = [self.methods[i] for i in self._seekers]
         return {"keys": keys, "miss_rate": self.miss_rate}
@@ -133,13 +140,38 @@ class Combined:
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         made = self._scores(evidence, a, b)
-        scaled = [_scaled(one, part.threshold) for part, one in zip(self.parts, made, strict=True)]
-        everyone = self.rule == "agreement"
-        passed = (np.logical_and if everyone else np.logical_or).reduce(
+        pairs = zip(self.parts, made, strict=True)
+        score = self._together([_scaled(one.score, one.passed, p.threshold) for p, one in pairs])
+        passed = (np.logical_and if self._everyone else np.logical_or).reduce(
             [one.passed for one in made]
         )
-        score = (np.minimum if everyone else np.maximum).reduce(scaled)
         return Scores(passed, agreeing(score, passed, self.threshold))
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        found = self.score(evidence, a, b)
+        pairs = [
+            (part.threshold, whole_scores(part, one, a, b).score)
+            for part, one in self._evidence(evidence)
+        ]
+        whole = self._together([_scaled(one, one >= t, t) for t, one in pairs])
+        return np.where(found.passed, found.score, whole)
+
+    def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
+        """Where all must agree, what one of them refuses is none."""
+        said: list[str | None] = [None] * len(a)
+        for part, rows in self._evidence(evidence) if self._everyone else ():
+            reasons = part.refusals(rows, a, b) if isinstance(part, Refuses) else []
+            for i, reason in enumerate(reasons):
+                said[i] = said[i] or (reason and f"{part.name}: {reason}")
+        return said
+
+    @property
+    def _everyone(self) -> bool:
+        return self.rule == "agreement"
+
+    def _together(self, scaled: list[Array]) -> Array:
+        weakest = np.minimum if self._everyone else np.maximum
+        return np.asarray(weakest.reduce(scaled))
 
     def passed_by(self, evidence: Ragged, a: Array, b: Array) -> list[tuple[str, ...]]:
         passed = np.array([one.passed for one in self._scores(evidence, a, b)])
@@ -147,8 +179,11 @@ class Combined:
 
     def _scores(self, evidence: Ragged, a: Array, b: Array) -> list[Scores]:
         """Of each part."""
+        return [part.score(one, a, b) for part, one in self._evidence(evidence)]
+
+    def _evidence(self, evidence: Ragged) -> list[tuple[Method, Ragged]]:
         rows = unpacked(evidence, [part.evidence_dtype for part in self.parts])
-        return [part.score(one, a, b) for part, one in zip(self.parts, rows, strict=True)]
+        return list(zip(self.parts, rows, strict=True))
 
 
 def one_or_any(given: object) -> str | Method:
@@ -202,11 +237,11 @@ def _written(given: object) -> tuple[str, ...]:
     )
 
 
-def _scaled(scores: Scores, threshold: float) -> Array:
+def _scaled(score: Array, reached: Array, threshold: float) -> Array:
     """The threshold becomes 0.5; below and above it the scale is straight."""
-    above = (scores.score - threshold) / (1 - threshold) if threshold < 1 else scores.score
-    below = scores.score / threshold if threshold else scores.score
-    return np.where(scores.passed, 0.5 + above / 2, np.minimum(below, 1) / 2)
+    above = (score - threshold) / (1 - threshold) if threshold < 1 else score
+    below = score / threshold if threshold else score
+    return np.where(reached, 0.5 + above / 2, np.minimum(below, 1) / 2)
 
 
 def _joined_keys(seekers: Sequence[tuple[int, Prepared]]) -> tuple[Ragged, Array]:

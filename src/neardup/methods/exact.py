@@ -21,6 +21,7 @@ from neardup.methods.parameters import require_one_of
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
+_NORMAL = "1 for texts that are equal after normalisation, else 0"
 FORMS = ("normal", "bytes")
 
 
@@ -55,6 +56,10 @@ class Exact:
     @property
     def reason(self) -> str:
         return "equal text" if self.form == "bytes" else "equal normal form"
+
+    @property
+    def score_meaning(self) -> str:
+        return "1 for equal texts, else 0" if self.form == "bytes" else _NORMAL
 
     def resolved(self) -> dict[str, object]:
         return {"miss_rate": 0.0}

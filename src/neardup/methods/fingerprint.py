@@ -96,6 +96,10 @@ class Fingerprint:
     def reason(self) -> str:
         return f"equal fingerprint, lengths >= {self.threshold:g}"
 
+    @property
+    def score_meaning(self) -> str:
+        return "shorter length / longer length where the fingerprints are equal, else 0"
+
     def resolved(self) -> dict[str, object]:
         return {"scheme": "fingerprint", "keys": 1, "miss_rate": 0.0}
 

@@ -91,6 +91,10 @@ class IMatch:
     def reason(self) -> str:
         return "equal signature" if not self.lexicons else f"{self.min_equal} equal signatures"
 
+    @property
+    def score_meaning(self) -> str:
+        return "share of the signatures that are equal"
+
     def resolved(self) -> dict[str, object]:
         return {"scheme": "signatures", "keys": self._keys, "miss_rate": 0.0}
 

@@ -20,7 +20,14 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.features.qgrams import check_characters_only, qgram_sets
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import PairScorer, Prepared, Rarity, Scores
-from neardup.methods.overlap import MEASURES, own_set_keys, pair_scorer, rare_set_keys, set_scores
+from neardup.methods.overlap import (
+    MEASURES,
+    own_set_keys,
+    pair_scorer,
+    rare_set_keys,
+    set_scores,
+    whole_set_score,
+)
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import prepared, read_words
 from neardup.schema import Array, Ragged
@@ -83,6 +90,11 @@ class Join:
     def reason(self) -> str:
         return f"{self.measure} >= {self.threshold:g}"
 
+    @property
+    def score_meaning(self) -> str:
+        unit = "character" if self.features == "qgrams" else "word"
+        return f"{self.measure} of the sets of {self.width}-{unit} runs"
+
     def resolved(self) -> dict[str, object]:
         return {"scheme": "prefix", "size": self.width, "miss_rate": 0.0}
 
@@ -130,6 +142,9 @@ class Join:
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         return set_scores(self.measure, self.fraction, evidence, a, b)
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        return whole_set_score(self.measure, evidence, a, b)
 
     def pair_scorer(self) -> PairScorer | None:
         return pair_scorer(self.measure, self.fraction)

@@ -104,6 +104,11 @@ class Keywords:
     def reason(self) -> str:
         return f"{self.measure} of keywords >= {self.threshold:g}"
 
+    @property
+    def score_meaning(self) -> str:
+        name = self.measure.replace("_", " ")
+        return f"{name} of the keywords of greatest tf·idf of each {self.per}"
+
     def resolved(self) -> dict[str, object]:
         return {"scheme": "prefix", "k": self._k, "miss_rate": self.miss_rate}
 

@@ -66,6 +66,8 @@ FAINT_LIMIT = 0.5  # who shares so many of the rare grams is no background
 QUOTING = 0.05  # the most that a quotation scores
 HELD = 0.5  # of the grams of the smaller of two clean documents, that the other must have
 NOISY_HELD = 0.2  # where one is noisy, of the weight of what the smaller has and others know
+TEMPLATE = "they share only a template: what many documents have, with words of their own"
+QUOTATION = f"too little of the smaller is in the other, so the score is at most {QUOTING:g}"
 REACH = 2.5  # log-odds below a model's cut, from which pairs are looked at to move it
 
 
@@ -160,8 +162,8 @@ class Learned:
         return "stands out in this collection"
 
     @property
-    def refusal(self) -> str:
-        return "they share only a template: what many documents have, with words of their own"
+    def score_meaning(self) -> str:
+        return "probability that the two are duplicates, as the model estimates it"
 
     def resolved(self) -> dict[str, object]:
         return {
@@ -258,6 +260,12 @@ class Learned:
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
         return self._judged(evidence, a, b).probability
 
+    def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
+        found = self._judged(evidence, a, b)
+        template = found.template & (found.probability >= self.threshold)
+        both = zip(template.tolist(), found.lowered.tolist(), strict=True)
+        return [TEMPLATE if one else QUOTATION if other else None for one, other in both]
+
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """The share of rare grams in all that is known: there unlike documents differ most."""
         found = self._judged(evidence, a, b)
@@ -274,10 +282,17 @@ class Learned:
         )
         noisy = self._noisy(evidence)
         quoting = _quotes(found.sums[GRAMS], noisy[a] | noisy[b]) & self._contrasts
+        lowered = quoting & (probability > QUOTING)
         probability = np.where(quoting, np.minimum(probability, QUOTING), probability)
         template = is_template(found.sums[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
-        return _Judged(np.where(equal, 1.0, probability), found.sums, template & ~equal, quoting)
+        return _Judged(
+            np.where(equal, 1.0, probability),
+            found.sums,
+            template & ~equal,
+            quoting,
+            lowered & ~equal,
+        )
 
 
 def _quotes(grams: Family, noisy: Array) -> Array:
@@ -288,9 +303,11 @@ def _quotes(grams: Family, noisy: Array) -> Array:
 
 class _Judged(NamedTuple):
     """``template``: both go on with words of their own, and hardly anything they share is rare.
-    ``quoting``: too little of the smaller is in the other, to the general model."""
+    ``quoting``: too little of the smaller is in the other, to the general model; ``lowered``: the
+    model alone would give more."""
 
     probability: Array
     sums: dict[str, Family]
     template: Array
     quoting: Array
+    lowered: Array

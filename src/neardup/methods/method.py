@@ -138,6 +138,47 @@ class SaysWhich(Method, Protocol):
         ...
 
 
+@runtime_checkable
+class ScoresWhole(Method, Protocol):
+    """A method whose ``score`` may give up a pair early: what is left out can no longer make it a
+    duplicate, but people who read the score would be told too little."""
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        """The score of each pair compared to its end, whatever the threshold and other tests say.
+        For pairs that pass it is the same as that of ``score``."""
+        ...
+
+
+def whole_scores(method: Method, evidence: Ragged, a: Array, b: Array) -> Scores:
+    """``score`` as it may be shown: whole also for pairs that do not pass. A pair may then score
+    more than the threshold without passing; :class:`Refuses` says why."""
+    scores = method.score(evidence, a, b)
+    if not isinstance(method, ScoresWhole) or scores.passed.all():
+        return scores
+    whole = method.whole_score(evidence, a, b)
+    return scores._replace(score=np.where(scores.passed, scores.score, whole))
+
+
+@runtime_checkable
+class Refuses(Method, Protocol):
+    """A method that may refuse a pair for another reason than its score."""
+
+    def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
+        """Of each pair the reason, for people; None where the score alone decides."""
+        ...
+
+
+@runtime_checkable
+class NamesItsScore(Method, Protocol):
+    """A method that says in plain words what its score is, for people who see other measures of the
+    same two texts beside it."""
+
+    @property
+    def score_meaning(self) -> str:
+        """Such as ``resemblance of 5-word shingles``."""
+        ...
+
+
 class Rarity(NamedTuple):
     """How often features occur in the documents at hand, by the low bits of the feature (what a
     byte says is in ``native/matching/rare.hpp``); and which share of the key space is wanted."""
@@ -281,7 +322,7 @@ class FaintEntries(NamedTuple):
 
 
 @runtime_checkable
-class CalibratedMethod(Method, Protocol):
+class CalibratedMethod(ScoresWhole, Protocol):
     """A method that lets the collection say where duplicates begin (``local/calibration.py``).
     Faint pairs are below its threshold; some stand out from all others of their documents."""
 
@@ -298,11 +339,6 @@ class CalibratedMethod(Method, Protocol):
         """Why a faint pair is one, for the decisions."""
         ...
 
-    @property
-    def refusal(self) -> str:
-        """Why a pair above the threshold may be none."""
-        ...
-
     def faint_limit(self, threshold: float) -> float:
         """The faint score from which a pair needs no contrast, where ``threshold`` cuts."""
         ...
@@ -312,10 +348,6 @@ class CalibratedMethod(Method, Protocol):
         ...
 
     def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries: ...
-
-    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
-        """The score of pairs that ``score`` may have given up early."""
-        ...
 
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """On what is rare alone, where unlike documents differ most; ``passed``: may be a pair."""

@@ -25,13 +25,22 @@ MEASURES = ("jaccard", "dice", "cosine", "max", "containment")
 
 
 def set_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Array) -> Scores:
-    """Exact for pairs that pass; the score of others may be too low, they are left early."""
+    """Exact for pairs that pass; the score of others may be too low, they are left early. What is
+    shown is ``whole_set_score``."""
     sizes = evidence.lengths
     x, y = sizes[a], sizes[b]
     needed = shared_needed(measure, t, x, y)
     shared = _native.overlaps(evidence.values, evidence.offsets, a, b, needed)
     passed = shared >= needed
     return Scores(passed, agreeing(_scores(measure, shared, x, y), passed, float(t)))
+
+
+def whole_set_score(measure: str, evidence: Ragged, a: Array, b: Array) -> Array:
+    """The measure itself: nothing is needed, so no pair is left early."""
+    sizes = evidence.lengths
+    nothing = np.zeros(len(a), np.int64)
+    shared = _native.overlaps(evidence.values, evidence.offsets, a, b, nothing)
+    return _scores(measure, shared, sizes[a], sizes[b])
 
 
 def pair_scorer(measure: str, t: Fraction) -> PairScorer | None:

@@ -24,7 +24,7 @@ from neardup.features.qgrams import MOST_CHARACTERS, check_characters_only, qgra
 from neardup.methods import minhash
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import Prepared, Rarity, Scores
-from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores
+from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores, whole_set_score
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparing import no_keys, prepared, read_words
 from neardup.methods.sizes import sized_keys
@@ -115,6 +115,10 @@ class Qgrams:
     def reason(self) -> str:
         return f"doc_{self.q} >= {self.threshold:g}"
 
+    @property
+    def score_meaning(self) -> str:
+        return f"share of the larger set of {self.q}-grams of characters"
+
     def resolved(self) -> dict[str, object]:
         if self.by_paths:
             return {"scheme": "paths", "miss_rate": self.miss_rate}
@@ -144,6 +148,9 @@ class Qgrams:
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         return set_scores(MEASURE, self.fraction, evidence, a, b)
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        return whole_set_score(MEASURE, evidence, a, b)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         return rare_set_keys(MEASURE, self.fraction, evidence, rarity)

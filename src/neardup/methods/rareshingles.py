@@ -46,6 +46,7 @@ from neardup.methods.rarity import (
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
+REFUSAL = "they share only what many have, and each goes on with words of its own"
 FAINT_FEATURES = 5  # rare ones that a pair below the threshold has to share
 _NOTHING = np.empty(0, np.uint64)
 
@@ -133,8 +134,8 @@ class Rareshingles:
         return "weighted resemblance far above that of all others"
 
     @property
-    def refusal(self) -> str:
-        return "they share only what many have, and each goes on with words of its own"
+    def score_meaning(self) -> str:
+        return f"resemblance of {self.words}-word shingles, rare ones count for more"
 
     def resolved(self) -> dict[str, object]:
         return {"scheme": "prefix", "miss_rate": self.miss_rate}
@@ -207,6 +208,12 @@ class Rareshingles:
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
         return self._compared(evidence, a, b, 0, 1).score
+
+    def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
+        num, den = self.fraction.as_integer_ratio()
+        found = self._compared(evidence, a, b, num, den)
+        refused = found.template & (found.common * den >= found.union * num)
+        return [REFUSAL if one else None for one in refused.tolist()]
 
     def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         found = self._compared(evidence, a, b, 0, 1)

@@ -111,6 +111,10 @@ class Semantic:
     def miss_rate(self) -> float:
         return self.planes.miss_rate(float(self._fraction))
 
+    @property
+    def score_meaning(self) -> str:
+        return "cosine of the vectors that the encoder gives"
+
     def resolved(self) -> dict[str, object]:
         return {"scheme": "hyperplanes", **self.planes._asdict(), "miss_rate": self.miss_rate}
 

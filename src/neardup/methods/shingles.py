@@ -28,7 +28,7 @@ from neardup.errors import SettingsError
 from neardup.methods import clipping, minhash, sketches, weighted
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import PairScorer, Prepared, PreparedText, Rarity, Scores
-from neardup.methods.overlap import pair_scorer, rare_set_keys, set_scores
+from neardup.methods.overlap import pair_scorer, rare_set_keys, set_scores, whole_set_score
 from neardup.methods.parameters import require, require_one_of
 from neardup.schema import Array, Ragged
 from neardup.text.options import Text
@@ -175,6 +175,17 @@ class Shingles:
     def miss_rate(self) -> float:
         return self.bands.miss_rate(self.threshold) if self.bands else 0.0
 
+    @property
+    def score_meaning(self) -> str:
+        """What the sets are, where they are not all shingles of the text."""
+        how = [
+            "estimated from a sample" * self.sampled,
+            "rare ones count for more" * (self.weights != "none"),
+            "common ones left out" * bool(self.clip),
+            "boilerplate left out" * bool(self.boilerplate),
+        ]
+        return ", ".join([f"{self.measure} of {self.words}-word shingles", *filter(None, how)])
+
     def resolved(self) -> dict[str, object]:
         bands = self.bands._asdict() if self.bands else {}
         error = sketches.standard_error(self)
@@ -231,6 +242,13 @@ class Shingles:
         if self.weights != "none":
             return weighted.score(self, evidence, a, b)
         return set_scores(self.set_measure, self.fraction, evidence, a, b)
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        if self.sampled:
+            return sketches.whole_score(self, evidence, a, b)
+        if self.weights != "none":
+            return weighted.score(self, evidence, a, b).score
+        return whole_set_score(self.set_measure, evidence, a, b)
 
     def pair_scorer(self) -> PairScorer | None:
         plain = not self.sampled and self.weights == "none"

@@ -100,6 +100,10 @@ class SimHash:
     def lanes(self) -> int:
         return -(-self.bits // 64)
 
+    @property
+    def score_meaning(self) -> str:
+        return f"share of the {self.bits} bits that are equal"
+
     def resolved(self) -> dict[str, object]:
         tables = bit_tables.choose_tables(self.bits, self.distance, USUAL_DOCUMENTS)
         return {"blocks": tables.blocks, "tables": tables.count, "miss_rate": 0.0}

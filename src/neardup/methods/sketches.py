@@ -29,7 +29,13 @@ from neardup import _native
 from neardup.errors import SettingsError
 from neardup.methods import minhash
 from neardup.methods.method import UNRELIABLE, Prepared, Rarity, Scores
-from neardup.methods.overlap import NO_COUNTS, agreeing, rare_set_keys, set_scores
+from neardup.methods.overlap import (
+    NO_COUNTS,
+    agreeing,
+    rare_set_keys,
+    set_scores,
+    whole_set_score,
+)
 from neardup.methods.preparing import Reading, prepared, read_words
 from neardup.schema import Array, Ragged
 
@@ -183,6 +189,12 @@ def score(method: Shingles, evidence: Ragged, a: Array, b: Array) -> Scores:
         )
         return shares(shared, whole, method.fraction)
     return set_scores(method.set_measure, method.fraction, evidence, a, b)
+
+
+def whole_score(method: Shingles, evidence: Ragged, a: Array, b: Array) -> Array:
+    if method.sampling == "minima" or method.sample_limit:
+        return score(method, evidence, a, b).score
+    return whole_set_score(method.set_measure, evidence, a, b)
 
 
 def shares(part: Array, whole: Array, t: Fraction) -> Scores:

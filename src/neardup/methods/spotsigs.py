@@ -27,7 +27,13 @@ from neardup.features.spots import (
 )
 from neardup.methods.fractions import threshold_fraction
 from neardup.methods.method import PairScorer, Prepared, Rarity, Scores
-from neardup.methods.overlap import own_set_keys, pair_scorer, rare_set_keys, set_scores
+from neardup.methods.overlap import (
+    own_set_keys,
+    pair_scorer,
+    rare_set_keys,
+    set_scores,
+    whole_set_score,
+)
 from neardup.methods.parameters import require
 from neardup.methods.preparing import prepared, read_words
 from neardup.schema import Array, Ragged
@@ -80,6 +86,10 @@ class SpotSigs:
     def reason(self) -> str:
         return f"spots >= {self.threshold:g}"
 
+    @property
+    def score_meaning(self) -> str:
+        return "resemblance of the sets of spots"
+
     def resolved(self) -> dict[str, object]:
         count = len(antecedent_hashes(self.antecedents, self.text))
         return {"scheme": "prefix", "antecedents": count, "miss_rate": 0.0}
@@ -93,6 +103,9 @@ class SpotSigs:
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         return set_scores(MEASURE, self.fraction, evidence, a, b)
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        return whole_set_score(MEASURE, evidence, a, b)
 
     def pair_scorer(self) -> PairScorer | None:
         return pair_scorer(MEASURE, self.fraction)

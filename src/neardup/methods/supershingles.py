@@ -108,6 +108,10 @@ class Supershingles:
     def reason(self) -> str:
         return f"{self.needed} of {self.count} supershingles equal"
 
+    @property
+    def score_meaning(self) -> str:
+        return f"share of the {self.count} supershingles that are equal"
+
     def resolved(self) -> dict[str, object]:
         keys = "pairs" if self._paired else "supershingles"
         return {

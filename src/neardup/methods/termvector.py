@@ -44,6 +44,7 @@ from neardup.schema import Array, Ragged
 from neardup.text.options import Text
 
 MOST_TERMS = 1000
+NO_TESTS = -1, (0, 1), (0, 1)  # of days, lengths and common terms: every pair is compared whole
 HEAD = 2  # day and length stand before the terms
 FEWEST_TERMS = SHORT_ENTRIES - HEAD + 1  # fewer say nothing, and look like what is too short
 MOST_KEYS = 150  # a document
@@ -110,6 +111,10 @@ class TermVector:
     def reason(self) -> str:
         return f"common terms >= {self.threshold:g}"
 
+    @property
+    def score_meaning(self) -> str:
+        return f"share of {self.size} rarest terms in common, those that neither has included"
+
     def resolved(self) -> dict[str, object]:
         return {"scheme": "pairs" if self._paired else "prefix", "miss_rate": 0.0}
 
@@ -175,26 +180,76 @@ class TermVector:
         return Ragged(keys, ends), np.diff(ends).astype(np.int32)
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        length = threshold_fraction(self.length_ratio)
-        common, needed = _native.common_terms(
-            evidence.values,
-            evidence.offsets,
-            a,
-            b,
-            self.max_days,
-            (length.numerator, length.denominator),
-            (self.fraction.numerator, self.fraction.denominator),
-        )
-        sizes = evidence.lengths - HEAD
-        larger = np.maximum(sizes[a], sizes[b])
-        score = np.where(common < 0, 0.0, (common + self.size - larger) / self.size)
+        common, needed = self._common(evidence, a, b)
+        score = np.where(common < 0, 0.0, self._share(evidence, a, b, common))
         passed = common >= needed
-        short = evidence.lengths == SHORT_ENTRIES
-        if (either := short[a] | short[b]).any():
+        if (either := _short(evidence, a, b)).any():
             same = equal_evidence(evidence, a, b)
             passed = np.where(either, same, passed)
             score = np.where(either, same, score)
         return Scores(passed, agreeing(score, passed, self.threshold))
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        """Dates, lengths and the threshold let every pair be compared to its end."""
+        common, _ = _common_terms(evidence, a, b, *NO_TESTS)
+        score = self._share(evidence, a, b, common)
+        either = _short(evidence, a, b)
+        return np.where(either, equal_evidence(evidence, a, b), score) if either.any() else score
+
+    def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
+        pairs = zip(a.tolist(), b.tolist(), _short(evidence, a, b).tolist(), strict=True)
+        return [
+            None if short else self._refusal(vector_of(evidence[i]), vector_of(evidence[j]))
+            for i, j, short in pairs
+        ]
+
+    def _refusal(self, one: Vector, other: Vector) -> str | None:
+        if one.day is not None and other.day is not None:
+            apart = abs(one.day - other.day)
+            if apart > self.max_days:
+                return f"the dates are {apart:,} days apart, at most {self.max_days:,} are compared"
+        shorter, longer = sorted((one.length, other.length))
+        if shorter < threshold_fraction(self.length_ratio) * longer:
+            return (
+                f"the shorter has {shorter / longer:.4g} of the tokens of the longer, "
+                f"from {self.length_ratio:g} on they are compared"
+            )
+        return self._too_few(len({*one.terms} & {*other.terms}), one, other)
+
+    def _too_few(self, common: int, one: Vector, other: Vector) -> str | None:
+        """Of vectors that are not full a pair can reach the score with too few terms in common."""
+        larger = max(len(one.terms), len(other.terms))
+        needed = math.ceil(self.fraction * larger)
+        if common >= needed or common + self.size - larger < self.fraction * self.size:
+            return None
+        return f"{common} of {larger} terms are common, {needed} are needed"
+
+    def _common(self, evidence: Ragged, a: Array, b: Array) -> tuple[Array, Array]:
+        length = threshold_fraction(self.length_ratio).as_integer_ratio()
+        tests = self.max_days, length, self.fraction.as_integer_ratio()
+        return _common_terms(evidence, a, b, *tests)
+
+    def _share(self, evidence: Ragged, a: Array, b: Array, common: Array) -> Array:
+        sizes = evidence.lengths - HEAD
+        return np.asarray((common + self.size - np.maximum(sizes[a], sizes[b])) / self.size)
+
+
+def _common_terms(
+    evidence: Ragged,
+    a: Array,
+    b: Array,
+    days: int,
+    length: tuple[int, int],
+    shared: tuple[int, int],
+) -> tuple[Array, Array]:
+    """Common terms and how many are needed; −1 where dates or lengths forbid to compare."""
+    return _native.common_terms(evidence.values, evidence.offsets, a, b, days, length, shared)
+
+
+def _short(evidence: Ragged, a: Array, b: Array) -> Array:
+    """Pairs in which a digest stands for a document that is too short."""
+    short = evidence.lengths == SHORT_ENTRIES
+    return np.asarray(short[a] | short[b])
 
 
 def vector_of(evidence: Array) -> Vector:

@@ -8,6 +8,7 @@ lower bound (``edits_exact`` says so).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -117,6 +118,8 @@ class Comparison:
         told = [("kind", self._kind())]
         if self.verdict:
             told.append(("method", str(self.verdict)))
+            if self.verdict.score_meaning and self.verdict.score is not None:
+                told.append(("score", self.verdict.score_meaning))
             told += [("decided", line) for line in self.verdict.lines()]
         if self.note:
             told.append(("note", flowed(self.note)))
@@ -176,11 +179,14 @@ def compare(
     *,
     artefacts: Artefacts = NO_ARTEFACTS,
     names: tuple[str, str] = NAMES,
+    columns: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Measures, kind and passages of two texts; with a method also what it says of them.
 
     ``artefacts``: those of a run; without them an idf table that the method has no file for is
     counted from the two texts alone, and the verdict says so. ``names`` are for showing.
+    ``columns``: for a method that reads more than the text, two values of each column, as in
+    ``{"date": ["2003-11-03", "2003-12-24"]}``.
     """
     made = registry.build(method) if isinstance(method, str) else method
     options: Text | None = getattr(made, "text", None)
@@ -198,7 +204,7 @@ def compare(
         edit_similarity=similarity,
         edits_exact=exact,
         alignment=alignment,
-        verdict=None if made is None else judge(made, valid(a), valid(b), artefacts),
+        verdict=None if made is None else judge(made, valid(a), valid(b), artefacts, columns or {}),
     )
 
 

@@ -152,11 +152,11 @@ def _chunks(inputs: Sequence[tuple[Collection, Columns]]) -> Iterator[Chunk]:
     for collection, columns in inputs:
         for source in collection.sources:
             try:
-                yield from _untouched(source).chunks(columns)
+                yield from untouched(source).chunks(columns)
             except (NeardupError, OSError, pa.ArrowException) as error:
                 LOG.warning("%s could not be read again: %s", source.file, error)
 
 
-def _untouched(source: Any) -> Any:
+def untouched(source: Any) -> Any:
     """A twin with a watch of its own: what was noted when documents were taken in must stay."""
     return replace(source, watch=Watch()) if hasattr(source, "watch") else source

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from neardup.documents import Collection, Columns
 from neardup.documents.collection import collect_inputs
 from neardup.errors import NeardupError
 from neardup.methods.preparing import text_digests
+from neardup.outputs.reread import untouched
 
 if TYPE_CHECKING:
     from neardup.outputs.result import Result
@@ -106,15 +107,45 @@ def _of_reference(result: Result, place: str, ids: set[str]) -> dict[str, str]:
 
 
 def texts_by_id(collection: Collection, ids: Iterable[str], columns: Columns) -> dict[str, str]:
-    """Reads only as far as the last of them."""
-    left, found = set(ids), dict[str, str]()
+    found = records_by_id(collection, ids, columns)
+    return {id: record["text"][0].as_py() for id, record in found.items()}
+
+
+def records_by_id(
+    collection: Collection, ids: Iterable[str], columns: Columns
+) -> dict[str, pa.RecordBatch]:
+    """One row each. Reads only as far as the last of them."""
+    left, found = set(ids), dict[str, pa.RecordBatch]()
     for chunk in collection.chunks(columns) if left else ():
         records = chunk.read().records
         for id in sorted(left):
             place = pc.index(records.column("id"), id).as_py()
             if place >= 0:
-                found[id] = records.column("text")[place].as_py()
+                found[id] = records.slice(place, 1)
         left -= found.keys()
         if not left:
             break
     return found
+
+
+def columns_of(result: Result, ids: Sequence[str], names: Sequence[str]) -> dict[str, pa.Array]:
+    """Other columns of some documents, as the run read them. Empty where one is not among the
+    inputs: of a reference only the text is read again."""
+    settings, collection = result.info["settings"], result.collection()
+    columns = Columns(settings["text"], settings["id"], extra=tuple(names))
+    twins = [untouched(source) for source in collection.sources]
+    again = Collection(twins, collection.limit, collection.inputs, collection.extractor)
+    found = records_by_id(again, ids, columns)
+    if not set(ids) <= found.keys():
+        return {}
+    return beside([found[id] for id in ids], names)
+
+
+def beside(records: Sequence[pa.RecordBatch], names: Sequence[str]) -> dict[str, pa.Array]:
+    """Columns of single documents, one under the other; files may have them in unlike types."""
+    return {name: _one_under_another([record[name] for record in records]) for name in names}
+
+
+def _one_under_another(parts: list[pa.Array]) -> pa.Array:
+    alike = len({part.type for part in parts}) == 1
+    return pa.concat_arrays(parts if alike else [part.cast(pa.large_string()) for part in parts])

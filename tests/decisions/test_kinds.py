@@ -66,6 +66,75 @@ def test_a_cut_is_an_excerpt(share: float, first: bool) -> None:
         assert told(STORY, part) == ("excerpt", "b_in_a")
 
 
+LETTERS = {
+    "latin": "abcdefghijklmnoprstuvwz",
+    "cyrillic": "абвгдежзиклмнопрстуфхцчшя",
+    "greek": "αβγδεζηθικλμνξοπρστυφχψω",
+    "arabic": "ابتثجحخدذرزسشصضطظعغفقكلمنهوي",
+    "chinese": "".join(map(chr, range(0x4E00, 0x5200))),
+}
+
+
+def own_text(script: str, seed: str, words: int) -> str:
+    """Sentences of ten words that no other seed has; in Chinese as many characters."""
+    drawn = random.Random(f"{script} {seed}")
+    if script == "chinese":
+        signs = [drawn.choice(LETTERS[script]) for _ in range(words)]
+        return "".join(sign + "。" * (i % 10 == 9) for i, sign in enumerate(signs))
+    made = [
+        "".join(drawn.choice(LETTERS[script]) for _ in range(drawn.randint(3, 9)))
+        for _ in range(words)
+    ]
+    return " ".join(one + "." * (i % 10 == 9) for i, one in enumerate(made))
+
+
+def with_block(script: str, block: str, seed: str, own: int, where: str, between: str) -> str:
+    before = {"beginning": 0, "middle": own // 2, "end": own}[where]
+    parts = [own_text(script, f"{seed} {i}", n) for i, n in enumerate((before, own - before))]
+    return between.join(part for part in (parts[0], block, parts[1]) if part)
+
+
+PLACES = ("beginning", "middle", "end")
+scripts = st.sampled_from(list(LETTERS))
+places = st.tuples(st.sampled_from(PLACES), st.sampled_from(PLACES))
+own_words = st.tuples(st.integers(100, 380), st.integers(100, 380))
+breaks = st.sampled_from(["\n\n", " "])
+
+
+@given(scripts, places, own_words, breaks)
+def test_a_block_in_two_texts_of_their_own_is_no_rewrite(
+    script: str, at: tuple[str, str], own: tuple[int, int], between: str
+) -> None:
+    """193 words, word for word, are 34 to 66 per cent of each."""
+    block = own_text(script, "block", 193)
+    pairs = zip("ab", own, at, strict=True)
+    one, other = (with_block(script, block, *of, between) for of in pairs)
+    assert told(one, other) == ("other", None)
+
+
+@given(scripts, st.sampled_from(PLACES), st.integers(60, 900), breaks)
+def test_a_text_among_others_is_in_the_longer_one(
+    script: str, at: str, own: int, between: str
+) -> None:
+    """18 to 76 per cent of the longer text are the whole other one."""
+    block = own_text(script, "block", 193)
+    kind, direction = told(block, with_block(script, block, "more", own, at, between))
+    assert kind in ("excerpt", "elaboration", "insertion")
+    assert direction == "a_in_b"
+
+
+@given(scripts, st.integers(2, 5), st.integers(40, 80))
+def test_several_blocks_are_no_rewrite(script: str, count: int, own: int) -> None:
+    def text(seed: str) -> str:
+        parts = [
+            f"{own_text(script, f'block {i}', 60)}\n\n{own_text(script, f'{seed} {i}', own)}"
+            for i in range(count)
+        ]
+        return "\n\n".join(parts)
+
+    assert told(text("one"), text("other"))[0] != "rewrite"
+
+
 @given(st.integers(0, 5), st.integers(1, 3), st.integers(100, 10**6))
 def test_a_sentence_inside_a_paragraph_is_an_insertion(where: int, at: int, seed: int) -> None:
     sentences = PARAGRAPHS[where].split(". ")

@@ -3,8 +3,8 @@
 Applied in this order to the words that ``decisions/passages.py`` counts, out of all words that
 differ: texts that share little are ``other``, so are those with misread letters or another order;
 then ``layout``, ``excerpt``, ``elaboration`` and ``insertion``, each where it is most of the
-difference; what is left is a ``rewrite`` where words were replaced all over the text, else a
-``revision``. The confidence of a kind comes from how clearly its rule was met, by the share of
+difference; what is left is ``other`` where one block was copied between two texts of their own, a
+``rewrite`` where words were replaced all over the text, else a ``revision``. The confidence of a kind comes from how clearly its rule was met, by the share of
 planted pairs, equally clear, of which it was true (docs/kinds.md).
 """
 
@@ -32,6 +32,8 @@ CUT, LOST_SENTENCES, LOST_PARAGRAPHS = (
     0.4,
 )  # of the longer text, from where on it is cut
 REPLACED, UNTOUCHED = 0.075, 0.58  # of a rewrite: words replaced at least, long runs at most
+COPIED = 0.5  # of what both have, in blocks or in one: it was copied, not rewritten
+PASTED, APART = 20, 0.25  # words of one block, and what the rest is of either text, at least
 # Of the shorter text, what the longer one may lack, to contain it: a passage that is taken over is
 # often given another beginning.
 LACKED = {"layout": 0.1, "excerpt": 0.2, "elaboration": 0.1, "insertion": 0.1}
@@ -139,9 +141,25 @@ def _margins(found: Measures, parts: Parts) -> dict[str, Shares]:
             )
             for name in ("excerpt", "elaboration", "insertion")
         },
-        "rewrite": np.minimum(replaced / longer - REPLACED, UNTOUCHED - found.verbatim / shorter),
+        "other copied": _one_block(found),
+        "rewrite": np.minimum.reduce(
+            [
+                replaced / longer - REPLACED,
+                UNTOUCHED - found.verbatim / shorter,
+                COPIED - found.blocks / np.maximum(found.shared, 1.0),
+            ]
+        ),
         "revision": (parts.edits + parts.misread) / total,
     }
+
+
+def _one_block(found: Measures) -> Shares:
+    """How clearly two texts have one block in common, a quotation or a passage that was pasted, and
+    both go on with text of their own."""
+    shared = np.maximum(found.shared, 1.0)
+    own = (1 - found.shared[:, None] / np.maximum(found.words, 1.0)).min(axis=1)
+    one = np.where(found.longest >= PASTED, found.longest / shared - COPIED, -1.0)
+    return np.minimum(one, own - APART)
 
 
 def _contained(found: Measures, most: float) -> Shares:

@@ -34,16 +34,20 @@ COLUMN = {name: number for number, name in enumerate(FEATURES)}
 BEGINS, ENDS = BEGINS_SENTENCE | BEGINS_PARAGRAPH, ENDS_SENTENCE | ENDS_PARAGRAPH
 ISLAND, SEA = 3, 8  # words that may be there by chance, and times so many around them
 VERBATIM = 16  # words in a row that both have: text that nobody touched
+BLOCK = 32  # so many, and they were copied: who rewrites does not leave two sentences as they are
 
 
 @dataclass(frozen=True)
 class Measures:
     """One row a pair. ``words`` are those of both texts, ``counts`` has the columns ``FEATURES``;
-    ``verbatim`` are shared words in long runs; ``differs``: not all is shared in order."""
+    ``verbatim`` are shared words in long runs, ``blocks`` those in still longer ones, ``longest``
+    those of the longest; ``differs``: not all is shared in order."""
 
     words: npt.NDArray[np.float64]
     shared: npt.NDArray[np.float64]
     verbatim: npt.NDArray[np.float64]
+    blocks: npt.NDArray[np.float64]
+    longest: npt.NDArray[np.float64]
     moved: npt.NDArray[np.float64]
     counts: npt.NDArray[np.float64]
     differs: npt.NDArray[np.bool_]
@@ -66,6 +70,8 @@ def measured(texts: Ragged, a: Array, b: Array) -> Measures:
         words=np.stack([found.words_a, found.words_b], axis=1).astype(np.float64),
         shared=_sums(found, words[0], shared | moved),
         verbatim=_sums(found, words[0], shared & (words[0] >= VERBATIM)),
+        blocks=_sums(found, words[0], (shared | moved) & (words[0] >= BLOCK)),
+        longest=_longest(found, words[0], shared | moved),
         moved=_sums(found, words.max(axis=0), far),
         counts=np.zeros((len(found), len(FEATURES))),
         differs=np.bincount(found.pairs[~shared], minlength=len(found)) > 0,
@@ -95,6 +101,12 @@ def _units(texts: Ragged, of: Array, found: Alignments, side: str) -> Array:
 
 def _sums(found: Alignments, units: Array, where: Array) -> npt.NDArray[np.float64]:
     return np.bincount(found.pairs[where], units[where], len(found)).astype(np.float64)
+
+
+def _longest(found: Alignments, units: Array, where: Array) -> npt.NDArray[np.float64]:
+    made = np.zeros(len(found))
+    np.maximum.at(made, found.pairs[where], units[where])
+    return made
 
 
 def without_islands(found: Alignments) -> Alignments:

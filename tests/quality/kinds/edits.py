@@ -66,6 +66,21 @@ def last_part(text: str, rate: float, random: Random, material: Material) -> str
     return text[there[len(there) - max(1, round(rate * len(there)))].start :] if there else text
 
 
+def pasted(text: str, rate: float, random: Random, material: Material) -> tuple[str, list[str]]:
+    """``rate`` of the words in a row, from anywhere, among sentences of other documents: they are
+    the same share of the copy."""
+    there = units(text)
+    if not there:
+        return text, []
+    count = max(1, round(rate * len(there)))
+    begin = random.randint(0, len(there) - count)
+    block = text[there[begin].start : there[begin + count - 1].end]
+    added, donors = material.sentences(random, text, len(there) - count)
+    at = random.randint(0, len(added))
+    around = [" ".join(part.text for part in some) for some in (added[:at], added[at:])]
+    return "\n\n".join([around[0], block, around[1]]).strip(), donors
+
+
 def running_headers(text: str, rate: float, random: Random, material: Material) -> str:
     """Pages with a header and a number; ``rate`` of the line ends are inside a word."""
     lines = layout(text, rate, random, material).split("\n")
@@ -82,6 +97,7 @@ OWN = (
     Edit("inner-sentences", inner_sentences, "insertion", (0.05, 0.1, 0.25), "words added"),
     Edit("excerpt-last", last_part, "excerpt", (0.25, 0.5, 0.75), "words kept"),
     Edit("running-headers", running_headers, "layout", (0.1, 0.5), "line ends hyphenated"),
+    Edit("pasted", pasted, "other", (), "words kept"),
 )
 ALL = EDITS | {edit.name: edit for edit in OWN}
 COPY, ORIGINAL = "copy", "original"
@@ -110,7 +126,8 @@ PAIRED = (
     (Step("substitutions", 0.05), Step("numbers", 0.25)),
     (Step("reordered-sentences", 1.0), Step("substitutions", 0.01)),
 )
-
+# Last, so that the documents of all others stay as they were drawn.
+PASTED = tuple((Step("pasted", rate),) for rate in (0.4, 0.5, 0.6))
 
 MIXED = ("paragraphs", "inner-sentences", "boilerplate", "excerpt-first", "substitutions")
 MIXED_RATES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
@@ -145,7 +162,7 @@ def changes() -> list[Change]:
         for rate in edit.rates
         if not {(edit.name, None), (edit.name, rate)} & UNCLEAR
     ]
-    return [_change(steps) for steps in (*alone, *PAIRED)]
+    return [_change(steps) for steps in (*alone, *PAIRED, *PASTED)]
 
 
 def _change(steps: Sequence[Step]) -> Change:

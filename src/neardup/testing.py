@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,13 @@ from neardup.documents import Collection
 from neardup.documents.lists import ListSource
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.method import CalibratedMethod, Method, Prepared, ReadsTexts
+from neardup.methods.method import (
+    CalibratedMethod,
+    Method,
+    Prepared,
+    ReadsTexts,
+    whole_scores,
+)
 from neardup.online.index import Index
 from neardup.outputs.result import Result
 from neardup.text.options import Text
@@ -50,6 +56,12 @@ HOSTILE = [
     " ".join(reversed(LONG.split())),
     "\ufeff" + LONG,
 ]
+_WORDS = [f"{chr(97 + i % 23)}{chr(97 + i % 17)}er{chr(97 + i % 19)}" for i in range(600)]
+EDITED = [  # from nearly equal to nearly unlike, and long enough for a pair to be given up early
+    " ".join(f"{word} the" if i % every else f"new{i} of" for i, word in enumerate(_WORDS))
+    for every in (601, 150, 20, 5, 2)
+]
+ROUNDING = 1e-7  # roots of small differences lose half of the digits
 Check = Callable[[Method], None]
 CHECKS: dict[str, Check] = {}
 
@@ -262,6 +274,38 @@ def _scores_are_symmetric_similarities(method: Method) -> None:
     _expect((one.score[one.passed] >= least).all(), "a pair passed below the threshold")
     _expect((one.score[~one.passed] < method.threshold).all(), "a pair above it did not pass")
     _expect(one.passed[a == b].all(), "a document is no duplicate of itself")
+
+
+@_check
+def _scores_that_are_shown_are_whole(method: Method) -> None:
+    """A method that gives pairs up early has ``whole_score``; people never read half a score."""
+    texts = [*HOSTILE, *EDITED]
+    evidence = prepare(method, texts).evidence
+    a, b = (grid.ravel() for grid in np.indices((len(texts), len(texts)), np.int64))
+    scores, whole = method.score(evidence, a, b), whole_scores(method, evidence, a, b).score
+    _expect(((whole >= 0) & (whole <= 1)).all(), "a whole score is outside [0, 1]")
+    _expect(
+        np.allclose(whole, whole_scores(method, evidence, b, a).score, rtol=0, atol=ROUNDING),
+        "the whole score of a pair depends on its order",
+    )
+    _expect((whole >= scores.score - ROUNDING).all(), "a whole score is less than the score")
+    for other in _at_other_thresholds(method):
+        found = whole_scores(other, evidence, a, b).score
+        _expect(
+            np.allclose(found, whole, rtol=0, atol=ROUNDING),
+            f"scores differ at the threshold {other.threshold:g}; what gives pairs up early needs "
+            "whole_score",
+        )
+
+
+def _at_other_thresholds(method: Method) -> Iterator[Method]:
+    if "threshold" not in registry.parameter_names(type(method)):
+        return
+    for threshold in (0.1, 0.5, 0.8, 0.95, 1.0):
+        try:
+            yield registry.changed(method, {"threshold": threshold})
+        except SettingsError:  # not every method serves every threshold
+            continue
 
 
 @_check

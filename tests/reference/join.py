@@ -5,6 +5,7 @@ A cosine is compared by its square, so that everything stays a fraction.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
@@ -21,6 +22,19 @@ def reaches(measure: str, a: set[str], b: set[str], t: Fraction) -> bool:
         "containment": small,
     }[measure]
     return Fraction(shared) / below >= t
+
+
+def score(measure: str, a: set[str], b: set[str]) -> float:
+    """For showing."""
+    shared, small, large = len(a & b), *sorted((len(a), len(b)))
+    below = {
+        "jaccard": float(len(a | b)),
+        "dice": (small + large) / 2,
+        "cosine": math.sqrt(small * large),
+        "max": large,
+        "containment": small,
+    }[measure]
+    return shared / below
 
 
 def pairs(sets: Sequence[set[str]], measure: str, t: Fraction) -> set[tuple[int, int]]:

@@ -96,12 +96,20 @@ def vector_score(
     shorter, longer = sorted((one["tokens"], other["tokens"]))
     if Fraction(shorter, longer) < length_ratio:
         return None
-    common, larger = (
-        len(one["terms"] & other["terms"]),
-        max(len(one["terms"]), len(other["terms"])),
-    )
-    score = Fraction(common + size - larger, size)
+    common, larger = _common(one, other)
+    score = whole_vector_score(one, other, size)
     return score if common >= threshold * larger and score >= threshold else None
+
+
+def whole_vector_score(one: dict[str, Any], other: dict[str, Any], size: int) -> Fraction:
+    """Whatever dates, lengths and thresholds say."""
+    common, larger = _common(one, other)
+    return Fraction(common + size - larger, size)
+
+
+def _common(one: dict[str, Any], other: dict[str, Any]) -> tuple[int, int]:
+    sizes = len(one["terms"]), len(other["terms"])
+    return len(one["terms"] & other["terms"]), max(sizes)
 
 
 def all_pairs(count: int, score: Callable[[int, int], Any]) -> dict[tuple[int, int], Any]:

@@ -4,8 +4,9 @@ Applied in this order to the words that ``decisions/passages.py`` counts, out of
 differ: texts that share little are ``other``, so are those with misread letters or another order;
 then ``layout``, ``excerpt``, ``elaboration`` and ``insertion``, each where it is most of the
 difference; what is left is ``other`` where one block was copied between two texts of their own, a
-``rewrite`` where words were replaced all over the text, else a ``revision``. The confidence of a kind comes from how clearly its rule was met, by the share of
-planted pairs, equally clear, of which it was true (docs/kinds.md).
+``rewrite`` where words were replaced all over the text, else a ``revision``. The confidence of a
+kind comes from how clearly its rule was met, by the share of planted pairs, equally clear, of which
+it was true (docs/kinds.md).
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ def _one_block(found: Measures) -> Shares:
     shared = np.maximum(found.shared, 1.0)
     own = (1 - found.shared[:, None] / np.maximum(found.words, 1.0)).min(axis=1)
     one = np.where(found.longest >= PASTED, found.longest / shared - COPIED, -1.0)
-    return np.minimum(one, own - APART)
+    return np.asarray(np.minimum(one, own - APART))
 
 
 def _contained(found: Measures, most: float) -> Shares:

@@ -155,6 +155,15 @@ def test_compare_says_what_the_library_says(service: Asked) -> None:
     by_id = service.post("/v1/compare", {"a": {"id": "d1"}, "b": {"id": "c1"}}).json()
     by_text = service.post("/v1/compare", {"a": text(1), "b": copy(1)["text"]}).json()
     assert by_id == by_text == nd.compare(text(1), copy(1)["text"], service.index.method).to_dict()
+    at = [
+        service.post(
+            "/v1/compare",
+            {"a": text(1), "b": text(1)[: len(text(1)) * 2 // 3], "method": "join", "threshold": t},
+        ).json()["verdict"]
+        for t in (0.1, 1.0)
+    ]
+    assert [one["duplicate"] for one in at] == [True, False]
+    assert at[0]["score"] == at[1]["score"] > 0
     other = service.post("/v1/compare", {"a": "x", "b": "y", "method": "exact"}).json()
     assert other["verdict"]["duplicate"] is False
     unknown = service.post("/v1/compare", {"a": {"id": "nothing"}, "b": "x"})

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each, write the kept ones.
 
-    INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML and
-    PDF, globs in quotes, folders of text, HTML and PDF files, or - for stdin; of stores too, such
-    as s3://BUCKET/*.parquet.
+    INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
+    PDF, XML and feeds (RSS, Atom), globs in quotes, folders of these pages and of text files, or -
+    for stdin; of stores too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds the kept documents as they came, decisions.parquet (every document once),
     duplicates.parquet (each with the document it was set aside for, and why), pairs.parquet,

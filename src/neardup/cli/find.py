@@ -24,9 +24,9 @@ from neardup.cli.target import STDOUT, Target
 def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
-    INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML and
-    PDF, globs in quotes, folders of text, HTML and PDF files, or - for stdin; of stores too, such
-    as s3://BUCKET/*.parquet.
+    INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
+    PDF, XML and feeds (RSS, Atom), globs in quotes, folders of these pages and of text files, or -
+    for stdin; of stores too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
     would do with each document), duplicates.parquet, rejected.jsonl, report.html and run.json.

@@ -52,7 +52,12 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         told.append(
             f"{counts.too_short:,} of the kept {have} too little for the method to compare."
         )
-    told += _encoding_lines(result) + _page_lines(result) + _rejected_lines(result)
+    told += (
+        _empty_lines(result)
+        + _encoding_lines(result)
+        + _page_lines(result)
+        + _rejected_lines(result)
+    )
     told.append(
         f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')} "
         f"({result.info['pairs']}); "
@@ -139,6 +144,21 @@ def rejected(result: Result, most: int) -> list[dict[str, Any]]:
     lost = table.filter(pc.equal(table["decision"], "rejected")).slice(0, most)
     rows: list[dict[str, Any]] = lost.select(["file", "row", "id", "reason"]).to_pylist()
     return rows
+
+
+def _empty_lines(result: Result) -> list[str]:
+    """Nothing to compare and nothing to read: often a mistake of whoever wrote the files."""
+    import pyarrow as pa
+
+    from neardup.methods.preparing import text_digests
+
+    if result.text_digests is None:
+        return []
+    nothing = text_digests(pa.record_batch({"text": pa.array([""], pa.large_string())}))
+    accepted = result.decisions["decision"].to_numpy() != "rejected"
+    count = int(((result.text_digests == nothing[0]) & accepted).sum())
+    are = "is" if count == 1 else "are"
+    return [f"{many(count, 'document')} {are} empty."] if count else []
 
 
 def _encoding_lines(result: Result) -> list[str]:

@@ -21,6 +21,7 @@ from neardup.documents.csv import CsvSource
 from neardup.documents.extracted import ExtractedChunk, extracted_texts
 from neardup.documents.extraction.extractor import Extraction, Extractor
 from neardup.documents.extraction.page import HTML
+from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource, LineWriter
@@ -212,7 +213,7 @@ class Collection:
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""
         for source in readable(self.sources):
-            if not isinstance(source, JsonlSource | ListSource | CsvSource):
+            if not isinstance(source, JsonlSource | ListSource | CsvSource | FeedSource):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
                 what = "a WARC file" if isinstance(source, WarcSource) else what
                 raise UsageError(

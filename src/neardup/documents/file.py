@@ -28,6 +28,10 @@ class FileSource(FolderSource):
             raise unreadable(self.path, OSError("it is no file"))
         return [found]
 
+    @property
+    def feeds(self) -> list[Entry]:  # those are read otherwise
+        return []
+
     def _entry(self) -> Entry | None:
         if not isinstance(self.path, Remote):
             return entry_of(self.path, self.file)

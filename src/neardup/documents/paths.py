@@ -17,6 +17,7 @@ from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
+from neardup.documents.feeds import FeedSource, is_feed
 from neardup.documents.file import FileSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
@@ -28,6 +29,8 @@ from neardup.documents.remote import Place, remote_files
 from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.documents.warc import WarcSource
+from neardup.documents.xml import HEAD
+from neardup.documents.xml import SUFFIXES as XML
 from neardup.errors import InputError, UnreadableError, UsageError
 
 JSONL = (".jsonl", ".ndjson", ".json")
@@ -38,7 +41,8 @@ WARC = (".warc", ".wet")
 FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
-    ".parquet, .arrow or .feather, .html or .pdf, or a folder of such pages and text files"
+    ".parquet, .arrow or .feather, .html, .pdf or .xml (feeds: .rss and .atom too), or a folder of "
+    "such pages and text files"
 )
 
 
@@ -75,6 +79,17 @@ def source_of(found: Found, encoding: str | None, extractor: Extractor) -> Sourc
     except OSError as failed:
         error = unreadable(place, failed)
     return LostSource(place, "stdin" if str(place) == "-" else place.as_posix(), error)
+
+
+def apart(key: str, source: Source) -> list[tuple[str, Source]]:
+    """A folder and the feeds in it, which are sources of their own; each with its key."""
+    if type(source) is not FolderSource or not source.feeds:
+        return [(key, source)]
+    feeds = [
+        (key_of(place), FeedSource(place, place.as_posix(), source.encoding, source.extractor))
+        for place in source.feed_places()
+    ]
+    return [*([(key, source)] if source.entries else []), *feeds]
 
 
 def _there(path: Path) -> bool:
@@ -130,6 +145,8 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
         return _checked_pages(
             FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
         )
+    if format_ in XML and codec is None:
+        return _xml_source(path, encoding, extractor)
     if format_ not in JSONL:
         raise InputError(
             f"{path} has an unknown format; {_KNOWN}.",
@@ -138,6 +155,14 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
     source = JsonlSource(path, path.as_posix(), codec)
     _check_jsonl(source)
     return source
+
+
+def _xml_source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
+    with open_binary(path, None) as stream:
+        head = stream.read(HEAD)
+    if extractor.extraction.pages and is_feed(head):
+        return FeedSource(path, path.as_posix(), encoding, extractor)
+    return FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
 
 
 def _refuse_run(folder: Place) -> None:
@@ -152,7 +177,7 @@ def _refuse_run(folder: Place) -> None:
 
 def is_known(path: Place) -> bool:
     """Whether the name says how the file is read."""
-    return _named_format(path)[0] in (*FORMATS, *KINDS)
+    return _named_format(path)[0] in (*FORMATS, *KINDS, *XML)
 
 
 def _named_format(path: Place) -> tuple[str, str | None]:
@@ -165,6 +190,8 @@ def _named_format(path: Place) -> tuple[str, str | None]:
 def _folder_source(path: Place, encoding: str | None, extractor: Extractor) -> FolderSource:
     source = FolderSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
     formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
+    if not formats and source.feeds:
+        return source
     if not formats:
         raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
     if formats <= set(FORMATS):

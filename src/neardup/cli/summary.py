@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.counted import many
+from neardup.names import shortened
 
 if TYPE_CHECKING:
     from neardup.dryrun.estimate import Estimate
@@ -188,7 +189,7 @@ def _page_lines(result: Result) -> list[str]:
 def _rejected_lines(result: Result) -> list[str]:
     count = result.counts.rejected
     shown = rejected(result, SHOWN_REJECTED)
-    told = [f"  rejected: {row['file']}, row {row['row']}: {row['reason']}" for row in shown]
+    told = [f"  rejected: {result.where(row)}: {shortened(row['reason'], 300)}" for row in shown]
     if count > len(shown):
         told.append(f"  … and {count - len(shown):,} more, in rejected.jsonl")
     return told
@@ -240,6 +241,8 @@ def _example(result: Result, out: Path) -> str | None:
         return None  # what came through a pipe cannot be read again
     weakest = result.weakest(1).to_pylist()[0]
     ids = [weakest["kept_id"], weakest["id"]]
+    if any(shortened(id) != id for id in ids):
+        return None  # nobody can copy such a line
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
     return shlex.join(["neardup", "compare", "--run", str(out), *ends_options, *ids])
 

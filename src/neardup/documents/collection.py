@@ -149,6 +149,11 @@ class Collection:
                 return extracted_texts(texts, self.extractor) if self._has_pages(source) else texts
         raise KeyError(f"{file} is not among the inputs")
 
+    def path_of(self, file: str, row: int) -> str | None:
+        """Of a document that is a file by itself; None for one of many in a file."""
+        there: list[Any] = [one for one in self.sources if one.file == file]
+        return str(there[0].path_of(row)) if there and hasattr(there[0], "path_of") else None
+
     def encodings(self) -> dict[str, int]:
         """How many text files were read in which encoding, the most common first."""
         folders = [source for source in self.sources if isinstance(source, FolderSource)]

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from neardup import schema
 from neardup.errors import ColumnError, UnreadableError, all_problems
+from neardup.names import where
 
 Mask = npt.NDArray[np.bool_]
 DEFAULT_ID = "id"
@@ -88,12 +89,18 @@ def kept_rows(rows: pa.Table, keep: Mask) -> pa.Table:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A document that cannot be used: where it stands and a sentence that says why."""
+    """A document that cannot be used: where it stands and a sentence that says why. ``path``: of
+    one that is a file by itself, where ``file`` may be the folder it lies in."""
 
     file: str
     row: int
     reason: str
     id: str | None
+    path: str | None = None
+
+    @property
+    def where(self) -> str:
+        return where(self.file, self.row, self.path)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,9 @@ class FileSource(FolderSource):
     def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a folder)
         return self.path
 
+    def path_of(self, row: int) -> str:  # noqa: ARG002 (as of a folder)
+        return self.file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
     def id_of(self, entry: Entry) -> str:
         return entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 

@@ -55,7 +55,11 @@ class FolderChunk:
         batch = TableChunk(*of, texts, names, extra).read()
         reasons = [one.reason for one in found]
         rejected = [
-            replace(lost, reason=reasons[lost.row - self.first_row] or lost.reason)
+            replace(
+                lost,
+                reason=reasons[lost.row - self.first_row] or lost.reason,
+                path=self.source.path_of(lost.row),
+            )
             for lost in batch.rejected
         ]
         return replace(batch, rejected=rejected)
@@ -132,6 +136,11 @@ class FolderSource:
 
     def locate(self, entry: Entry) -> Place:
         return self.path / entry.name
+
+    def path_of(self, row: int) -> str:
+        """As the user would write it; a name that is not UTF-8 cannot be shown as it is."""
+        path = f"{self.file.rstrip('/')}/{self.entries[row - 1].name}"
+        return os.fsencode(path).decode("utf-8", "replace")
 
     def kind_of(self, entry: Entry) -> str | None:
         """Of a page that is to be extracted; None for text."""

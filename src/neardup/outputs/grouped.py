@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, overload
 import numpy as np
 import pyarrow as pa
 
+from neardup.names import shortened
 from neardup.outputs.frames import as_dicts, reordered, with_columns
 from neardup.outputs.places import Places
 from neardup.schema import Array
@@ -198,7 +199,7 @@ class Grouped(Sequence[Group]):
         said += [word for word in (member.kind, member.flags) if word]
         if first and self.collapse and group.others:
             said.append(f"+{len(group.others)}")
-        label = "  ".join(_printable(word) for word in (member.id, title) if word)
+        label = "  ".join(_printable(shortened(word)) for word in (member.id, title) if word)
         indent = "" if first else " " * (width + 2)
         return f"{indent}{member.position:>{width}}  {label}" + "".join(f"  {one}" for one in said)
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from neardup.cli.options import run_options
-from neardup.cli.target import STDOUT, Target
+from neardup.cli.target import STDOUT, Target, names_file
 
 
 @click.command(short_help="List near-duplicate pairs and clusters.")
@@ -36,6 +36,11 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
 
     if out == STDOUT:
         raise click.UsageError("find writes a folder. Hint: leave -o out to see the clusters.")
+    if out and names_file(out):
+        raise click.UsageError(
+            f"find writes a folder, and {out} is named as a file. Hint: -o FOLDER; its "
+            "pairs.parquet lists the pairs."
+        )
     if options["annotate"] and not out and not options["dry_run"]:
         raise click.UsageError("--annotate writes documents. Hint: name a folder with -o.")
     job = Job.of(inputs, options, every_pair=True)

@@ -57,7 +57,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         _empty_lines(result)
         + _encoding_lines(result)
         + _page_lines(result)
-        + _rejected_lines(result)
+        + _rejected_lines(result, out)
     )
     told.append(
         f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')} "
@@ -186,12 +186,13 @@ def _page_lines(result: Result) -> list[str]:
     return told
 
 
-def _rejected_lines(result: Result) -> list[str]:
+def _rejected_lines(result: Result, out: Path | None) -> list[str]:
     count = result.counts.rejected
     shown = rejected(result, SHOWN_REJECTED)
     told = [f"  rejected: {result.where(row)}: {shortened(row['reason'], 300)}" for row in shown]
     if count > len(shown):
-        told.append(f"  … and {count - len(shown):,} more, in rejected.jsonl")
+        at = ", in rejected.jsonl" if out else "; -o FOLDER writes all of them to rejected.jsonl"
+        told.append(f"  … and {count - len(shown):,} more{at}")
     return told
 
 
@@ -215,6 +216,16 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
     if out and len(result.duplicates) and (example := _example(result, out)):
         told.append(f"Look at the weakest pair: {example}")
     return told
+
+
+def file_lines(result: Result, file: Path | None) -> list[str]:
+    if file is None:
+        return []
+    what = "all documents, annotated" if "annotated" in result.info else "the kept documents"
+    return [
+        f"Written to {file}: {what}, and no run folder. "
+        "Hint: -o FOLDER writes the decisions and the report too."
+    ]
 
 
 def _action_lines(result: Result, out: Path | None) -> list[str]:

@@ -130,7 +130,7 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
     if path.is_dir():
         _refuse_run(path)
         return _folder_source(path, encoding, extractor)
-    format_, codec = _named_format(path)
+    format_, codec = named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix()))
     if format_ in ARROW and codec is None:
@@ -177,10 +177,11 @@ def _refuse_run(folder: Place) -> None:
 
 def is_known(path: Place) -> bool:
     """Whether the name says how the file is read."""
-    return _named_format(path)[0] in (*FORMATS, *KINDS, *XML)
+    return named_format(path)[0] in (*FORMATS, *KINDS, *XML)
 
 
-def _named_format(path: Place) -> tuple[str, str | None]:
+def named_format(path: Place) -> tuple[str, str | None]:
+    """The ending that tells the format, and the compression after it."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     codec = CODECS.get(suffixes[-1]) if suffixes else None
     format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
@@ -189,7 +190,7 @@ def _named_format(path: Place) -> tuple[str, str | None]:
 
 def _folder_source(path: Place, encoding: str | None, extractor: Extractor) -> FolderSource:
     source = FolderSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
-    formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
+    formats = {named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats and source.feeds:
         return source
     if not formats:

@@ -107,6 +107,9 @@ class AnnotatedCollection(Collection):
             )
         return [folder / file for file in groups]
 
+    def write_kept_file(self, keep: Mask, path: Path) -> None:
+        super().write_kept_file(np.ones_like(keep), path)
+
     def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
         super().write_kept_to(np.ones_like(keep), stream)
 

@@ -20,7 +20,7 @@ from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource, is_feed
 from neardup.documents.file import FileSource
 from neardup.documents.folder import FolderSource
-from neardup.documents.jsonl import JsonlSource
+from neardup.documents.jsonl import JsonlSource, refuse_whole_json
 from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.pipes import spooled
@@ -148,13 +148,16 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
     if format_ in XML and codec is None:
         return _xml_source(path, encoding, extractor)
     if format_ not in JSONL:
-        raise InputError(
-            f"{path} has an unknown format; {_KNOWN}.",
-            hint="rename the file if it is one of these, else convert it.",
-        )
+        raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=_instead(format_))
     source = JsonlSource(path, path.as_posix(), codec)
     _check_jsonl(source)
     return source
+
+
+def _instead(ending: str) -> str:
+    if ending in (".txt", ".text", ".md"):
+        return "a text file is one document: give the folder that it lies in."
+    return "rename the file if it is one of these, else convert it."
 
 
 def _xml_source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
@@ -229,8 +232,4 @@ def _check_jsonl(source: JsonlSource) -> None:
             start = stream.read(256)
     except (OSError, EOFError) as error:
         raise unreadable(source.path, error) from error
-    if ".json" in source.path.suffixes and start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
-        raise InputError(
-            f"{source.file} is one JSON array; expected one object a line.",
-            hint=f"convert it: jq -c '.[]' {source.file} > documents.jsonl",
-        )
+    refuse_whole_json(start, source.file, named=".json" in source.path.suffixes)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol, overload
 import numpy as np
 import pyarrow as pa
 
+from neardup.counted import many
 from neardup.names import shortened
 from neardup.outputs.frames import as_dicts, reordered, with_columns
 from neardup.outputs.places import Places
@@ -208,7 +209,8 @@ class Grouped(Sequence[Group]):
 
     def sentence(self) -> str:
         copies = self.results - len(self)
-        return f"{self.results:,} results = {len(self):,} groups + {copies:,} under them"
+        groups = f"{many(self.results, 'result')} = {many(len(self), 'group')}"
+        return f"{groups} + {copies:,} under {'it' if len(self) == 1 else 'them'}"
 
     def __repr__(self) -> str:
         return f"<Grouped: {self.sentence()}>"

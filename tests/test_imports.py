@@ -16,7 +16,7 @@ ROOT = Path(neardup.__file__).parent
 
 # The flow, first to last. What stands in one row may import what stands in rows above it.
 LAYERS = (
-    ("counted", "errors", "_native", "progress"),
+    ("counted", "errors", "names", "_native", "progress"),
     ("client", "schema"),
     ("documents", "text"),
     ("features", "planting"),

@@ -190,3 +190,12 @@ def test_workers_and_memory_change_nothing(run: Run, docs: Path, tmp_path: Path)
 def test_few_pairs_are_partial(run: Run, docs: Path, tmp_path: Path) -> None:
     done = run("dedup", docs, "-o", tmp_path / "out", "--max-pairs", "1", "--json")
     assert json.loads(done.stdout)["pairs"] == "partial"
+
+
+def test_empty_documents_are_counted_in_the_summary(run: Run, tmp_path: Path) -> None:
+    for name, text in (("a.txt", ""), ("b.txt", ""), ("c.txt", TEXT)):
+        (tmp_path / "in" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_text(text)
+    said = run("dedup", tmp_path / "in", "-o", tmp_path / "out").stderr
+    assert "3 documents = 2 kept + 1 duplicate" in said
+    assert "2 documents are empty." in said

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from cli.sample import Run
+from cli.sample import DOCUMENTS, Run
 
 
 def test_a_finished_run_is_not_written_over(run: Run, docs: Path, tmp_path: Path) -> None:
@@ -47,6 +50,77 @@ def test_the_output_is_not_the_input(run: Run, docs: Path, tmp_path: Path, out: 
     assert done.exit_code == 2
     assert "Hint: name another folder" in done.stderr
     assert docs.read_bytes() == before
+
+
+def test_a_name_of_a_file_gets_the_kept_documents_and_nothing_else(
+    run: Run, docs: Path, tmp_path: Path
+) -> None:
+    run("dedup", docs, "-o", tmp_path / "out")
+    kept = (tmp_path / "out/kept.jsonl").read_bytes()
+    done = run("dedup", docs, "-o", tmp_path / "deep/kept.ndjson")
+    assert done.exit_code == 0
+    assert f"Written to {tmp_path}/deep/kept.ndjson: the kept documents, and no run" in done.stderr
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["kept.ndjson"]
+    assert (tmp_path / "deep/kept.ndjson").read_bytes() == kept
+    run("dedup", docs, "-o", tmp_path / "kept.jsonl.gz")
+    assert gzip.decompress((tmp_path / "kept.jsonl.gz").read_bytes()) == kept
+
+
+def test_a_file_is_not_written_over(run: Run, docs: Path, tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+    file.write_text("mine")
+    done = run("dedup", docs, "-o", file)
+    assert done.exit_code == 2
+    assert "kept.jsonl is already there. Hint: name another file with -o" in done.stderr
+    assert file.read_text() == "mine"
+    assert run("dedup", docs, "-o", file, "--overwrite").exit_code == 0
+    assert file.read_text().count("\n") == 3
+
+
+def test_a_table_in_one_file(run: Run, tmp_path: Path) -> None:
+    table = pa.Table.from_pylist(DOCUMENTS)
+    pq.write_table(table, tmp_path / "in.parquet")
+    assert run("dedup", tmp_path / "in.parquet", "-o", tmp_path / "kept.parquet").exit_code == 0
+    assert pq.read_table(tmp_path / "kept.parquet").equals(table.take([0, 3, 4]))
+    both = ("--annotate", "--overwrite")
+    run("dedup", tmp_path / "in.parquet", "-o", tmp_path / "kept.parquet", *both)
+    assert pq.read_table(tmp_path / "kept.parquet")["decision"].to_pylist().count("kept") == 3
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("kept.parquet", "are written as they came, as .jsonl; "),
+        ("kept.csv.gz", "Hint: name a file that ends in .jsonl, or a folder, with -o."),
+        ("kept.txt", "is named as a file of a format that no run writes."),
+        ("report.html", "is named as a file of a format that no run writes."),
+    ],
+)
+def test_a_file_of_another_format_is_refused_before_any_work(
+    run: Run, docs: Path, tmp_path: Path, out: str, said: str
+) -> None:
+    done = run("dedup", docs, "-o", tmp_path / out)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert not (tmp_path / out).exists()
+
+
+def test_of_a_folder_no_single_file_is_written(run: Run, docs: Path, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.txt").write_text("a")
+    done = run("dedup", tmp_path / "in", "-o", tmp_path / "kept.jsonl")
+    assert "Hint: name a folder with -o." in done.stderr
+    found = run("find", docs, "-o", tmp_path / "pairs.jsonl")
+    assert found.exit_code == 2
+    assert "its pairs.parquet lists the pairs" in found.stderr
+    assert not (tmp_path / "pairs.jsonl").exists()
+
+
+def test_a_folder_may_be_named_as_it_likes(run: Run, docs: Path, tmp_path: Path) -> None:
+    assert run("dedup", docs, "-o", tmp_path / "run.v2").exit_code == 0
+    (tmp_path / "old.jsonl").mkdir()
+    assert run("dedup", docs, "-o", tmp_path / "old.jsonl").exit_code == 0
+    assert (tmp_path / "old.jsonl/run.json").exists()
 
 
 def test_a_file_is_no_folder(run: Run, docs: Path, tmp_path: Path) -> None:

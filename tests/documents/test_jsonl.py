@@ -287,3 +287,12 @@ def test_empty_file(tmp_path: Path) -> None:
     assert read(collection) == []
     (path,) = collection.write_kept(np.zeros(0, bool), tmp_path / "out")
     assert path.read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", ["content", "Body", "raw_content", "txt"])
+def test_the_likely_text_column_is_suggested_with_the_option(tmp_path: Path, name: str) -> None:
+    path = file_of(tmp_path, b'{"id": 1, "%s": "a"}\n' % name.encode())
+    with pytest.raises(ColumnError) as error:
+        read(collect(path), Columns())
+    hint = f"did you mean {name!r}? Then give --text {name} (in Python text={name!r})."
+    assert error.value.hint == hint

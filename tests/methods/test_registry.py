@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from neardup.errors import SettingsError
-from neardup.methods import registry
+from neardup.methods import registry, synonyms
 from neardup.methods.shingles import Shingles
 from neardup.text.options import Text
 
@@ -28,3 +30,50 @@ def test_nested_parameters() -> None:
     assert made == Shingles(words=3, text=Text(digits="mask"))
     with pytest.raises(SettingsError, match="digit"):
         registry.build("shingles", {"text": {"digit": "mask"}})
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        ("minhash", "shingles"),
+        ("MinHash-LSH", "shingles"),
+        ("lsh", "shingles"),
+        ("jaccard", "shingles"),
+        ("broder", "shingles"),
+        ("containment", "shingles"),
+        ("tfidf", "keywords"),
+        ("tf-idf", "keywords"),
+        ("cosine", "keywords"),
+        ("sbert", "semantic"),
+        ("embeddings", "semantic"),
+        ("svm", "learned"),
+        ("char_ngram", "qgrams"),
+        ("md5", "exact"),
+        ("hash", "exact"),
+        ("ppjoin", "join"),
+        ("hamming", "simhash"),
+    ],
+)
+def test_what_others_call_a_method_leads_to_its_name(name: str, own: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        registry.build(name)
+    assert caught.value.message == f"There is no method {name!r}."
+    assert f"`{own}`" in str(caught.value.hint)
+
+
+def test_hints_name_methods_that_are_there() -> None:
+    for hint in synonyms.HINTS.values():
+        named = re.findall(r"`(\w+)`", hint)
+        assert named
+        assert set(named) <= set(registry.METHODS)
+    assert not synonyms.HINTS.keys() & set(registry.METHODS)
+
+
+@pytest.mark.parametrize("name", ["I-Match", "SimHash", "spot_sigs", "TermVector"])
+def test_the_same_name_in_other_letters_is_suggested(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"did you mean '{synonyms.plain(name)}'"):
+        registry.build(name)
+
+
+def test_thresholds_of_other_tools() -> None:
+    assert registry.build("shingles", {"jaccard_threshold": 0.7}) == Shingles(threshold=0.7)

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from neardup.documents import collect
-from neardup.online.flow.feeds import entries
+from neardup.documents.feeds import feed_items
 from neardup.online.flow.items import Fields
 from neardup.online.flow.opening import Opener, Staged
+from neardup.online.flow.reading import feed_fields
 from neardup.online.index import Index
 from neardup.online.refresh import refresh
 from neardup.online.taking import take_in
@@ -66,8 +67,8 @@ def test_a_refreshed_index_still_knows_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("feed", "name"), [(ATOM, "The Harbour Post"), (RSS, "Old Town")])
 def test_entries_of_a_feed_are_of_the_feed(feed: str, name: str) -> None:
-    (entry,) = entries(feed.encode(), Fields())
-    assert entry["source"] == name
+    (entry,) = feed_items(feed.encode())
+    assert feed_fields(entry, Fields())["source"] == name
 
 
 def test_a_file_in_a_folder_is_of_that_folder() -> None:

@@ -11,6 +11,7 @@ import click
 
 from neardup.cli.options import debug_option, json_option
 from neardup.errors import InputError, SettingsError, UsageError
+from neardup.names import shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -211,7 +212,7 @@ def _documents(path: str, ids: list[str], columns: Columns) -> list[pa.RecordBat
     from neardup.outputs.texts import records_by_id
 
     found = records_by_id(collect(path), ids, columns)
-    if missing := ", ".join(repr(id) for id in ids if id not in found):
+    if missing := ", ".join(repr(shortened(id)) for id in ids if id not in found):
         raise InputError(
             f"{path} has no usable document with the id {missing}.",
             hint="--id COL names the column of the ids; without one an id is FILE:ROW.",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.options import run_options
-from neardup.cli.target import STDOUT, Target
+from neardup.cli.target import STDOUT, Target, names_file
 
 if TYPE_CHECKING:
     from neardup.outputs.result import Result
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     "--out",
     metavar="OUT",
     type=click.Path(path_type=Path),
-    help="The folder to write; - writes the kept lines to stdout and nothing else.  [required]",
+    help="The folder to write. A FILE in the format of the input, or - for stdout, gets the kept "
+    "documents and nothing else.  [required]",
 )
 @click.option(
     "--signatures/--no-signatures",
@@ -34,9 +35,9 @@ if TYPE_CHECKING:
 def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT, keep one document of each, write the kept ones.
 
-    INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML and
-    PDF, globs in quotes, folders of text, HTML and PDF files, or - for stdin; of stores too, such
-    as s3://BUCKET/*.parquet.
+    INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
+    PDF, XML and feeds (RSS, Atom), globs in quotes, folders of these pages and of text files, or -
+    for stdin; of stores too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds the kept documents as they came, decisions.parquet (every document once),
     duplicates.parquet (each with the document it was set aside for, and why), pairs.parquet,
@@ -48,13 +49,18 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
         raise click.UsageError("Missing option '-o' / '--out'. Hint: name the folder to write.")
     if out == STDOUT and options["as_json"]:
         raise click.UsageError("-o - and --json both want the standard output; give one of them.")
+    to_file = out is not None and names_file(out)
     job = Job.of(inputs, options)
+    if out and to_file:
+        job.collection.check_kept_file(out)
     if options["dry_run"]:
         written = "annotated" if job.annotate else "kept"
         job.dry_run(writes=None if out == STDOUT else written)
     elif out == STDOUT:
         job.collection.check_stream()
         job.into(_write_to_stdout)
+    elif out and to_file:
+        job.into_file(out, overwrite=options["overwrite"])
     elif out:
         job.collection.check_kept()
         job.into_folder(Target(out, overwrite=options["overwrite"]), kept=True)

@@ -9,6 +9,7 @@ from typing import IO, Any
 import click
 
 from neardup.errors import NeardupError
+from neardup.names import sayable, shortened
 
 DEBUG = "neardup.debug"
 INTERRUPTED = "neardup.interrupted"  # what to say about the output then; set by the command
@@ -44,9 +45,9 @@ def guarded(ctx: click.Context) -> Iterator[None]:
 
 def failure_of(error: Exception) -> Failure:
     if isinstance(error, NeardupError):
-        return Failure(f"Error: {error}", error.exit_code)
+        return Failure(f"Error: {sayable(str(error))}", error.exit_code)
     if isinstance(error, OSError) and error.strerror:
-        where = f" {error.filename}" if error.filename else ""
+        where = f" {shortened(str(error.filename))}" if error.filename else ""
         return Failure(f"Error: the system says{where}: {error.strerror}.", 1)
     return Failure(
         f"Error: unexpected {type(error).__name__}: {error}. "

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from neardup.names import shortened
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -45,7 +47,7 @@ def show_clusters(result: Result) -> None:
         (
             f"{cluster['size']:,}",
             f"{cluster['weakest']:.4f}",
-            cluster["kept_id"],
+            shortened(cluster["kept_id"]),
             others(cluster["kept_id"], cluster["members"]),
         )
         for cluster in clusters.slice(0, SHOWN).to_pylist()
@@ -62,6 +64,6 @@ def show_clusters(result: Result) -> None:
 
 def others(kept: str, members: Sequence[str]) -> str:
     rest = [member for member in members if member != kept]
-    shown = ", ".join(rest[:SHOWN_MEMBERS])
+    shown = ", ".join(map(shortened, rest[:SHOWN_MEMBERS]))
     more = len(rest) - SHOWN_MEMBERS
     return f"{shown}, … {more:,} more" if more > 0 else shown

@@ -13,7 +13,7 @@ import click
 from neardup.cli import summary
 from neardup.cli.failures import INTERRUPTED
 from neardup.cli.options import settings_from
-from neardup.cli.target import Target
+from neardup.cli.target import Target, check_file
 from neardup.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -73,6 +73,15 @@ class Job:
             raise
         self.report(result, target.folder, began)
 
+    def into_file(self, file: Path, *, overwrite: bool) -> None:
+        """The kept documents in one file, and nothing else."""
+        check_file(file, self.collection.paths, overwrite=overwrite)
+        click.get_current_context().meta[INTERRUPTED] = lambda: f"{file} was not written"
+        began = time.perf_counter()
+        result = self.run(None)
+        result.collection().write_kept_file(result.keep_mask(), file)
+        self.report(result, None, began, file)
+
     def into(self, write: Callable[[Result], None]) -> None:
         began = time.perf_counter()
         result = self.run(None)
@@ -99,16 +108,19 @@ class Job:
 
         return annotating(result)
 
-    def report(self, result: Result, out: Path | None, began: float) -> None:
+    def report(
+        self, result: Result, out: Path | None, began: float, file: Path | None = None
+    ) -> None:
         seconds = time.perf_counter() - began
         if self.as_json:
             import json
 
-            found = summary.data(result, out, seconds)
+            found = summary.data(result, out or file, seconds)
             click.echo(json.dumps(found, indent=2, ensure_ascii=False))
         if not self.quiet:
             size = self.collection.plain_size()
-            click.echo("\n".join(summary.lines(result, out, seconds, size)), err=True)
+            told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
+            click.echo("\n".join(told), err=True)
 
 
 def named_inputs(written: tuple[str, ...]) -> list[tuple[str | None, str]]:

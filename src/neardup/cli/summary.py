@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.counted import many
+from neardup.names import shortened
 
 if TYPE_CHECKING:
     from neardup.dryrun.estimate import Estimate
@@ -52,7 +53,12 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         told.append(
             f"{counts.too_short:,} of the kept {have} too little for the method to compare."
         )
-    told += _encoding_lines(result) + _page_lines(result) + _rejected_lines(result)
+    told += (
+        _empty_lines(result)
+        + _encoding_lines(result)
+        + _page_lines(result)
+        + _rejected_lines(result, out)
+    )
     told.append(
         f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')} "
         f"({result.info['pairs']}); "
@@ -141,6 +147,21 @@ def rejected(result: Result, most: int) -> list[dict[str, Any]]:
     return rows
 
 
+def _empty_lines(result: Result) -> list[str]:
+    """Nothing to compare and nothing to read: often a mistake of whoever wrote the files."""
+    import pyarrow as pa
+
+    from neardup.methods.preparing import text_digests
+
+    if result.text_digests is None:
+        return []
+    nothing = text_digests(pa.record_batch({"text": pa.array([""], pa.large_string())}))
+    accepted = result.decisions["decision"].to_numpy() != "rejected"
+    count = int(((result.text_digests == nothing[0]) & accepted).sum())
+    are = "is" if count == 1 else "are"
+    return [f"{many(count, 'document')} {are} empty."] if count else []
+
+
 def _encoding_lines(result: Result) -> list[str]:
     """What is not UTF-8 was a guess or was stated; either way it should be seen."""
     others = {n: c for n, c in result.info.get("encodings", {}).items() if n != "utf-8"}
@@ -165,12 +186,13 @@ def _page_lines(result: Result) -> list[str]:
     return told
 
 
-def _rejected_lines(result: Result) -> list[str]:
+def _rejected_lines(result: Result, out: Path | None) -> list[str]:
     count = result.counts.rejected
     shown = rejected(result, SHOWN_REJECTED)
-    told = [f"  rejected: {row['file']}, row {row['row']}: {row['reason']}" for row in shown]
+    told = [f"  rejected: {result.where(row)}: {shortened(row['reason'], 300)}" for row in shown]
     if count > len(shown):
-        told.append(f"  … and {count - len(shown):,} more, in rejected.jsonl")
+        at = ", in rejected.jsonl" if out else "; -o FOLDER writes all of them to rejected.jsonl"
+        told.append(f"  … and {count - len(shown):,} more{at}")
     return told
 
 
@@ -194,6 +216,16 @@ def _next_step(result: Result, out: Path | None) -> list[str]:
     if out and len(result.duplicates) and (example := _example(result, out)):
         told.append(f"Look at the weakest pair: {example}")
     return told
+
+
+def file_lines(result: Result, file: Path | None) -> list[str]:
+    if file is None:
+        return []
+    what = "all documents, annotated" if "annotated" in result.info else "the kept documents"
+    return [
+        f"Written to {file}: {what}, and no run folder. "
+        "Hint: -o FOLDER writes the decisions and the report too."
+    ]
 
 
 def _action_lines(result: Result, out: Path | None) -> list[str]:
@@ -220,6 +252,8 @@ def _example(result: Result, out: Path) -> str | None:
         return None  # what came through a pipe cannot be read again
     weakest = result.weakest(1).to_pylist()[0]
     ids = [weakest["kept_id"], weakest["id"]]
+    if any(shortened(id) != id for id in ids):
+        return None  # nobody can copy such a line
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
     return shlex.join(["neardup", "compare", "--run", str(out), *ends_options, *ids])
 

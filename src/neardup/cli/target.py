@@ -13,7 +13,33 @@ if TYPE_CHECKING:
     from neardup.outputs.result import Result
 
 STDOUT = Path("-")
+_OTHERS = (".txt", ".md", ".xlsx", ".zip", ".db", ".sqlite")
 RUN = "run.json"  # as in outputs/folder.py, which is too heavy to import here
+
+
+def names_file(out: Path) -> bool:
+    """Whether a path is written as that of a file, and no folder is there."""
+    from neardup.documents.paths import FORMATS, is_known, named_format
+
+    if out.is_dir() or out == STDOUT:
+        return False
+    if (is_known(out) and named_format(out)[0] not in FORMATS) or out.suffix.lower() in _OTHERS:
+        raise UsageError(
+            f"{out} is named as a file of a format that no run writes.",
+            hint="name a folder with -o, or a file in the format of the input.",
+        )
+    return is_known(out)
+
+
+def check_file(file: Path, inputs: Sequence[Place | None], *, overwrite: bool) -> None:
+    """Refuses before any work what would write over something."""
+    from neardup.outputs.folder import spare_inputs
+
+    spare_inputs(file, inputs)
+    if file.exists() and not overwrite:
+        raise UsageError(
+            f"{file} is already there.", hint="name another file with -o, or give --overwrite."
+        )
 
 
 class Target:

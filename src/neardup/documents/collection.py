@@ -21,6 +21,8 @@ from neardup.documents.csv import CsvSource
 from neardup.documents.extracted import ExtractedChunk, extracted_texts
 from neardup.documents.extraction.extractor import Extraction, Extractor
 from neardup.documents.extraction.page import HTML
+from neardup.documents.feeds import FeedSource
+from neardup.documents.file import FileSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource, LineWriter
@@ -30,6 +32,7 @@ from neardup.documents.kept import (
     check_length,
     groups_of,
     joined,
+    kept_form,
     kept_name,
     names_of,
     readable,
@@ -38,8 +41,10 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
+from neardup.documents.paths import JSONL, PARQUET, WARC, named_format
 from neardup.documents.remote import Place
-from neardup.documents.warc import WarcSource
+from neardup.documents.streams import writing
+from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import (
     ColumnError,
     InputError,
@@ -47,6 +52,8 @@ from neardup.errors import (
     UsageError,
     all_problems,
 )
+
+_LINES = JsonlSource | ListSource | CsvSource | FeedSource
 
 
 class Collection:
@@ -148,6 +155,11 @@ class Collection:
                 return extracted_texts(texts, self.extractor) if self._has_pages(source) else texts
         raise KeyError(f"{file} is not among the inputs")
 
+    def path_of(self, file: str, row: int) -> str | None:
+        """Of a document that is a file by itself; None for one of many in a file."""
+        there: list[Any] = [one for one in self.sources if one.file == file]
+        return str(there[0].path_of(row)) if there and hasattr(there[0], "path_of") else None
+
     def encodings(self) -> dict[str, int]:
         """How many text files were read in which encoding, the most common first."""
         folders = [source for source in self.sources if isinstance(source, FolderSource)]
@@ -209,12 +221,38 @@ class Collection:
             )
         return [folder / file for file in names_of(groups)]
 
+    def check_kept_file(self, path: Path) -> None:
+        """Raises now what would make ``write_kept_file`` impossible later."""
+        ending, codec = named_format(path)
+        same = next((some[0] for some in (JSONL, PARQUET, WARC) if ending in some), ending)
+        packed = codec is not None and same in (".parquet", ".arrow", ".feather")
+        sources = readable(self.sources)
+        for source in sources:
+            if (form := kept_form(source)) != same or packed:
+                raise _other_form(path, source, form)
+        check_group(sources)
+
+    def write_kept_file(self, keep: Mask, path: Path) -> None:
+        """Writes the kept documents to one file, in the format that came in; it appears only when
+        it is whole."""
+        self.check_kept_file(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sources, codec = readable(self.sources), named_format(path)[1]
+        if isinstance(sources[0], _LINES):
+            with writing(path, codec) as stream:
+                self.write_kept_to(keep, stream)
+            return
+        crawl = isinstance(sources[0], WarcSource)
+        with warc_writer(path, codec) if crawl else writer(sources, path) as write:
+            write_all(self.sources, as_mask(keep), self.limit, lambda _: write)
+
     def check_stream(self) -> None:
         """Raises now what would make ``write_kept_to`` impossible later."""
         for source in readable(self.sources):
-            if not isinstance(source, JsonlSource | ListSource | CsvSource):
+            if not isinstance(source, _LINES):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
                 what = "a WARC file" if isinstance(source, WarcSource) else what
+                what = "one document" if isinstance(source, FileSource) else what
                 raise UsageError(
                     f"{source.file} is {what}; only lines (JSON, CSV) can be written to a stream.",
                     hint="give a folder with -o.",
@@ -250,6 +288,20 @@ def _has(source: Source, records: pa.RecordBatch, name: str) -> bool:
     # Lines have no header: a field that none of them has is delivered all the same.
     unnamed = isinstance(source, JsonlSource | ListSource)
     return not unnamed or bool(records.column(name).null_count < records.num_rows)
+
+
+def _other_form(path: Path, source: Source, form: str) -> UsageError:
+    if not form:
+        return UsageError(
+            f"{source.file} holds files, of which the kept ones are copied into a folder; "
+            f"{path} is named as a file.",
+            hint="name a folder with -o.",
+        )
+    return UsageError(
+        f"The kept documents of {source.file} are written as they came, as {form}; {path} is named "
+        "as another format.",
+        hint=f"name a file that ends in {form}, or a folder, with -o.",
+    )
 
 
 def _nowhere(name: str) -> ColumnError:

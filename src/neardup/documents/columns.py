@@ -8,7 +8,7 @@ table rows in their file, from 1.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -18,10 +18,15 @@ import pyarrow as pa
 
 from neardup import schema
 from neardup.errors import ColumnError, UnreadableError, all_problems
+from neardup.names import where
 
 Mask = npt.NDArray[np.bool_]
 DEFAULT_ID = "id"
 OURS = ("row", "id", "text")
+TEXT_COLUMNS = (
+    *("content", "body", "article", "raw_content", "document", "passage", "abstract"),
+    *("message", "description", "sentence", "fulltext", "full_text", "html"),
+)
 
 
 @dataclass(frozen=True)
@@ -88,12 +93,18 @@ def kept_rows(rows: pa.Table, keep: Mask) -> pa.Table:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A document that cannot be used: where it stands and a sentence that says why."""
+    """A document that cannot be used: where it stands and a sentence that says why. ``path``: of
+    one that is a file by itself, where ``file`` may be the folder it lies in."""
 
     file: str
     row: int
     reason: str
     id: str | None
+    path: str | None = None
+
+    @property
+    def where(self) -> str:
+        return where(self.file, self.row, self.path)
 
 
 @dataclass(frozen=True)
@@ -197,6 +208,14 @@ def unknown_column(name: str, there: Sequence[str], file: str) -> ColumnError:
     usual = "name one of the columns above"
     usual += " with --text (in Python text=)." if name == "text" else "."
     hint = f"did you mean {lower[near[0]]!r}?" if near else usual
+    if name == "text" and (found := _text_column(lower, near)):
+        hint = f"did you mean {found!r}? Then give --text {found} (in Python text={found!r})."
     if not there:
         return ColumnError(f"Column {name!r} is not in {file}: it has no columns.")
     return ColumnError(f"Column {name!r} is not in {file}; it has {listed}.", hint=hint)
+
+
+def _text_column(there: Mapping[str, str], near: Sequence[str]) -> str | None:
+    """The column that is likely to hold the texts: what looks like it, or is often called so."""
+    found = next((there[name] for name in (*near, *TEXT_COLUMNS) if name in there), None)
+    return found if found and found.isidentifier() else None

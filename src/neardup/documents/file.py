@@ -28,6 +28,10 @@ class FileSource(FolderSource):
             raise unreadable(self.path, OSError("it is no file"))
         return [found]
 
+    @property
+    def feeds(self) -> list[Entry]:  # those are read otherwise
+        return []
+
     def _entry(self) -> Entry | None:
         if not isinstance(self.path, Remote):
             return entry_of(self.path, self.file)
@@ -36,6 +40,9 @@ class FileSource(FolderSource):
 
     def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a folder)
         return self.path
+
+    def path_of(self, row: int) -> str:  # noqa: ARG002 (as of a folder)
+        return self.file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
     def id_of(self, entry: Entry) -> str:
         return entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,9 +1,10 @@
 """A folder of files: every file below it is a document, named by its path in the folder.
 
-HTML and PDF files are pages, of which the text is extracted; all others are text. Files come sorted
-by path, hidden ones left out. What cannot be read, a file or a whole sub-folder, is rejected with a
-sentence. Kept files are copied byte for byte into the same places under
-``kept/``, and listed in ``kept.txt``.
+HTML and PDF files are pages, of which the text is extracted, and of XML files the markup is left
+out; all others are text. Feeds, which hold many documents, are sources of their own. Files come
+sorted by path, hidden ones left out. What cannot be read, a file or a whole sub-folder, is rejected
+with a sentence. Kept files are copied byte for byte into the same places under ``kept/``, and
+listed in ``kept.txt``.
 """
 
 from __future__ import annotations
@@ -23,11 +24,13 @@ from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_colu
 from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
+from neardup.documents.feeds import is_feed
 from neardup.documents.listing import Entry, entry_now, local_entries, remote_entries
 from neardup.documents.lost import changed
 from neardup.documents.remote import Place, Remote
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.tables import TableChunk
+from neardup.documents.xml import HEAD, SUFFIXES, xml_text
 from neardup.errors import InputError
 
 CHUNK_FILES = 1000
@@ -52,7 +55,11 @@ class FolderChunk:
         batch = TableChunk(*of, texts, names, extra).read()
         reasons = [one.reason for one in found]
         rejected = [
-            replace(lost, reason=reasons[lost.row - self.first_row] or lost.reason)
+            replace(
+                lost,
+                reason=reasons[lost.row - self.first_row] or lost.reason,
+                path=self.source.path_of(lost.row),
+            )
             for lost in batch.rejected
         ]
         return replace(batch, rejected=rejected)
@@ -81,10 +88,39 @@ class FolderSource:
     @cached_property
     def entries(self) -> list[Entry]:
         """Looked up once, so that positions stay what they are while files come and go."""
+        feeds = {entry.name for entry in self.feeds}
+        return [entry for entry in self._listed if entry.name not in feeds]
+
+    @cached_property
+    def feeds(self) -> list[Entry]:
+        """Files of many documents, which are none here."""
+        return [entry for entry in self._listed if self.reads_xml(entry) and self._is_feed(entry)]
+
+    @cached_property
+    def _listed(self) -> list[Entry]:
         found = list(
             local_entries(self.path) if isinstance(self.path, Path) else remote_entries(self.path)
         )
         return sorted(found, key=lambda entry: entry.name.split("/"))
+
+    def _is_feed(self, entry: Entry) -> bool:
+        try:
+            return entry.problem is None and is_feed(self._head(entry))
+        except OSError:  # reading it will tell
+            return False
+
+    def _head(self, entry: Entry) -> bytes:
+        place = self.locate(entry)
+        if isinstance(place, Remote):  # found by its name alone, so it cannot be opened in parts
+            return place.read_bytes()[:HEAD]
+        with place.open("rb") as stream:
+            return stream.read(HEAD)
+
+    def feed_places(self) -> list[Place]:
+        if isinstance(self.path, Path):
+            return [self.path / entry.name for entry in self.feeds]
+        there = dict(self.path.files()) if self.feeds else {}
+        return [there[entry.name] for entry in self.feeds]
 
     def id_of(self, entry: Entry) -> str:
         # A name that is not UTF-8 has lone surrogates, which no table can hold.
@@ -101,11 +137,20 @@ class FolderSource:
     def locate(self, entry: Entry) -> Place:
         return self.path / entry.name
 
+    def path_of(self, row: int) -> str:
+        """As the user would write it; a name that is not UTF-8 cannot be shown as it is."""
+        path = f"{self.file.rstrip('/')}/{self.entries[row - 1].name}"
+        return os.fsencode(path).decode("utf-8", "replace")
+
     def kind_of(self, entry: Entry) -> str | None:
         """Of a page that is to be extracted; None for text."""
         if not self.extractor.extraction.pages:
             return None
         return KINDS.get(os.path.splitext(entry.name)[1].lower())
+
+    def reads_xml(self, entry: Entry) -> bool:
+        """Whether markup is left out, as it is of pages."""
+        return self.extractor.extraction.pages and entry.name.lower().endswith(SUFFIXES)
 
     @cached_property
     def kinds(self) -> set[str]:
@@ -113,8 +158,8 @@ class FolderSource:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Pages say something about themselves; texts do not."""
-        return ("id", "text", *(META if self.kinds else ()))
+        """Pages and feeds say something about themselves; texts do not."""
+        return ("id", "text", *(META if self.kinds or self.feeds else ()))
 
     def read(self, entries: Sequence[Entry]) -> list[Extracted]:
         """The text of each, or why there is none."""
@@ -141,6 +186,8 @@ class FolderSource:
             return Extracted(None, f"file cannot be read: {error.strerror}")
         if kind := self.kind_of(entry):
             return Page(kind, data, self.encoding, sure=self.encoding is not None)
+        if self.reads_xml(entry):
+            return xml_text(data, self.encoding)
         text, reason, encoding = decoded(data, self.encoding)
         return Extracted(text, reason, encoding=encoding)
 

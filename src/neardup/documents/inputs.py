@@ -21,13 +21,15 @@ import pyarrow as pa
 from neardup.documents.columns import Chunk, Columns, DocumentBatch, Source
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
+from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FolderSource, with_prefixes
 from neardup.documents.lost import LostSource
 from neardup.documents.objects import object_source
-from neardup.documents.paths import FORMATS, key_of, places_of, source_of
+from neardup.documents.paths import FORMATS, apart, key_of, places_of, source_of
 from neardup.documents.remote import WILDCARDS
 from neardup.documents.stores import address_of
 from neardup.documents.streams import CODECS
+from neardup.documents.xml import SUFFIXES as XML
 from neardup.errors import InputError
 
 SOURCE = "source"
@@ -58,14 +60,17 @@ def gather(
     """The sources of all inputs in order, a file once, and the name of each one's input. If none of
     them can be read, that is an error."""
     found: dict[str, _Found] = {}
+    brought: dict[str, list[_Found]] = {}  # what each file or folder is read as
     extractor = extractor or Extractor()
     for (own, item), name in zip(given, _names(given), strict=True):
         for key, make in _parts(item, name, (encoding, extractor), named=own is not None):
-            before = found.get(key)
-            if before is None:
-                found[key] = _Found(make(), name, own is not None)
+            if key not in brought:
+                parts = {k: _Found(s, name, own is not None) for k, s in apart(key, make())}
+                brought[key] = [found.setdefault(k, one) for k, one in parts.items()]
+                brought |= {k: [found[k]] for k in parts if k not in brought}
             elif own is not None:
-                _rename(before, own)
+                for one in brought[key]:
+                    _rename(one, own)
     sources = [one.source for one in found.values()]
     lost = [source for source in sources if isinstance(source, LostSource)]
     if lost and len(lost) == len(sources):
@@ -73,6 +78,9 @@ def gather(
     folders = [source for source in sources if type(source) is FolderSource]
     if len(folders) > 1:
         with_prefixes(folders)
+    feeds = [source for source in sources if isinstance(source, FeedSource)]
+    for feed in feeds:
+        feed.several = len(feeds) > 1
     _check_files(sources)
     return sources, [one.name for one in found.values()]
 
@@ -138,7 +146,7 @@ def _short(item: Any) -> str:
     if any(sign in written for sign in WILDCARDS):
         return written
     name = PurePath(written).name or written
-    for known in (CODECS, (*FORMATS, *KINDS)):
+    for known in (CODECS, (*FORMATS, *KINDS, *XML)):
         stem, dot, suffix = name.rpartition(".")
         if stem and f"{dot}{suffix}".lower() in known:
             name = stem

@@ -6,6 +6,7 @@ goes on. A column that no line of a file's first chunk has is a mistake in the s
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,7 @@ from neardup.documents.json import parsed, table_of
 from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.remote import Place
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable, whole_lines
+from neardup.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -219,6 +221,26 @@ def _texts_in(data: bytes, first: int, rows: list[int], column: str) -> dict[int
     scan = lines.scan(b"\n".join(asked), [column], start_of_file=rows[0] == 1)
     text = scan.fields[column].array()
     return {row: text[i].as_py() or "" for i, row in enumerate(rows)}
+
+
+_ARRAY = re.compile(rb"\[\s*\{")
+_OBJECT = re.compile(rb"\{[ \t]*\r?\n")
+
+
+def refuse_whole_json(start: bytes, file: str, *, named: bool) -> None:
+    """Raises if what begins so is one JSON value, not a value a line. ``named``: as JSON, so that
+    less is enough to tell."""
+    begin = start.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if _ARRAY.match(begin) or (named and begin[:1] == b"["):
+        what, filter_ = "array", "'.[]'"
+    elif named and _OBJECT.match(begin):
+        what, filter_ = "object over several lines", "."
+    else:
+        return
+    raise InputError(
+        f"{file} is one JSON {what}; expected one object a line.",
+        hint=f"convert it: jq -c {filter_} {file} > documents.jsonl",
+    )
 
 
 class LineWriter:

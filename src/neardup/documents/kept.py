@@ -46,6 +46,12 @@ def kept_name(source: Source, name: str = "kept") -> str:
     return f"{name}.{ending}"
 
 
+def kept_form(source: Source) -> str:
+    """The ending of what is written, without compression; empty for a folder."""
+    _, dot, form = kept_name(source).partition(".")
+    return dot + form.partition(".")[0]
+
+
 def groups_of(sources: Sequence[Source], name: str = "kept") -> dict[str, list[Any]]:
     """The files that will be written, with their sources."""
     groups: dict[str, list[Any]] = {}

@@ -31,7 +31,11 @@ class LostSource:
 
     @property
     def rejected(self) -> Rejected:
-        return Rejected(self.file, 1, f"nothing of it can be read: {self.error.reason}", None)
+        reason = f"nothing of it can be read: {self.error.reason}"
+        return Rejected(self.file, 1, reason, None, self.file)
+
+    def path_of(self, row: int) -> str:  # noqa: ARG002 (as of a folder)
+        return self.file
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         yield LostChunk(self.rejected, dict.fromkeys(columns.found(()), pa.null()))

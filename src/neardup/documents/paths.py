@@ -17,9 +17,10 @@ from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
+from neardup.documents.feeds import FeedSource, is_feed
 from neardup.documents.file import FileSource
 from neardup.documents.folder import FolderSource
-from neardup.documents.jsonl import JsonlSource
+from neardup.documents.jsonl import JsonlSource, refuse_whole_json
 from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.pipes import spooled
@@ -28,6 +29,8 @@ from neardup.documents.remote import Place, remote_files
 from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.documents.warc import WarcSource
+from neardup.documents.xml import HEAD
+from neardup.documents.xml import SUFFIXES as XML
 from neardup.errors import InputError, UnreadableError, UsageError
 
 JSONL = (".jsonl", ".ndjson", ".json")
@@ -38,7 +41,8 @@ WARC = (".warc", ".wet")
 FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
 _KNOWN = (
     "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
-    ".parquet, .arrow or .feather, .html or .pdf, or a folder of such pages and text files"
+    ".parquet, .arrow or .feather, .html, .pdf or .xml (feeds: .rss and .atom too), or a folder of "
+    "such pages and text files"
 )
 
 
@@ -75,6 +79,17 @@ def source_of(found: Found, encoding: str | None, extractor: Extractor) -> Sourc
     except OSError as failed:
         error = unreadable(place, failed)
     return LostSource(place, "stdin" if str(place) == "-" else place.as_posix(), error)
+
+
+def apart(key: str, source: Source) -> list[tuple[str, Source]]:
+    """A folder and the feeds in it, which are sources of their own; each with its key."""
+    if type(source) is not FolderSource or not source.feeds:
+        return [(key, source)]
+    feeds = [
+        (key_of(place), FeedSource(place, place.as_posix(), source.encoding, source.extractor))
+        for place in source.feed_places()
+    ]
+    return [*([(key, source)] if source.entries else []), *feeds]
 
 
 def _there(path: Path) -> bool:
@@ -115,7 +130,7 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
     if path.is_dir():
         _refuse_run(path)
         return _folder_source(path, encoding, extractor)
-    format_, codec = _named_format(path)
+    format_, codec = named_format(path)
     if format_ in PARQUET and codec is None:
         return _checked(ParquetSource(path, path.as_posix()))
     if format_ in ARROW and codec is None:
@@ -130,14 +145,27 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
         return _checked_pages(
             FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
         )
+    if format_ in XML and codec is None:
+        return _xml_source(path, encoding, extractor)
     if format_ not in JSONL:
-        raise InputError(
-            f"{path} has an unknown format; {_KNOWN}.",
-            hint="rename the file if it is one of these, else convert it.",
-        )
+        raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=_instead(format_))
     source = JsonlSource(path, path.as_posix(), codec)
     _check_jsonl(source)
     return source
+
+
+def _instead(ending: str) -> str:
+    if ending in (".txt", ".text", ".md"):
+        return "a text file is one document: give the folder that it lies in."
+    return "rename the file if it is one of these, else convert it."
+
+
+def _xml_source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
+    with open_binary(path, None) as stream:
+        head = stream.read(HEAD)
+    if extractor.extraction.pages and is_feed(head):
+        return FeedSource(path, path.as_posix(), encoding, extractor)
+    return FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
 
 
 def _refuse_run(folder: Place) -> None:
@@ -152,10 +180,11 @@ def _refuse_run(folder: Place) -> None:
 
 def is_known(path: Place) -> bool:
     """Whether the name says how the file is read."""
-    return _named_format(path)[0] in (*FORMATS, *KINDS)
+    return named_format(path)[0] in (*FORMATS, *KINDS, *XML)
 
 
-def _named_format(path: Place) -> tuple[str, str | None]:
+def named_format(path: Place) -> tuple[str, str | None]:
+    """The ending that tells the format, and the compression after it."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     codec = CODECS.get(suffixes[-1]) if suffixes else None
     format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
@@ -164,7 +193,9 @@ def _named_format(path: Place) -> tuple[str, str | None]:
 
 def _folder_source(path: Place, encoding: str | None, extractor: Extractor) -> FolderSource:
     source = FolderSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
-    formats = {_named_format(Path(entry.name))[0] for entry in source.entries}
+    formats = {named_format(Path(entry.name))[0] for entry in source.entries}
+    if not formats and source.feeds:
+        return source
     if not formats:
         raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
     if formats <= set(FORMATS):
@@ -201,8 +232,4 @@ def _check_jsonl(source: JsonlSource) -> None:
             start = stream.read(256)
     except (OSError, EOFError) as error:
         raise unreadable(source.path, error) from error
-    if ".json" in source.path.suffixes and start.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
-        raise InputError(
-            f"{source.file} is one JSON array; expected one object a line.",
-            hint=f"convert it: jq -c '.[]' {source.file} > documents.jsonl",
-        )
+    refuse_whole_json(start, source.file, named=".json" in source.path.suffixes)

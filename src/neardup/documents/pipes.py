@@ -15,10 +15,13 @@ from typing import IO
 from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
-from neardup.documents.jsonl import JsonlSource
+from neardup.documents.feeds import FeedSource, is_feed
+from neardup.documents.jsonl import JsonlSource, refuse_whole_json
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.records import check_bytes
 from neardup.documents.streams import open_binary, unreadable
+from neardup.documents.xml import HEAD
+from neardup.errors import InputError
 
 _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -41,11 +44,20 @@ def spooled(stream: IO[bytes], file: str, encoding: str | None = None) -> Source
 
 def _by_content(path: Path, file: str, encoding: str | None) -> Source:
     with path.open("rb") as stream:
-        start = stream.read(8)
+        start = stream.read(HEAD)
     if start.startswith(b"PAR1"):
         return ParquetSource(path, file)
     if start.startswith((FILE_MAGIC, STREAM_MAGIC)):
         return ArrowSource(path, file)
+    if is_feed(start):
+        return FeedSource(path, file, encoding)
+    begin = start.lstrip(_BLANK)
+    refuse_whole_json(begin, file, named=begin.startswith(b"{"))
+    if begin.startswith((b"<!", b"<?", b"<html", b"<HTML")):
+        raise InputError(
+            f"{file} is HTML or XML that is no feed.",
+            hint="give pages as files or folders: only lines, tables and feeds come by a pipe.",
+        )
     codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
     # What is not JSON is taken for CSV and not the other way round: a column that its header lacks
     # stops the run, while a table read as JSON would be rejected line by line.

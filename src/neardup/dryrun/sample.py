@@ -17,6 +17,7 @@ from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource
 from neardup.documents.extracted import ExtractedChunk
 from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.feeds import FeedSource
 from neardup.documents.file import FileSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource
@@ -25,7 +26,7 @@ from neardup.documents.parquet import ParquetSource
 from neardup.documents.streams import CHUNK_BYTES
 from neardup.documents.tables import TableSource
 from neardup.documents.warc import WarcSource
-from neardup.dryrun import arrow, csv, folder, jsonl, memory, parquet, warc
+from neardup.dryrun import arrow, csv, feed, folder, jsonl, memory, parquet, warc
 from neardup.errors import UsageError
 
 SHARE = 0.02
@@ -36,6 +37,7 @@ MOST_FILES = 32
 FORMATS: dict[type, ModuleType] = {
     ArrowSource: arrow,
     CsvSource: csv,
+    FeedSource: feed,
     FileSource: folder,
     FolderSource: folder,
     JsonlSource: jsonl,

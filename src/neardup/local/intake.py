@@ -25,6 +25,7 @@ from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.method import Prepared, PreparesEvidence
 from neardup.methods.preparing import no_keys, text_digests
+from neardup.names import repeated, where
 from neardup.outputs.outcome import Intake
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -33,7 +34,7 @@ from neardup.schema import Array, Ragged
 
 def take_in(collection: Collection, plan: Plan, progress: Progress, store: EvidenceStore) -> Intake:
     """Evidence goes into ``store``, after what is there already."""
-    gathered = _Gathered(plan, store)
+    gathered = _Gathered(plan, store, collection)
     progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
     for batch, prepared, lengths in _prepared_batches(collection, plan):
         gathered.add(batch, prepared, lengths)
@@ -133,6 +134,7 @@ def prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
 class _Gathered:
     plan: Plan
     store: EvidenceStore
+    collection: Collection
     files: dict[str, int] = field(default_factory=dict)
     file: list[Array] = field(default_factory=list)
     records: list[pa.RecordBatch] = field(default_factory=list)
@@ -199,9 +201,10 @@ class _Gathered:
 
     def _repeated(self, file: str, row: int, name: str, first: int) -> Rejected:
         """``first`` counts all ids that came in, the repeated ones too."""
-        begin, where, rows = self.named[bisect_right(self.named, first, key=itemgetter(0)) - 1]
-        before = f"{where}, row {rows[first - begin]}"
-        return Rejected(file, row, f"id {name!r} was already used in {before}", name)
+        begin, other, rows = self.named[bisect_right(self.named, first, key=itemgetter(0)) - 1]
+        used, path_of = int(rows[first - begin]), self.collection.path_of
+        reason = repeated(name, where(other, used, path_of(other, used)))
+        return Rejected(file, row, reason, name, path_of(file, row))
 
     def _positions(self, batch: DocumentBatch) -> tuple[Array, Array]:
         positions = batch.positions()
@@ -229,7 +232,7 @@ class _Gathered:
 
 def strict_error(rejected: Rejected) -> RejectedError:
     return RejectedError(
-        f"{rejected.file}, row {rejected.row}: {rejected.reason}.",
+        f"{rejected.where}: {rejected.reason}.",
         hint="without --strict such documents are set apart in rejected.jsonl and the run goes on.",
     )
 

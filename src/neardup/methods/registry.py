@@ -16,6 +16,8 @@ from typing import Any
 from neardup.errors import SettingsError
 from neardup.methods.method import Method
 from neardup.methods.parameters import check_type
+from neardup.methods.synonyms import other_name, plain
+from neardup.names import shortened
 
 METHODS = {
     "combined": "neardup.methods.combined:Combined",
@@ -37,7 +39,13 @@ METHODS = {
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "rareshingles"
 # What other tools call a parameter; taken where the method has no parameter of that very name.
-ALIASES = {"num_perm": "permutations", "ngram": "words", "ngram_size": "words"}
+ALIASES = {
+    "num_perm": "permutations",
+    "ngram": "words",
+    "ngram_size": "words",
+    "jaccard_threshold": "threshold",
+    "similarity_threshold": "threshold",
+}
 
 
 def names() -> list[str]:
@@ -51,9 +59,16 @@ def method_class(name: str) -> type[Any]:
     for entry in entry_points(group=ENTRY_POINTS):
         if entry.name == name:
             return entry.load()  # type: ignore[no-any-return]
-    near = difflib.get_close_matches(name, names(), 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"methods are {', '.join(names())}."
-    raise SettingsError(f"There is no method {name!r}.", hint=hint)
+    raise SettingsError(f"There is no method {shortened(name)!r}.", hint=_other(name))
+
+
+def _other(name: str) -> str:
+    """What was meant: the same word in other letters, what others call so, what looks alike."""
+    same = [one for one in names() if plain(one) == plain(name)]
+    if not same and (hint := other_name(name)):
+        return hint
+    near = same or difflib.get_close_matches(name.lower(), names(), 1)
+    return f"did you mean {near[0]!r}?" if near else f"methods are {', '.join(names())}."
 
 
 def parameter_names(cls: type[Any]) -> list[str]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from neardup.errors import RejectedError
+from neardup.names import shortened
 from neardup.online.memory import Memory
 from neardup.online.rule import SEEN, Match, Rule
 from neardup.online.signature import Arrival, Signature
@@ -75,9 +76,9 @@ class Writing:
     def refuse_known(self, arrivals: Sequence[Arrival]) -> None:
         """Before anything is changed."""
         if known := self.known(arrivals):
+            id_ = shortened(arrivals[known[0]].id or "")
             raise RejectedError(
-                f"The index already has a document {arrivals[known[0]].id!r}; nothing of this call "
-                "was stored.",
+                f"The index already has a document {id_!r}; nothing of this call was stored.",
                 hint="replace it with update, or give the new one an id of its own.",
             )
 

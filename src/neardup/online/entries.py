@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from neardup import schema
 from neardup.errors import RejectedError
+from neardup.names import shortened
 from neardup.online.rule import kept_reason
 from neardup.online.store import Row, Store
 
@@ -81,7 +82,7 @@ class Entries:
 
 def unknown(id: str) -> RejectedError:
     return RejectedError(
-        f"The index has no document {id!r}.", hint="is it spelled as it was added?"
+        f"The index has no document {shortened(id)!r}.", hint="is it spelled as it was added?"
     )
 
 

@@ -34,8 +34,8 @@ def frozen(method: Method, given: Any) -> dict[str, Artefact]:
         raise SettingsError(
             f"{method.name} needs {' and '.join(missing)} of a collection, which an index "
             "cannot count while documents come.",
-            hint="build it from documents with `neardup index build`, give artefacts=RESULT or "
-            "run=FOLDER of a run, or take a method without such needs (shingles, qgrams).",
+            hint="build it from documents with `neardup index build`, or take a method without "
+            "such needs (shingles, qgrams); in Python also give artefacts=RESULT or run=FOLDER.",
         )
     calibrated = isinstance(method, CalibratedMethod) and method.calibrate
     names = [*(need.name for need in method.needs), *([Calibration.kind] if calibrated else [])]

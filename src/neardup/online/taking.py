@@ -32,7 +32,7 @@ def take_in(index: Index, collection: Collection) -> Iterator[Taken]:
         ids, rows = (batch.records.column(name).to_pylist() for name in ("id", "row"))
         answers = list(zip(ids, rows, index.add_records(batch.records), strict=True))
         known = [
-            Rejected(batch.file, row, answer.value, id_)
+            Rejected(batch.file, row, answer.value, id_, collection.path_of(batch.file, row))
             for id_, row, answer in answers
             if isinstance(answer, Known)
         ]

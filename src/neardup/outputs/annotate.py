@@ -18,6 +18,7 @@ from neardup.documents import Collection, Columns
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlChunk, JsonlSource
 from neardup.documents.kept import kept_name, readable, write_all, writer
@@ -34,6 +35,7 @@ PREFIX = "neardup"
 _ANNOTATED = (
     ArrowSource,
     CsvSource,
+    FeedSource,
     FolderSource,
     JsonlSource,
     ListSource,
@@ -105,6 +107,9 @@ class AnnotatedCollection(Collection):
             )
         return [folder / file for file in groups]
 
+    def write_kept_file(self, keep: Mask, path: Path) -> None:
+        super().write_kept_file(np.ones_like(keep), path)
+
     def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
         super().write_kept_to(np.ones_like(keep), stream)
 
@@ -131,7 +136,7 @@ def _has_one_of(source: Any, names: list[str]) -> bool:
             if isinstance(chunk, JsonlChunk)
             for field in scan(chunk.data, names).fields.values()
         )
-    if isinstance(source, FolderSource):
+    if isinstance(source, FolderSource | FeedSource):  # none of them is a column of theirs
         return False
     if isinstance(source, ListSource):
         return any(n in item for item in source.items if isinstance(item, dict) for n in names)

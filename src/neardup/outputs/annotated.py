@@ -23,9 +23,10 @@ from neardup.documents import records
 from neardup.documents.arrow import ArrowSource
 from neardup.documents.columns import Mask, Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.feeds import FeedSource, item_fields
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.lines import select
-from neardup.documents.lists import ListSource
+from neardup.documents.lists import ListSource, json_line
 from neardup.documents.lost import LostSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.tables import TableSource
@@ -82,6 +83,7 @@ def annotated_source(source: Any, added: Added) -> Source:
     twins = {
         ArrowSource: _Arrow,
         CsvSource: _Records,
+        FeedSource: _Feed,
         JsonlSource: _Lines,
         ListSource: _Items,
         ParquetSource: _Parquet,
@@ -179,6 +181,22 @@ def _with_fields(item: Any, fields: dict[str, Any] | None) -> Any:
     if fields is None:
         return item
     return {**(item if isinstance(item, dict) else {"text": item}), **fields}
+
+
+@dataclass
+class _Feed(FeedSource):
+    added: Added = dataclasses.field(kw_only=True)
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        items = self.items()
+        objects = self.added.objects(self.added.start(keep), min(len(items), len(keep)))
+        for item, fields in zip(items, objects, strict=False):
+            out.write(json_line(_with_fields(item_fields(item), fields)))
+        return len(items)
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        table, documents = super().kept(keep)
+        return with_columns(table, self.added.rows(self.added.start(keep), len(table))), documents
 
 
 @dataclass(frozen=True)

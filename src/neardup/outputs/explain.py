@@ -18,6 +18,7 @@ from neardup import schema
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.kinds import said
 from neardup.errors import UsageError
+from neardup.names import shortened
 from neardup.outputs.comparison import Comparison
 from neardup.outputs.rerun import compared_again
 from neardup.outputs.sidebyside.visible import flowed
@@ -66,14 +67,14 @@ class Explanation:
     pair_count: int
     comparison: Comparison | None
     note: str | None = None
+    where: str = ""  # the file, or the file and the row
 
     def head(self, *, pairs: bool = True) -> list[str]:
         """For people: all but the comparison, on demand without the pairs."""
-        told = [f"{self.id} ({self.file}, row {self.row}): {self.sentence()}"]
+        told = [f"{shortened(self.id)} ({self.where}): {self.sentence()}"]
         if self.cluster_size > 1:
-            told.append(
-                f"cluster of {self.cluster_size:,}: {_listed(self.members, self.cluster_size)}"
-            )
+            members = [shortened(one) for one in self.members]
+            told.append(f"cluster of {self.cluster_size:,}: {_listed(members, self.cluster_size)}")
         if self.pairs and pairs:
             others = [_neighbour(pair) for pair in self.pairs]
             told.append(f"{_count(self.pair_count)}: {_listed(others, self.pair_count)}")
@@ -84,7 +85,8 @@ class Explanation:
     def sentence(self) -> str:
         if self.decision == schema.DUPLICATE:
             kind = f", kind {said(self.kind, self.direction)}" if self.kind else ""
-            return f"duplicate of {self.kept_id}{kind}, score {self.score:.4f} ({self.reason})."
+            of = shortened(self.kept_id or "")
+            return f"duplicate of {of}{kind}, score {self.score:.4f} ({self.reason})."
         return f"{self.decision} ({self.reason}){self._why()}."
 
     def _why(self) -> str:
@@ -121,7 +123,7 @@ class Explanation:
         return "\n".join(told)
 
     def between(self) -> str:
-        return flowed(f"{self.kept_id} (first) and {self.id} (second):")
+        return flowed(f"{shortened(self.kept_id or '')} (first) and {shortened(self.id)} (second):")
 
 
 def explain(result: Result, id: str) -> Explanation:
@@ -142,6 +144,7 @@ def explain(result: Result, id: str) -> Explanation:
         pair_count=len(pairs),
         comparison=comparison,
         note=note,
+        where=result.where(row),
     )
 
 
@@ -151,7 +154,9 @@ def decision_of(result: Result, id: str) -> dict[str, Any]:
         pc.equal(result.decisions["id"], id)
     ).to_pylist()
     if not rows:
-        raise UsageError(f"No document of this run has the id {id!r}.", hint=_near(result, id))
+        raise UsageError(
+            f"No document of this run has the id {shortened(id)!r}.", hint=_near(result, id)
+        )
     return min(rows, key=lambda row: row["decision"] == schema.REJECTED)
 
 
@@ -161,7 +166,7 @@ def _near(result: Result, id: str) -> str:
     ids = pc.drop_null(result.decisions["id"]).to_pylist()
     near = [found[0] for found in process.extract(str(id), ids, limit=3, score_cutoff=60)]
     return (
-        f"did you mean {' or '.join(map(repr, near))}?"
+        f"did you mean {' or '.join(repr(shortened(one)) for one in near)}?"
         if near
         else "see the column id of decisions."
     )
@@ -214,7 +219,7 @@ def _faint_note(result: Result) -> str:
 
 def _neighbour(pair: Neighbour) -> str:
     more = ", ".join(filter(None, [pair.kind, pair.decision]))
-    return f"{pair.id} {pair.score:.4f}{f' ({more})' if more else ''}"
+    return f"{shortened(pair.id)} {pair.score:.4f}{f' ({more})' if more else ''}"
 
 
 def _count(pairs: int) -> str:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, Protocol, overload
 import numpy as np
 import pyarrow as pa
 
+from neardup.counted import many
+from neardup.names import shortened
 from neardup.outputs.frames import as_dicts, reordered, with_columns
 from neardup.outputs.places import Places
 from neardup.schema import Array
@@ -198,7 +200,7 @@ class Grouped(Sequence[Group]):
         said += [word for word in (member.kind, member.flags) if word]
         if first and self.collapse and group.others:
             said.append(f"+{len(group.others)}")
-        label = "  ".join(_printable(word) for word in (member.id, title) if word)
+        label = "  ".join(_printable(shortened(word)) for word in (member.id, title) if word)
         indent = "" if first else " " * (width + 2)
         return f"{indent}{member.position:>{width}}  {label}" + "".join(f"  {one}" for one in said)
 
@@ -207,7 +209,8 @@ class Grouped(Sequence[Group]):
 
     def sentence(self) -> str:
         copies = self.results - len(self)
-        return f"{self.results:,} results = {len(self):,} groups + {copies:,} under them"
+        groups = f"{many(self.results, 'result')} = {many(len(self), 'group')}"
+        return f"{groups} + {copies:,} under {'it' if len(self) == 1 else 'them'}"
 
     def __repr__(self) -> str:
         return f"<Grouped: {self.sentence()}>"

@@ -22,6 +22,7 @@ from neardup.counted import many
 from neardup.documents import Collection
 from neardup.errors import DataError, NeardupError, SettingsError
 from neardup.methods import registry
+from neardup.names import where
 from neardup.outputs.tables import clusters_table, duplicates_table
 from neardup.schema import Array
 
@@ -118,6 +119,25 @@ class Result:
             return None
 
     @functools.cached_property
+    def _documents(self) -> Collection | None:
+        return self.collection_if_there()
+
+    def path_of(self, row: Mapping[str, Any]) -> str | None:
+        """Of a row of the decisions: the file, where that is the document. None also for what was
+        a row of a folder that has other files now."""
+        found = self._documents
+        try:
+            path = found.path_of(row["file"], row["row"]) if found else None
+        except (NeardupError, OSError, IndexError):
+            return None
+        own = self.info["settings"].get("id") is None and row["id"] is not None
+        return path if path and (not own or _ends_alike(path, row["id"])) else None
+
+    def where(self, row: Mapping[str, Any]) -> str:
+        """Where a document of the decisions stands, for people."""
+        return where(row["file"], row["row"], self.path_of(row))
+
+    @functools.cached_property
     def counts(self) -> Counts:
         decision = self.decisions["decision"].combine_chunks().cast(pa.string())
 
@@ -211,3 +231,8 @@ class Result:
     def __repr__(self) -> str:
         settings = self.info["settings"]
         return f"<Result of {settings['method']} ≥ {self.threshold:.4g}: {self.counts.sentence()}>"
+
+
+def _ends_alike(path: str, id: str) -> bool:
+    """Whether an id that is the path in a folder, or begins with its name, is of this file."""
+    return path.rpartition("/")[2] == id.rpartition("/")[2]

@@ -17,6 +17,7 @@ from pyspark.sql import functions as sql
 
 from neardup.decisions.order import check_preferred
 from neardup.documents import Collection, Columns, DocumentBatch
+from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.documents.remote import Place
 from neardup.plan import Plan
@@ -55,6 +56,14 @@ class FileInput:
     def sources(self) -> list[str]:
         names = self.collection.source_names
         return [names[file] for file in self.files]
+
+    @property
+    def paths(self) -> dict[int, list[str]]:
+        return {
+            number: [source.path_of(row) for row in range(1, len(source.entries) + 1)]
+            for number, source in enumerate(self.collection.sources)
+            if isinstance(source, FolderSource)
+        }
 
     def about(self) -> dict[str, Any]:
         paths = [source.path for source in self.collection.sources if hasattr(source, "path")]

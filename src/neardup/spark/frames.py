@@ -130,6 +130,10 @@ class FrameInput:
             "position": self.position,
         }
 
+    @property
+    def paths(self) -> dict[int, list[str]]:
+        return {}
+
     def local(self) -> Collection:
         """Of more rows than the driver should hold, planting draws from none."""
         count = self.frame.count()

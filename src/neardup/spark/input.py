@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from neardup.documents import Collection
@@ -22,6 +22,11 @@ class Input(Protocol):
 
     @property
     def sources(self) -> Sequence[str]: ...
+
+    @property
+    def paths(self) -> Mapping[int, Sequence[str]]:
+        """Of the documents that are files by themselves, by the number of their folder."""
+        ...
 
     def about(self) -> dict[str, Any]: ...
 

@@ -158,7 +158,8 @@ class Run:
         own = slim.where("file >= 0") if plan.against else slim
         placed = self.input.positions(own, plan, self.stages.keep)
         if repeated:
-            placed = self.stages.keep("ids", standing.without_repeated(placed, self.input.files))
+            of = self.input.files, self.input.paths
+            placed = self.stages.keep("ids", standing.without_repeated(placed, *of))
         if plan.strict:
             self._check_strict(placed)
         there = placed.where("rejected is null")
@@ -181,7 +182,9 @@ class Run:
         if lost:
             one = lost[0]
             file = self.input.files[one["file"]]
-            raise strict_error(Rejected(file, one["row"], one["rejected"], one["id"]))
+            paths = self.input.paths.get(one["file"])
+            path = paths[one["row"] - 1] if paths else None
+            raise strict_error(Rejected(file, one["row"], one["rejected"], one["id"], path))
 
 
 def _brought(rows: DataFrame) -> DataFrame:

@@ -7,7 +7,7 @@ is one sort more. Only numbers and ids are sorted, never texts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from pyspark.sql import functions as sql
 
 from neardup.decisions.order import Order
 from neardup.errors import ColumnError
+from neardup.names import repeated, where
 from neardup.spark import sorting
 
 if TYPE_CHECKING:
@@ -140,8 +141,11 @@ def check_values(documents: DataFrame, order: Order) -> None:
             raise sorting.no_dates(order.criteria, number, found[1])
 
 
-def without_repeated(documents: DataFrame, files: Sequence[str]) -> DataFrame:
-    """The first document with an id has it; all others are rejected."""
+def without_repeated(
+    documents: DataFrame, files: Sequence[str], paths: Mapping[int, Sequence[str]]
+) -> DataFrame:
+    """The first document with an id has it; all others are rejected. ``paths``: of the documents
+    of folders, by the number of the folder."""
     there = documents.where("rejected is null")
     first = (
         there.groupBy("id")
@@ -153,16 +157,12 @@ def without_repeated(documents: DataFrame, files: Sequence[str]) -> DataFrame:
         )
         .where("_times > 1")
     )
-    names = sql.create_map(*[sql.lit(x) for item in enumerate(files) for x in item])
-    quoted = sql.udf(repr, "string")("id")
-    reason = sql.concat(
-        sql.lit("id "),
-        quoted,
-        sql.lit(" was already used in "),
-        names[sql.col("_file")],
-        sql.lit(", row "),
-        sql.col("_row").cast("string"),
-    )
+
+    def said(id: str, file: int, row: int) -> str:
+        path = paths[file][row - 1] if file in paths else None
+        return repeated(id, where(files[file], row, path))
+
+    reason = sql.udf(said, "string")("id", "_file", "_row")
     late = sql.col("rejected").isNull() & (sql.col("position") > sql.col("_first"))
     joined = documents.join(first, "id", "left")
     marked = joined.withColumn("rejected", sql.when(late, reason).otherwise(sql.col("rejected")))

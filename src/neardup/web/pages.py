@@ -18,7 +18,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.meta import find_referenced_templates
 from markupsafe import Markup
 
-from neardup.outputs.html.safe import Html, shortened
+from neardup.names import shortened
+from neardup.outputs.html.safe import Html
 from neardup.outputs.sidebyside.visible import visible
 
 if TYPE_CHECKING:

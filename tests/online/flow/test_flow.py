@@ -82,11 +82,12 @@ def test_every_item_goes_to_its_place(place: Place) -> None:
     place.drop("d.rss", feed([story(1), story(3)]), age=120)
     place.drop("e.png", b"\x89PNG", age=110)
     place.drop("empty.txt", "", age=105)
+    place.drop("blank.jsonl", '{"id": "blank", "text": " "}', age=104)
     flow = place.work_off()
-    assert place.names("out") == ["a.txt", "empty.txt", "http_x_1.json", "x_1.json"]
+    assert place.names("out") == ["a.txt", "http_x_1.json", "x_1.json"]
     assert (place.root / "out/a.txt").read_text() == story(1)
     assert place.names("dup")[::2] == ["http_x_0.json", "sub/b.txt"]
-    assert place.names("bad")[::2] == ["c.jsonl_2.json", "e.png"]
+    assert place.names("bad")[::2] == ["blank.json", "c.jsonl_2.json", "e.png", "empty.txt"]
     assert place.note("dup/sub/b.txt") == {
         "what": "duplicate",
         "id": "sub/b.txt",
@@ -97,7 +98,9 @@ def test_every_item_goes_to_its_place(place: Place) -> None:
         "time": "2001-09-09T01:46:40+00:00",
     }
     assert place.note("bad/e.png")["reason"].startswith("there is no reader for .png")
-    assert flow.totals.sentence() == "8 items: 4 originals, 2 duplicates, 2 unreadable"
+    assert place.note("bad/empty.txt")["reason"] == "it is empty"
+    assert place.note("bad/blank.json")["reason"] == "it is empty"
+    assert flow.totals.sentence() == "9 items: 3 originals, 2 duplicates, 4 unreadable"
     assert place.names("in") == [".neardup-watch/lock"]
 
 

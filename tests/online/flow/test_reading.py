@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.online.flow import feeds
+from neardup.documents.feeds import feed_items
 from neardup.online.flow.items import Fields
 from neardup.online.flow.opening import Opened, Opener, Staged
-from neardup.online.flow.reading import items
+from neardup.online.flow.reading import feed_fields, items
 
 FIELDS = Fields()
 ATOM = """<?xml version="1.0" encoding="utf-8"?>
@@ -39,7 +39,7 @@ def found(path: Path, content: str | bytes) -> list[tuple[str, str | None]]:
 
 
 def test_atom() -> None:
-    one, two = feeds.entries(ATOM.encode(), FIELDS)
+    one, two = (feed_fields(item, FIELDS) for item in feed_items(ATOM.encode()))
     assert one.pop("xml").startswith("<ns0:entry")
     assert one == {
         "source": "News",
@@ -54,7 +54,8 @@ def test_atom() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_rss(encoding: str) -> None:
-    one, two = feeds.entries(RSS.encode(encoding), FIELDS._replace(text="body"))
+    fields = FIELDS._replace(text="body")
+    one, two = (feed_fields(item, fields) for item in feed_items(RSS.encode(encoding)))
     assert (one["id"], one["title"], one["body"]) == ("http://x/1", "T", "The café is open")
     assert (two.get("id"), two["body"]) == (None, "café")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.errors import InputError, SettingsError, UsageError
+from neardup.names import shortened
 
 if TYPE_CHECKING:
     from neardup.artefacts.idf import IdfTable
@@ -81,7 +82,7 @@ def rejected_lines(seen: Seen) -> list[str]:
     if not seen.rejected:
         return []
     told = [f"{seen.rejected:,} documents were rejected and not counted."]
-    told += [f"  rejected: {one.file}, row {one.row}: {one.reason}" for one in seen.shown]
+    told += [f"  rejected: {one.where}: {shortened(one.reason, 300)}" for one in seen.shown]
     more = seen.rejected - len(seen.shown)
     return [*told, f"  … and {more:,} more"] if more else told
 

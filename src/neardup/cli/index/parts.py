@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.counted import many
+from neardup.names import shortened
 
 if TYPE_CHECKING:
     from neardup.documents import Rejected
@@ -78,7 +79,7 @@ class Told:
         return {"documents": total, **counted}
 
     def summary(self) -> list[str]:
-        lost = [f"  rejected: {r.file}:{r.row}: {r.reason}" for r in self.shown]
+        lost = [f"  rejected: {r.where}: {shortened(r.reason, 300)}" for r in self.shown]
         more = self.rejected - len(self.shown)
         return [*lost, *([f"  … and {more:,} more rejected"] if more else []), self._sentence()]
 

@@ -10,6 +10,7 @@ import click
 
 from neardup.cli.label.parts import check_there, tell_torn
 from neardup.cli.options import debug_option, json_option
+from neardup.names import shortened
 
 if TYPE_CHECKING:
     from neardup.evaluation.agreement import Agreement, Verdicts
@@ -65,7 +66,7 @@ def _show(found: list[Agreement], settled: Verdicts) -> None:
         click.echo("No two assessors judged a pair in common.")
     click.echo(f"{len(settled.settled):,} pairs are settled, {len(settled.disputed):,} disputed.")
     for a, b in settled.disputed[:SHOWN]:
-        click.echo(f"  {a}  {b}")
+        click.echo(f"  {shortened(a)}  {shortened(b)}")
     if len(settled.disputed) > SHOWN:
         click.echo(f"  … and {len(settled.disputed) - SHOWN:,} more; --json has them all.")
 

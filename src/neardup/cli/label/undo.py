@@ -8,6 +8,7 @@ import click
 
 from neardup.cli.label.parts import check_there
 from neardup.cli.options import debug_option
+from neardup.names import shortened
 
 
 @click.command(short_help="Take back the last labels of an assessor.")
@@ -34,4 +35,4 @@ def undo(labels: Path, assessor: str, count: int) -> None:
             hint="`neardup label agree` names the assessors.",
         )
     for one in taken:
-        click.echo(f"{one.a}  {one.b}  {one.label}: taken back")
+        click.echo(f"{shortened(one.a)}  {shortened(one.b)}  {one.label}: taken back")

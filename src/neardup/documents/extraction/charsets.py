@@ -34,7 +34,7 @@ def decoded_html(data: bytes, charset: str | None = None, *, sure: bool = False)
     at all become U+FFFD: a page has text in spite of them."""
     if sure:
         return decoded(data, charset)
-    labels = [_known(label) for label in (charset, *_labels(data))]
+    labels = [known(label) for label in (charset, *_labels(data))]
     if data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         found = decoded(data)
         return found if found.text is not None else _replaced(data, "utf-8")
@@ -56,7 +56,8 @@ def _labels(data: bytes) -> list[str]:
     return [m[1].decode("ascii", "replace") for m in (_XML.search(head), _META.search(head)) if m]
 
 
-def _known(label: str | None) -> str | None:
+def known(label: str | None) -> str | None:
+    """The codec that a label means; None if there is none that makes text."""
     try:
         name = codecs.lookup(label).name if label else None
         if name:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from neardup.names import shortened
+
 PROBLEM = "problem"
 
 
@@ -26,9 +28,13 @@ class Event:
         """A line of a log."""
         if self.what == PROBLEM:
             return str(self.note["problem"])
-        of = f" of {self.note['of']} ({self.note['score']:.4f})" if "of" in self.note else ""
+        of = (
+            f" of {shortened(self.note['of'])} ({self.note['score']:.4f})"
+            if "of" in self.note
+            else ""
+        )
         reason = f": {self.note['reason']}" if "reason" in self.note else ""
-        return f"{self.name}: {self.what}{of}{reason}"
+        return f"{shortened(self.name)}: {self.what}{of}{reason}"
 
 
 def sentence(error: Exception) -> str:

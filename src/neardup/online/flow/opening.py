@@ -17,6 +17,7 @@ from neardup.errors import MissingExtraError, UnreadableError
 from neardup.online.flow.items import FEED, JSON, PAGES, Fields, object_of, unreadable
 
 Document = dict[str, Any]
+EMPTY = "it is empty"
 
 
 class Staged(NamedTuple):
@@ -43,7 +44,12 @@ class Opener:
         """In the same order, without pages."""
         opened = [self._opened(one) for one in staged]
         texts = iter(self.extractor.texts_once([one.page for one in opened if one.page]))
-        return [self._with_text(one, next(texts)) if one.page else one for one in opened]
+        found = [self._with_text(one, next(texts)) if one.page else one for one in opened]
+        return [Opened({}, problem=EMPTY) if self._is_empty(one) else one for one in found]
+
+    def _is_empty(self, opened: Opened) -> bool:
+        """An empty item says nothing: it is no original, and all of them would be copies of one."""
+        return opened.problem is None and not opened.document[self.fields.text].strip()
 
     def _opened(self, staged: Staged) -> Opened:
         try:

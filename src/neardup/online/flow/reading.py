@@ -12,13 +12,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from neardup.documents.extraction.page import KINDS
+from neardup.documents.feeds import NO_ITEM, FeedItem, feed_items
 from neardup.documents.json import parsed
+from neardup.documents.xml import SUFFIXES as FEEDS
 from neardup.errors import UnreadableError
-from neardup.online.flow import feeds
 from neardup.online.flow.items import FEED, JSON, TEXT, Fields, Item, object_of, own_id
 
 LINES = (".jsonl", ".ndjson")
-FEEDS = (".xml", ".rss", ".atom")
 WHOLE = {".txt": TEXT, ".text": TEXT, ".md": TEXT, "": TEXT, **KINDS}
 READ = (*filter(None, WHOLE), ".json", *LINES, *FEEDS)
 
@@ -44,7 +44,7 @@ def items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
     found = _items(path, name, fields)
     first = next(found, None)
     if first is None:
-        yield Item(name, path.read_bytes(), name=name, problem="there is no item in it")
+        yield Item(name, path.read_bytes(), name=name, problem=NO_ITEM)
         return
     yield first
     yield from found
@@ -56,12 +56,19 @@ def _items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
             with path.open("rb") as file:
                 yield from of_lines(file, name, fields)
         elif ending(name) in FEEDS:
-            entries = feeds.entries(path.read_bytes(), fields)
+            entries = [feed_fields(one, fields) for one in feed_items(path.read_bytes())]
             yield from _of_objects(entries, name, fields, FEED)
         else:
             yield from _of_json(path, name, fields)
     except UnreadableError as error:
         yield Item(name, path.read_bytes(), name=name, problem=error.reason)
+
+
+def feed_fields(item: FeedItem, fields: Fields) -> dict[str, str]:
+    """An item of a feed under the names that the index has."""
+    found = {fields.source: item.feed, fields.id: item.id, "title": item.title}
+    found |= {fields.text: item.text, "link": item.url, fields.date: item.date, "xml": item.xml}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def of_lines(

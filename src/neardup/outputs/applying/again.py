@@ -18,6 +18,7 @@ from neardup.documents import Collection, Columns, DocumentBatch
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ChangedError, InputError
 from neardup.methods.preparing import text_digests
+from neardup.names import where
 from neardup.outputs.result import Result
 from neardup.schema import Array
 
@@ -36,7 +37,7 @@ def read_again(result: Result, collection: Collection, names: Sequence[str] = ()
     """``collection`` watches its files from now on: they must stay until all is written."""
     settings = result.info["settings"]
     columns = Columns(text=settings["text"], id=settings["id"], extra=tuple(names))
-    gathered = _Gathered(result)
+    gathered = _Gathered(result, collection)
     for chunk in collection.chunks(columns):
         gathered.add(chunk.read(), columns.extra)
         if gathered.total >= len(result.decisions) and collection.limit is not None:
@@ -54,6 +55,7 @@ def read_again(result: Result, collection: Collection, names: Sequence[str] = ()
 @dataclass
 class _Gathered:
     result: Result
+    collection: Collection
     total: int = 0
     lengths: list[Array] = field(default_factory=list)
     file: list[Array] = field(default_factory=list)
@@ -91,7 +93,8 @@ class _Gathered:
         same = same & (text_digests(records) == self.digests[position])
         if not same.all():
             row = records.column("row")[int(np.argmin(same))].as_py()
-            raise changed(f"{file}, row {row}: the document is not the one that the run read")
+            at = where(file, row, self.collection.path_of(file, row))
+            raise changed(f"{at}: the document is not the one that the run read")
 
     @property
     def file_numbers(self) -> Array:

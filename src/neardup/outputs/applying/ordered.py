@@ -23,6 +23,7 @@ from neardup.documents.columns import DEFAULT_ID, OURS
 from neardup.documents.inputs import SOURCE
 from neardup.errors import SettingsError, UsageError
 from neardup.methods import registry
+from neardup.names import shortened
 from neardup.outputs.applying.again import read_again
 from neardup.outputs.applying.references import decide_against
 from neardup.outputs.result import Result
@@ -90,7 +91,7 @@ def rows_of(result: Result, ids: Sequence[str]) -> Array:
     if found.null_count:
         missing = ids[found.is_null().index(True).as_py()]
         raise UsageError(
-            f"No document of this run has the id {missing!r}.", hint="see the column id."
+            f"No document of this run has the id {shortened(missing)!r}.", hint="see the column id."
         )
     return np.asarray(found).astype(np.int64)
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from html import escape
 
+from neardup.names import LONGEST_NAME, shortened
 from neardup.outputs.sidebyside.visible import visible
 
-LONGEST_NAME, LONGEST_PATH = 100, 40
+LONGEST_PATH = 40
 ONE_LINE = 30
 
 
@@ -21,17 +22,6 @@ class Html(str):
 
 def html(text: str) -> Html:
     return text if isinstance(text, Html) else Html(escape(visible(text)))
-
-
-def shortened(text: str, most: int = LONGEST_NAME) -> str:
-    """On one line; the middle of what is longer is left out, and how much if it is much."""
-    line = text if len(text) > 4 * most else " ".join(text.split())
-    if len(line) <= most:
-        return line
-    head, tail = line[: most * 2 // 3], line[-(most // 3) :]
-    left_out = len(line) - len(head) - len(tail)
-    between = f"… {left_out:,} characters …" if left_out > most else "…"
-    return " ".join(f"{head} {between} {tail}".split())
 
 
 def name(text: str | None, most: int = LONGEST_NAME) -> Html:
@@ -46,10 +36,11 @@ def _apart(line: str) -> Html:
     return made if len(line) <= ONE_LINE else wrapped(made)
 
 
-def place(file: str, row: int) -> Html:
-    """Where a document stands; of a long path the end."""
-    end = file if len(file) <= LONGEST_PATH else "…" + file[1 - LONGEST_PATH :]
-    made = Html(f"<bdi>{html(end)}</bdi>, row {row:,}")
+def place(file: str, row: int, path: str | None = None) -> Html:
+    """Where a document stands, as ``names.where`` has it; of a long path the end."""
+    whole = path or file
+    end = whole if len(whole) <= LONGEST_PATH else "…" + whole[1 - LONGEST_PATH :]
+    made = Html(f"<bdi>{html(end)}</bdi>" + ("" if path else f", row {row:,}"))
     return made if len(end) <= ONE_LINE else wrapped(made)
 
 

@@ -110,17 +110,17 @@ def largest_clusters(run: Run, clusters: list[Cluster], texts: Texts) -> Html:
     )
     if every > len(clusters):
         told = f"The first {len(clusters)} of {every:,}. {told}"
-    word = run.grouped[0]
-    made = [_cluster(i, one, texts, word) for i, one in enumerate(clusters, 1)]
+    made = [_cluster(run, i, one, texts) for i, one in enumerate(clusters, 1)]
     return card(
         "Largest clusters", prose(told), "" if texts.fault else KEY, *made, anchor="largest"
     )
 
 
-def _cluster(number: int, cluster: Cluster, texts: Texts, word: str) -> str:
+def _cluster(run: Run, number: int, cluster: Cluster, texts: Texts) -> str:
+    word = run.grouped[0]
     first = cluster.members[0]
     kept = first["id"] if first["decision"] == schema.KEPT else first["kept_id"]
-    rows = [_member(row, texts) for row in cluster.members]
+    rows = [_member(row, texts, run.result.path_of(row)) for row in cluster.members]
     header = ("document", "", word, "date", "score", "kind", "where")
     more = cluster.size - len(rows)
     rest = f"<p>… and {more:,} more, in decisions.parquet.</p>" if more > 0 else ""
@@ -138,7 +138,7 @@ def _kept(cluster: Cluster) -> list[int]:
     return [i for i, row in enumerate(cluster.members) if row["decision"] == schema.KEPT]
 
 
-def _member(row: dict[str, Any], texts: Texts) -> tuple[Cell, ...]:
+def _member(row: dict[str, Any], texts: Texts, path: str | None) -> tuple[Cell, ...]:
     kept = row["decision"] == schema.KEPT
     return (
         name(row["id"], 60),
@@ -147,5 +147,5 @@ def _member(row: dict[str, Any], texts: Texts) -> tuple[Cell, ...]:
         name(texts.dates.get(row["id"]), 40),
         None if kept else float(row["score"]),
         "" if kept else row["kind"] or "not classified",
-        place(row["file"], row["row"]),
+        place(row["file"], row["row"], path),
     )

@@ -6,8 +6,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.counted import many
+from neardup.names import shortened
 from neardup.outputs.html.page import WARNING, card, prose
-from neardup.outputs.html.safe import Html, html, shortened
+from neardup.outputs.html.safe import Html, html
 from neardup.outputs.html.table import Share, Table, percent, table_html
 from neardup.outputs.report.bars import Piece, bar, stacked
 from neardup.outputs.report.run import Run

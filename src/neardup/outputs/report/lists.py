@@ -7,8 +7,9 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.counted import many
+from neardup.names import shortened
 from neardup.outputs.html.page import card, prose
-from neardup.outputs.html.safe import Html, html, name, place, shortened, wrapped
+from neardup.outputs.html.safe import Html, html, name, place, wrapped
 from neardup.outputs.html.table import Cell, Table, table_html
 from neardup.outputs.report.run import Run
 
@@ -26,7 +27,7 @@ def set_aside(run: Run) -> Html:
             float(row["score"]),
             row["kind"] or "not classified",
             _reason(row["reason"]),
-            place(row["file"], row["row"]),
+            place(row["file"], row["row"], run.result.path_of(row)),
         )
         for row in aside
     ]
@@ -64,7 +65,10 @@ def too_short(run: Run) -> Html:
     if not told:
         return Html("")
     first = short.slice(0, MOST).to_pylist()
-    rows = [(name(row["id"], 60), place(row["file"], row["row"])) for row in first]
+    rows = [
+        (name(row["id"], 60), place(row["file"], row["row"], run.result.path_of(row)))
+        for row in first
+    ]
     table = table_html(Table(("document", "where"), rows))
     said = _first(len(rows), len(short), "short document", "decisions.parquet")
     folded = _folded(said, table) if rows else ""
@@ -86,7 +90,11 @@ def rejected(run: Run) -> Html:
     decisions = run.result.decisions
     lost = decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
     rows: list[tuple[Cell, ...]] = [
-        (place(row["file"], row["row"]), name(row["id"], 60), _reason(row["reason"], 300))
+        (
+            place(row["file"], row["row"], run.result.path_of(row)),
+            name(row["id"], 60),
+            _reason(row["reason"], 300),
+        )
         for row in lost.slice(0, MOST).to_pylist()
     ]
     told = _first(len(rows), run.counts.rejected, "rejected document", "rejected.jsonl")

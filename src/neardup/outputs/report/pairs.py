@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow.compute as pc
 
 from neardup.decisions.kinds import said
+from neardup.names import shortened
 from neardup.outputs.html.page import WARNING, card, prose
-from neardup.outputs.html.safe import Html, html, name, shortened
+from neardup.outputs.html.safe import Html, html, name
 from neardup.outputs.report.run import Run
 from neardup.outputs.report.texts import Texts
 from neardup.outputs.sidebyside.html import fragment

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from neardup.names import shortened
 from neardup.outputs.html.page import card, prose
-from neardup.outputs.html.safe import Html, html, name, shortened
+from neardup.outputs.html.safe import Html, html, name
 from neardup.outputs.html.table import Cell, Table, table_html
 from neardup.outputs.report.pairs import Shown, compare_command
 from neardup.outputs.report.run import Run

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neardup import schema
+from neardup.names import shortened
 from neardup.outputs.html.page import card, prose
-from neardup.outputs.html.safe import Html, html, name, shortened
+from neardup.outputs.html.safe import Html, html, name
 from neardup.outputs.html.table import Cell, Share, Table, table_html
 from neardup.outputs.report.bars import bar
 from neardup.outputs.report.columns import (

@@ -8,6 +8,7 @@ dark. ``CSS`` belongs into the style of the page, once.
 
 from __future__ import annotations
 
+from neardup.names import shortened
 from neardup.outputs.html.safe import html
 from neardup.outputs.sidebyside.plain import Places
 from neardup.outputs.sidebyside.rows import (
@@ -64,7 +65,10 @@ def fragment(
     """A ``div`` of class ``nd-pair``. ``names`` stand above the two sides. Without ``folds``,
     what is alike is only counted."""
     writer = _Writer(a, b, most, folds)
-    head = f'<div class="nd-row nd-head">{_cells(*map(html, names))}</div>' if names else ""
+    head = ""
+    if names:
+        above = _cells(*(html(shortened(name)) for name in names))
+        head = f'<div class="nd-row nd-head">{above}</div>'
     body: list[str] = []
     for one in rows(a, b, alignment):
         if writer.left <= 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from neardup.names import shortened
 from neardup.outputs.html.page import page
 from neardup.outputs.html.safe import html
 from neardup.outputs.html.table import Table, table_html
@@ -36,7 +37,7 @@ KEY = (
 
 
 def comparison_page(compared: Comparison, title: str | None = None) -> str:
-    first, second = compared.names
+    first, second = map(shortened, compared.names)
     return _page(title or f"{first} and {second}", comparison_parts(compared))
 
 
@@ -61,7 +62,7 @@ def _page(title: str, parts: Sequence[str]) -> str:
 def explanation_page(explained: Explanation) -> str:
     parts = [f"<p>{html(line)}</p>" for line in explained.head(pairs=False)]
     if compared := explained.comparison:
-        parts.append(f"<h2>{' and '.join(map(html, compared.names))}</h2>")
+        parts.append(f"<h2>{' and '.join(html(shortened(one)) for one in compared.names)}</h2>")
         parts += comparison_parts(compared)
     if explained.pairs:
         parts += ["<h2>Its pairs, the strongest first</h2>", _pairs(explained)]

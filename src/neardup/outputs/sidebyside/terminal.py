@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from neardup.names import shortened
 from neardup.outputs.sidebyside import plain
 from neardup.outputs.sidebyside.rows import (
     BETWEEN,
@@ -79,7 +80,7 @@ def columns(
     table = Table(
         box=box.MINIMAL, show_edge=False, pad_edge=False, expand=True, header_style="bold"
     )
-    for name in names:
+    for name in map(shortened, names):
         table.add_column(Text(flowed(name)), ratio=1, overflow="fold")
     cells = _Cells(a, b, marks=console.no_color)
     width, used = (console.width - 3) // 2, 0

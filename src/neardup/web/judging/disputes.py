@@ -11,7 +11,7 @@ from neardup.evaluation.agreement import agreements, verdicts
 from neardup.evaluation.labels import LABELS, Labels, Pair
 from neardup.evaluation.sampling import Item
 from neardup.evaluation.turns import ARBITER, free_name
-from neardup.outputs.html.safe import shortened
+from neardup.names import shortened
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.results import EXCERPT
 from neardup.web.pages import Data, Pages

@@ -14,7 +14,7 @@ from neardup.evaluation.labels import Labels
 from neardup.evaluation.list_agreement import disputed_lists, list_agreements, run_agreement
 from neardup.evaluation.result_lists import NONE, ResultList, load_lists
 from neardup.evaluation.turns import ARBITER, ASSESSOR, check_assessor, free_name
-from neardup.outputs.html.safe import shortened
+from neardup.names import shortened
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.posted import Posted, PostedFields, address, refused
 from neardup.web.pages import Data, Pages

@@ -13,7 +13,7 @@ from neardup.evaluation.judging import Estimate, estimates
 from neardup.evaluation.labels import LABELS, NOT, Labels, Pair
 from neardup.evaluation.sampling import Item, Key
 from neardup.evaluation.turns import ARBITER, ASSESSOR, turn_of
-from neardup.outputs.html.safe import shortened
+from neardup.names import shortened
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.front import progress
 from neardup.web.judging.suggesting import labelled_of, missing_labels

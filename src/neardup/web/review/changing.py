@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field
 
 from neardup.counted import many
 from neardup.errors import UsageError
+from neardup.names import shortened
 from neardup.outputs.applying.changes import Change
-from neardup.outputs.html.safe import shortened
 from neardup.web.pages import Pages
 from neardup.web.review.filters import Filter, asked
 from neardup.web.review.shown import Data

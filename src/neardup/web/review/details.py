@@ -6,7 +6,7 @@ import numpy as np
 from fastapi import APIRouter
 
 from neardup.decisions.policy import ACTIONS
-from neardup.outputs.html.safe import shortened
+from neardup.names import shortened
 from neardup.schema import Array
 from neardup.web.pages import Pages
 from neardup.web.problems import not_found

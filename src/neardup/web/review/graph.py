@@ -15,7 +15,8 @@ from urllib.parse import urlencode
 import numpy as np
 
 from neardup.decisions.bridges import bridges
-from neardup.outputs.html.safe import Html, html, shortened
+from neardup.names import shortened
+from neardup.outputs.html.safe import Html, html
 from neardup.schema import Array
 
 MOST_NODES = 60

@@ -8,8 +8,9 @@ import numpy as np
 from fastapi import APIRouter, Query
 
 from neardup.evaluation.labels import Pair
+from neardup.names import shortened
 from neardup.outputs.comparison import Comparison
-from neardup.outputs.html.safe import Html, shortened
+from neardup.outputs.html.safe import Html
 from neardup.outputs.sidebyside.html import fragment
 from neardup.web.pages import Pages
 from neardup.web.problems import not_found

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from neardup.decisions.policy import ACTIONS
 from neardup.errors import UsageError
+from neardup.names import shortened
 from neardup.outputs.applying.changes import NO_CHANGES, Change, ChangeLog, Changes
 from neardup.schema import Array
 from neardup.web.review.cuts import Cuts
@@ -146,7 +147,7 @@ class State:
             log = self.log
             if self.tables.row_of(id) < 0:
                 raise UsageError(
-                    f"No document of this run has the id {id!r}.", hint="see the list."
+                    f"No document of this run has the id {shortened(id)!r}.", hint="see the list."
                 )
             self.source.decided((id, *self.now.changes.first))  # refused before it is written
             change = log.add([id], None)

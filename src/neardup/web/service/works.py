@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 from neardup.errors import NeardupError, RejectedError
+from neardup.names import shortened
 from neardup.online.events import Events
 from neardup.online.index import Index
 from neardup.online.signature import Arrival
@@ -72,8 +73,8 @@ def _refuse_other(
     if not same:
         raise ProblemError(
             HTTPStatus.CONFLICT,
-            f"The index already has a document {arrival.id!r} with another text; nothing of this "
-            "call was stored.",
+            f"The index already has a document {shortened(arrival.id or '')!r} with another text; "
+            "nothing of this call was stored.",
             hint="replace it with PUT /v1/documents, or give the new one an id of its own.",
         )
 

@@ -1,0 +1,250 @@
+"""RSS (0.9 to 2.0) and Atom files: every item is a document. Nothing is fetched.
+
+The id is what the item calls itself, else its address, else file and row; where a run reads several
+feeds the file stands before it, because the same item is in many of them. The text is the content,
+else the description, else the title, without its HTML. Kept items are lines of ``kept.jsonl``;
+everything an item had is in their field ``xml``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import pyarrow as pa
+
+from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
+from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.extraction.visible import visible_text
+from neardup.documents.jsonl import LineWriter
+from neardup.documents.lists import json_line
+from neardup.documents.lost import Watch
+from neardup.documents.remote import Place
+from neardup.documents.streams import unreadable
+from neardup.documents.tables import TableChunk
+from neardup.documents.xml import HEAD, Element, broken, local, local_name, root_name, tree
+from neardup.errors import UnreadableError
+
+NO_ITEM = "there is no item in it"
+NO_TEXT = "item has no text"
+CHUNK_ITEMS = 1000
+_ROOTS = ("rss", "feed", "RDF")
+_RSS_1 = (b"purl.org/rss/1.0/", b"my.netscape.com/rdf/", b"channel.netscape.com/rdf/")
+_BODIES = ("encoded", "content", "description", "summary", "title")
+_DATES = ("pubDate", "published", "updated", "date", "issued")
+_IDS = ("guid", "id")
+_XHTML = "xhtml"
+
+
+class FeedItem(NamedTuple):
+    """As the feed has it; ``feed`` is the title of the feed, ``xml`` the whole item."""
+
+    id: str | None
+    text: str | None
+    title: str | None
+    author: str | None
+    date: str | None
+    url: str | None
+    lang: str | None
+    feed: str | None
+    xml: str
+
+
+NAMES = FeedItem._fields
+
+
+def is_feed(head: bytes) -> bool:
+    """By the first element: what begins with ``<rdf:RDF>`` need not be RSS."""
+    root = root_name(head[:HEAD])
+    if root is None:
+        return False
+    name = local_name(root)
+    if name == "RDF":
+        return any(sign in head for sign in _RSS_1)
+    return name == "rss" or (name == "feed" and (root == name or _is_atom(root)))
+
+
+def feed_items(data: bytes, encoding: str | None = None) -> list[FeedItem]:
+    root = tree(data, encoding)
+    if local(root) not in _ROOTS:
+        raise broken(f"expected an RSS or Atom feed, got XML that begins with <{local(root)}>")
+    channel = next((one for one in root if local(one) == "channel"), root)
+    said = {local(child): child for child in reversed(channel)}
+    about = _first(said, ("title",)), _first(said, ("language",)) or _lang(root)
+    return [_item(one, *about) for one in root.iter() if local(one) in ("item", "entry")]
+
+
+def _item(element: Element, feed: str | None, lang: str | None) -> FeedItem:
+    parts = {local(child): child for child in reversed(element)}
+    link = _link(element)
+    return FeedItem(
+        id=_first(parts, _IDS) or link,
+        text=_body(parts),
+        title=_first(parts, ("title",)),
+        author=_author(parts),
+        date=_first(parts, _DATES),
+        url=link,
+        lang=_lang(element) or lang,
+        feed=feed,
+        xml=ElementTree.tostring(element, "unicode").strip(),
+    )
+
+
+def _body(parts: dict[str, Element]) -> str | None:
+    for name in _BODIES:
+        if name in parts and (text := _text(parts[name])):
+            return text
+    return None
+
+
+def _text(element: Element) -> str:
+    """Atom says what its text is; of RSS, where nobody says, it may be HTML."""
+    kind = element.get("type", "html" if not _is_atom(str(element.tag)) else "text")
+    if kind == _XHTML:
+        return visible_text(ElementTree.tostring(element, "unicode", method="html"))
+    text = "".join(element.itertext()).strip()
+    return text if kind in ("text", "text/plain") else visible_text(text)
+
+
+def _first(parts: dict[str, Element], names: tuple[str, ...]) -> str | None:
+    texts = ("".join(parts[name].itertext()).strip() for name in names if name in parts)
+    return next(filter(None, texts), None)
+
+
+def _author(parts: dict[str, Element]) -> str | None:
+    """Of Atom the name; an address and a page may stand beside it."""
+    named = {local(child): child for child in parts.get("author", ())}
+    return _first(named, ("name",)) or _first(parts, ("creator", "author"))
+
+
+def _link(element: Element) -> str | None:
+    links = [child for child in element if local(child) == "link"]
+    usual = [one for one in links if one.get("rel", "alternate") == "alternate"]
+    for one in (*usual, *links):
+        if found := one.get("href") or (one.text or "").strip():
+            return found
+    return None
+
+
+def _lang(element: Element) -> str | None:
+    return element.get("{http://www.w3.org/XML/1998/namespace}lang")
+
+
+def _is_atom(tag: str) -> bool:
+    return "Atom" in tag or "atom" in tag
+
+
+def iso_date(written: str | None) -> str | None:
+    """RSS has dates as e-mail does; what is none stays as it is."""
+    if not written:
+        return None
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            return read(written).isoformat()
+        except (ValueError, TypeError):
+            continue
+    return written
+
+
+@dataclass(frozen=True)
+class FeedChunk:
+    """Some items of a feed, the first of them number ``first_row``."""
+
+    file: str
+    items: Sequence[FeedItem]
+    first_row: int
+    columns: Columns
+
+    def read(self) -> DocumentBatch:
+        table = _arrays(self.items)
+        of = (self.file, self.first_row, self.columns)
+        extra = {name: table[name] for name in self.columns.found(NAMES)}
+        batch = TableChunk(*of, table["text"], table[self.columns.id_name], extra).read()
+        return replace(batch, rejected=[replace(one, reason=NO_TEXT) for one in batch.rejected])
+
+
+@dataclass
+class FeedSource:
+    """``several``: the run reads other feeds too. It has an ``extractor`` as pages have, so that
+    nothing is extracted from its texts once more."""
+
+    path: Place
+    file: str
+    encoding: str | None = None
+    extractor: Extractor = field(default_factory=Extractor)
+    several: bool = False
+    watch: Watch = field(default_factory=Watch)
+
+    def items(self) -> list[FeedItem]:
+        """With the ids and dates of documents. What cannot be read is an error of the file."""
+        try:
+            found = feed_items(self.path.read_bytes(), self.encoding)
+        except UnreadableError as error:
+            raise unreadable(self.path, OSError(error.reason)) from None
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+        if not found:
+            raise unreadable(self.path, OSError(NO_ITEM))
+        dated = [one._replace(date=iso_date(one.date)) for one in found]
+        return list(self._named(dated))
+
+    def _named(self, items: Sequence[FeedItem]) -> Iterator[FeedItem]:
+        """A name that came before in the file gets its row, as an item without one does."""
+        known: set[str] = set()
+        for row, one in enumerate(items, 1):
+            id_ = f"{self.file}#{one.id}" if self.several and one.id else one.id
+            id_ = id_ if id_ and id_ not in known else f"{self.file}:{row}"
+            known.add(id_)
+            yield one._replace(id=id_)
+
+    def chunks(self, columns: Columns) -> Iterator[FeedChunk]:
+        self._check_columns(columns)
+        items = self.items()
+        for start in range(0, len(items), CHUNK_ITEMS):
+            part = items[start : start + CHUNK_ITEMS]
+            yield FeedChunk(self.file, part, start + 1, columns)
+
+    def _check_columns(self, columns: Columns) -> None:
+        there = [name for name in NAMES if name != "text"]
+        for name in (columns.id_name, *columns.found(there)):
+            if name not in there:
+                raise unknown_column(name, NAMES, self.file)
+        if columns.text != "text":
+            raise unknown_column(columns.text, NAMES, self.file)
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
+        items = self.items()
+        return [items[row - 1].text or "" for row in rows]
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        items = self.items()
+        return pa.table(_arrays(self.chosen(items, keep))), len(items)
+
+    def chosen(self, items: Sequence[FeedItem], keep: Mask) -> list[FeedItem]:
+        return [one for one, kept in zip(items, keep, strict=False) if kept]
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        items = self.items()
+        for one in self.chosen(items, keep):
+            out.write(item_line(one))
+        return len(items)
+
+
+def item_fields(item: FeedItem) -> dict[str, str]:
+    return {name: value for name, value in item._asdict().items() if value is not None}
+
+
+def item_line(item: FeedItem) -> bytes:
+    return json_line(item_fields(item))
+
+
+def _arrays(items: Sequence[FeedItem]) -> dict[str, pa.Array]:
+    columns = zip(*items, strict=True) if items else [[] for _ in NAMES]
+    return {
+        name: pa.array(values, pa.large_string())
+        for name, values in zip(NAMES, columns, strict=True)
+    }

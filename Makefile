@@ -43,7 +43,7 @@ bench: dev ## the speed figures of docs/performance.md, peers beside us in one r
 	$(BIN)/python -m benchmarks
 
 quality: dev ## every method on every labelled set: the tables of docs/quality.md, and the floors
-	cd tests && ../$(BIN)/python -m quality
+	cd tests && ../$(BIN)/python -m quality && ../$(BIN)/python -m quality.shared
 
 long: dev ## the dearest properties of runs and indexes with twenty times as many examples
 	NEARDUP_TIMES=20 $(BIN)/pytest tests/local tests/online

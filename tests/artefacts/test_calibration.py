@@ -11,7 +11,13 @@ import pyarrow as pa
 import pytest
 
 from neardup.artefacts import calibration
-from neardup.artefacts.calibration import USUAL, VALLEY, Calibration, load_calibration
+from neardup.artefacts.calibration import (
+    USUAL,
+    VALLEY,
+    Calibration,
+    load_calibration,
+    sorted_pairs,
+)
 from neardup.errors import InputError, SignatureError
 
 MADE = Calibration(
@@ -20,6 +26,7 @@ MADE = Calibration(
     np.array([3, 8, 2**63], np.uint64),
     np.array([0.1, 0.03, 0.25], np.float32),
     0.9,
+    pairs=np.array([[0, 2], [1, 2]], np.int32),
 )
 
 
@@ -38,6 +45,21 @@ def test_cuts_are_found_by_digest() -> None:
     assert none.cuts_of(asked).tolist() == [0.4] * 6
 
 
+def test_pairs_are_listed_by_digest_in_either_order() -> None:
+    low, high = np.array([3, 8, 3, 3, 4], np.uint64), np.array([2**63, 2**63, 8, 3, 5], np.uint64)
+    for a, b in ((low, high), (high, low)):
+        assert MADE.lists(a, b).tolist() == [True, True, False, False, False]
+    assert not Calibration(0.4, USUAL).lists(low, high).any()
+    without = dataclasses.replace(MADE, pairs=MADE.pairs[:1])
+    assert without.lists(low, high).tolist() == [True, False, False, False, False]
+    assert without.digest != MADE.digest
+
+
+def test_rows_make_sorted_pairs() -> None:
+    one, other = np.array([2, 0, 1, 0]), np.array([0, 2, 1, 1])
+    assert sorted_pairs(one, other).tolist() == [[0, 1], [0, 2], [1, 1]]
+
+
 def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     MADE.save(tmp_path / "c.arrow")
     again = load_calibration(tmp_path / "c.arrow")
@@ -47,6 +69,9 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
         MADE.cuts.tolist(),
     )
     assert (again.threshold, again.clear, again.stability) == (0.575, True, 0.9)
+    assert again.pairs.tolist() == MADE.pairs.tolist()
+    Calibration(0.4, USUAL).save(tmp_path / "none.arrow")
+    assert load_calibration(tmp_path / "none.arrow").pairs.shape == (0, 2)
 
 
 @pytest.mark.parametrize("content", [b"", b"text"])
@@ -83,5 +108,5 @@ def test_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(calibration, "FORMAT", 0)
         dataclasses.replace(MADE).save(tmp_path / "c.arrow")  # another has no digest yet
-    with pytest.raises(InputError, match="has format 0; this version reads 2"):
+    with pytest.raises(InputError, match="has format 0; this version reads 3"):
         load_calibration(tmp_path / "c.arrow")

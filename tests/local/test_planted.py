@@ -13,7 +13,7 @@ from neardup.artefacts.calibration import PLANTED, USUAL, VALLEY, Calibration
 from neardup.documents import Collection, collect
 from neardup.documents.lists import ListSource
 from neardup.local.artefacts import with_artefacts
-from neardup.local.calibration import calibrated
+from neardup.local.calibration import Answers, calibrated
 from neardup.local.planted import KnownScores, best_cut, known_scores
 from neardup.matching.verify import Pairs
 from neardup.methods.cuts import Cut
@@ -113,8 +113,9 @@ def believed(copies: list[float], traps: list[float], between: int = 0) -> Calib
         Pairs.none(),
         none,
         digests,
+        digests,
         Rareshingles(threshold=0.4),
-        lambda: known,
+        Answers(lambda: known),
         every_pair=True,
     )
 

@@ -1,7 +1,9 @@
 """What a collection itself says about where duplicates begin: one cut for all, and own cuts.
 
 Documents with an own cut are known by the digest of their normal form. One that is not listed has
-the cut of all, so that every engine, and a document that comes later, decides alike.
+the cut of all, so that every engine, and a document that comes later, decides alike. Own cuts hold
+for the pairs that are listed with them: those whose texts were compared and found to be the same to
+a reader (``text/recognition.py``).
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ import pyarrow as pa
 from neardup.artefacts.artefact import why_unreadable
 from neardup.errors import InputError, SignatureError
 
-FORMAT = 2
+FORMAT = 3
 # What says where the cut is.
 VALLEY, USUAL, PLANTED, UNLIKE = "valley", "usual", "planted", "unlike"
 LEAST_DOUBT = "least doubt"
 _DESCRIPTION = b"neardup calibration"
+_NO_PAIRS = np.empty((0, 2), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +35,11 @@ class Calibration:
     """``threshold`` holds for pairs of which one document has no own cut; ``by`` says what put it
     there: a valley of the scores, planted copies and traps, the least doubt around the cut of a
     model, or nothing, so that it is the method's usual one; "unlike" where the collection was not
-    asked, because the method was made for others. ``digests`` are sorted. How sure: ``stability``
-    is the share of the duplicates that a cut 0.05 up or down leaves, ``found`` that of the planted
-    copies that are found, ``trapped`` of the traps that pass; None where it was not asked.
-    ``refused`` is a valley that was not taken."""
+    asked, because the method was made for others. ``digests`` are sorted; ``pairs`` are rows of
+    them, the smaller first, sorted: only these may pass below the threshold. How sure:
+    ``stability`` is the share of the duplicates that a cut 0.05 up or down leaves, ``found`` that
+    of the planted copies that are found, ``trapped`` of the traps that pass; None where it was not
+    asked. ``refused`` is a valley that was not taken."""
 
     threshold: float
     by: str
@@ -45,6 +49,7 @@ class Calibration:
     found: float | None = None
     trapped: float | None = None
     refused: float | None = None
+    pairs: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_PAIRS)
 
     kind: ClassVar[str] = "calibration"
 
@@ -58,6 +63,7 @@ class Calibration:
         digest = hashlib.sha256(json.dumps(self._options(), sort_keys=True).encode())
         digest.update(np.ascontiguousarray(self.digests).data)
         digest.update(np.ascontiguousarray(self.cuts).data)
+        digest.update(np.ascontiguousarray(self.pairs).data)
         return digest.hexdigest()[:32]
 
     def _options(self) -> dict[str, Any]:
@@ -82,27 +88,52 @@ class Calibration:
 
     def cuts_of(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
         """The cut of each document, by the digest of its normal form."""
+        rows = self._rows(digests)
         cuts = np.full(len(digests), self.threshold)
-        if not len(self.digests):
-            return cuts
-        at = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
-        listed = self.digests[at] == digests
-        cuts[listed] = self.cuts[at[listed]]
+        cuts[rows >= 0] = self.cuts[rows[rows >= 0]]
         return cuts
+
+    def lists(self, a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Which pairs of documents may pass below the threshold, by the same digests."""
+        one, other = self._rows(a), self._rows(b)
+        key = _keys(np.minimum(one, other), np.maximum(one, other))
+        listed = np.isin(key, _keys(*self.pairs.T.astype(np.int64)))
+        return np.asarray(listed & (one >= 0) & (other >= 0))
+
+    def _rows(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """Where each digest is listed, or −1."""
+        if not len(self.digests):
+            return np.full(len(digests), -1)
+        at = np.minimum(np.searchsorted(self.digests, digests), len(self.digests) - 1)
+        return np.where(self.digests[at] == digests, at, -1)
 
     def save(self, path: Path) -> None:
         described = json.dumps({**self._options(), "digest": self.digest}).encode()
-        schema = pa.schema(
-            [("digest", pa.uint64()), ("cut", pa.float32())], metadata={_DESCRIPTION: described}
-        )
+        columns = [("digest", pa.uint64()), ("cut", pa.float32()), ("with", pa.list_(pa.int32()))]
+        schema = pa.schema(columns, metadata={_DESCRIPTION: described})
+        rows = [pa.array(self.digests), pa.array(self.cuts), self._partners()]
         options = pa.ipc.IpcWriteOptions(compression="zstd")
         with (
             pa.OSFile(str(path), "wb") as sink,
             pa.ipc.new_file(sink, schema, options=options) as writer,
         ):
-            writer.write_table(
-                pa.table([pa.array(self.digests), pa.array(self.cuts)], schema=schema)
-            )
+            writer.write_table(pa.table(rows, schema=schema))
+
+    def _partners(self) -> pa.ListArray:
+        """Of each row the later ones that it makes a pair with."""
+        first, second = self.pairs.T
+        ends = np.searchsorted(first, np.arange(len(self.digests) + 1)).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(ends), pa.array(second, pa.int32()))
+
+
+def _keys(low: npt.NDArray[np.int64], high: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return np.asarray(low << np.int64(32) | high)
+
+
+def sorted_pairs(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """Rows that make pairs, as a calibration lists them."""
+    both = np.stack([np.minimum(one, other), np.maximum(one, other)], axis=1)
+    return np.unique(both.astype(np.int32), axis=0)
 
 
 def load_calibration(path: Path) -> Calibration:
@@ -125,7 +156,8 @@ def load_calibration(path: Path) -> Calibration:
         said["by"],
         table["digest"].to_numpy().astype(np.uint64),
         table["cut"].to_numpy().astype(np.float32),
-        *(said[name] for name in ("stability", "found", "trapped", "refused")),
+        **{name: said[name] for name in ("stability", "found", "trapped", "refused")},
+        pairs=_pairs(table["with"].combine_chunks()),
     )
     if made.digest != said["digest"]:
         raise SignatureError(
@@ -133,3 +165,9 @@ def load_calibration(path: Path) -> Calibration:
             hint="restore the file, or let the run calibrate itself.",
         )
     return made
+
+
+def _pairs(partners: pa.ListArray | pa.ChunkedArray) -> npt.NDArray[np.int32]:
+    first = np.repeat(np.arange(len(partners)), pa.compute.list_value_length(partners).to_numpy())
+    second = pa.compute.list_flatten(partners).to_numpy()
+    return np.stack([first, second], axis=1).astype(np.int32)

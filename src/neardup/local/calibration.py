@@ -4,6 +4,9 @@ A valley of the scores is believed where the answer is steady around it and know
 speak against it (``local/planted.py``). For methods that do not calibrate themselves, known answers
 alone say where to cut, before anything is matched.
 
+Pairs below the cut pass where they stand out and a reader would find the one text in the other
+(``local/recognition.py``): the collection says the first, the two texts alone the second.
+
 What comes out is an artefact. Where a run is given one it is taken as it is, so that engines, and
 runs built on this one, decide alike.
 """
@@ -11,12 +14,20 @@ runs built on this one, decide alike.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup import _native
-from neardup.artefacts.calibration import LEAST_DOUBT, PLANTED, USUAL, VALLEY, Calibration
+from neardup.artefacts.calibration import (
+    LEAST_DOUBT,
+    PLANTED,
+    USUAL,
+    VALLEY,
+    Calibration,
+    sorted_pairs,
+)
 from neardup.documents import Collection
 from neardup.local.planted import KnownScores, best_cut, choose, known_scores
 from neardup.matching.background import (
@@ -43,6 +54,23 @@ FEWEST_SHARED = 5
 LARGEST_GROUP = 64  # what more have is not rare, whatever the table says
 FEWEST_DOCUMENTS = 500  # fewer show no background to stand out from
 MOST_FEATURES = 32 << 20  # of more, one in so many stands for all
+
+
+def _nobody(a: Array, b: Array) -> npt.NDArray[np.bool_]:
+    return np.zeros(np.broadcast(a, b).shape, np.bool_)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a calibration may ask beside scores. ``known`` plants copies and traps; ``recognised``
+    says of pairs of texts, by their digests, which a reader would take for one. Without the first
+    no cut is moved; without the second nothing stands out."""
+
+    known: Callable[[], KnownScores | None] = lambda: None
+    recognised: Callable[[Array, Array], npt.NDArray[np.bool_]] = _nobody
+
+
+NO_ANSWERS = Answers()
 
 
 def with_calibration(plan: Plan, found: Calibration) -> Plan:
@@ -86,14 +114,15 @@ def calibrated(
     faint: Pairs,
     may: Array,
     digests: Array,
+    texts: Array,
     method: CalibratedMethod,
-    known: Callable[[], KnownScores | None],
+    answers: Answers,
     *,
     every_pair: bool,
 ) -> Calibration:
     """``pairs`` are those from the reach of the method on; ``faint`` ones ``may`` stand out.
-    ``digests`` are those of the documents' normal forms. Of some of the pairs no distribution is
-    told."""
+    ``digests`` are those of the documents' normal forms, ``texts`` those of their texts. Of some
+    of the pairs no distribution is told."""
     usual, limit = method.threshold, method.faint_limit
     scores = pairs.score if every_pair else pairs.score[:0]
     if method.reach < usual:
@@ -101,13 +130,16 @@ def calibrated(
         by = USUAL if at == usual else LEAST_DOUBT
         cut = Calibration(at, by, stability=stability(pairs.score, at))
     else:
-        cut = _believed(valley(scores, usual), usual, pairs.score, known)
+        cut = _believed(valley(scores, usual), usual, pairs.score, answers.known)
     cuts = own_cuts(len(digests), faint, limit(usual))
     out = standing_out(faint.where(may & (faint.score < limit(cut.threshold))), cuts)
+    if len(out):
+        out = out.where(answers.recognised(texts[out.a], texts[out.b]))
     listed = np.unique(np.concatenate([out.a, out.b]))
     named, first = np.unique(digests[listed], return_index=True)
     stored = np.nextafter(cuts[listed[first]].astype(np.float32), np.float32(1))
-    return replace(cut, digests=named, cuts=stored)
+    rows = (np.searchsorted(named, digests[places]) for places in (out.a, out.b))
+    return replace(cut, digests=named, cuts=stored, pairs=sorted_pairs(*rows))
 
 
 def _believed(

@@ -14,7 +14,7 @@ import numpy as np
 from neardup.artefacts.calibration import UNLIKE, Calibration
 from neardup.decisions.rule import Verdict, decide
 from neardup.local import calibration
-from neardup.local.planted import KnownScores
+from neardup.local.calibration import Answers
 from neardup.matching.background import standing_out
 from neardup.matching.candidates import (
     Groups,
@@ -64,16 +64,16 @@ def match(
     followed: Array,
     verifier: Verifier,
     refs: int,
-    known: Callable[[], KnownScores | None],
+    answers: Answers,
 ) -> tuple[Verdict, bool, Plan]:
     """The verdict on leaders, whether all their pairs were seen, and the plan as calibrated. The
-    first ``refs`` places are references: they never meet each other. ``known`` plants copies and
-    traps, where a calibration asks for them."""
+    first ``refs`` places are references: they never meet each other. ``answers`` are there for a
+    calibration."""
     codes = None if within is None else within[order]
     verify = _in_order(verifier, order, refs)
     found = _finder(plan)(intake, plan, order, codes, verify)
     if isinstance(plan.method, CalibratedMethod) and plan.method.calibrate:
-        found, plan = _calibrated(found, intake, plan, order, codes, verifier, refs, known)
+        found, plan = _calibrated(found, intake, plan, order, codes, verifier, refs, answers)
     verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
     return verdict, not len(found.hot), plan
 
@@ -86,7 +86,7 @@ def _calibrated(
     codes: Array | None,
     verifier: Verifier,
     refs: int,
-    known: Callable[[], KnownScores | None],
+    answers: Answers,
 ) -> tuple[Candidates, Plan]:
     method, cut = plan.method, plan.artefacts.get(calibration.NAME)
     assert isinstance(method, CalibratedMethod)
@@ -97,15 +97,16 @@ def _calibrated(
         plan = calibration.with_calibration(plan, cut)
     if not isinstance(cut, Calibration):
         faint, may = calibration.background_pairs(places, order, codes, method, intake.store)
-        every = not len(found.hot)
+        texts, every = intake.prepared.text_digests[order], not len(found.hot)
         cut = calibration.calibrated(
-            found.pairs, faint, may, digests, method, known, every_pair=every
+            found.pairs, faint, may, digests, texts, method, answers, every_pair=every
         )
         plan = calibration.with_calibration(plan, cut)
     level = cut.threshold
     # From here on as with a calibration that was given: who is not listed cannot stand out.
     listed = places[np.isin(digests[places], cut.digests)]
     faint, _ = calibration.faint_pairs(listed, order, codes, method, intake.store)
+    faint = faint.where(cut.lists(digests[faint.a], digests[faint.b]))
     verify = _in_order(verifier.scoring(method.faint_score), order, refs)
     out = standing_out(verify(faint.a, faint.b), cut.cuts_of(digests))
     score = verifier.scoring(_whole(method)).scores(order[out.a], order[out.b]).score

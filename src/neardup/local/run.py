@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +17,11 @@ from neardup.decisions.order import check_preferred
 from neardup.decisions.values import group_codes
 from neardup.documents import Collection
 from neardup.documents.inputs import SOURCE
-from neardup.local.calibration import reaching
+from neardup.local.calibration import NO_ANSWERS, Answers, reaching
 from neardup.local.intake import take_in
 from neardup.local.match import match
-from neardup.local.planted import KnownScores, known_scores
+from neardup.local.planted import known_scores
+from neardup.local.recognition import recognised_pairs
 from neardup.local.reference import joined, take_references
 from neardup.matching.collapse import leaders
 from neardup.matching.evidence import EvidenceStore
@@ -49,8 +49,11 @@ def run(
     if refs:
         intake = joined([references, intake], plan)
         rank = np.concatenate([np.arange(refs), refs + rank])
-    known = functools.partial(known_scores, collection, plan, plan.method, progress)
-    return decide_intake(intake, plan, rank, progress, refs=refs, clock=clock, known=known)
+    answers = Answers(
+        functools.partial(known_scores, collection, plan, plan.method, progress),
+        functools.partial(recognised_pairs, collection, plan, progress),
+    )
+    return decide_intake(intake, plan, rank, progress, refs=refs, clock=clock, answers=answers)
 
 
 def decide_intake(
@@ -61,10 +64,10 @@ def decide_intake(
     *,
     refs: int = 0,
     clock: Clock | None = None,
-    known: Callable[[], KnownScores | None] = lambda: None,
+    answers: Answers = NO_ANSWERS,
 ) -> tuple[Outcome, Plan]:
-    """Everything after documents were taken in and their order is known. Without ``known`` answers
-    a calibration moves no cut."""
+    """Everything after documents were taken in and their order is known. Without ``answers``
+    a calibration moves no cut, and nothing passes below one."""
     clock = clock or Clock()
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
@@ -82,7 +85,7 @@ def decide_intake(
     order = order[np.argsort(rank[order], kind="stable")]
     leading_refs = int((order < refs).sum())  # they come first in the order
     verdict, complete, plan = match(
-        intake, plan, order, within, followed, verifier, leading_refs, known
+        intake, plan, order, within, followed, verifier, leading_refs, answers
     )
     clock.lap("matching")
     progress.stage("deciding")

@@ -31,7 +31,9 @@ class Cache:
     def upto(self, counters: Counters) -> Memory:
         behind = counters.last - self.seen.last
         if self._memory is None or (self.seen.last and behind > LOG // 2):  # others go on meanwhile
-            self._memory, self.seen = Memory(self._rule.method, self._rule.window), Counters()
+            rule = self._rule
+            self._memory = Memory(rule.method, rule.window, rule.signer.cuts)
+            self.seen = Counters()
         if counters.last > self.seen.last:
             everyone = self._rule.against == SEEN
             duplicates = everyone or self._rule.signer.cuts is not None

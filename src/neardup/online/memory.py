@@ -12,6 +12,7 @@ from bisect import bisect_left
 
 import numpy as np
 
+from neardup.artefacts.calibration import Calibration
 from neardup.matching.window_postings import Passing
 from neardup.methods.method import Method
 from neardup.online.meeting import meeting
@@ -26,8 +27,10 @@ NOT_KEPT = np.empty(0, np.uint32)
 
 
 class Memory:
-    def __init__(self, method: Method, window: Window | None = None) -> None:
-        self._scorer = Scorer(method)
+    def __init__(
+        self, method: Method, window: Window | None = None, cuts: Calibration | None = None
+    ) -> None:
+        self._scorer = Scorer(method, cuts)
         self._meeting = meeting(method, window)
         self._keeps_evidence = method.confirms_copies or not meets_in_window(method)
         self._known: list[Known | None] = []
@@ -63,7 +66,7 @@ class Memory:
         s = signature
         self._meeting.add(s, number, time)
         evidence = s.evidence if self._keeps_evidence else NOT_KEPT
-        digests = s.text_digest, s.normal_digest
+        digests = s.text_digest, s.normal_digest, self._form(s)
         self._known.append(Known(seq, id_, time, *digests, s.cut, s.group, evidence))
         self._seqs.append(seq)
         self._equal.setdefault(s.digest, []).append(number)
@@ -79,8 +82,11 @@ class Memory:
         """Documents with equal evidence are one document: the first says what own cut they have."""
         if not self._scorer.calibrated:
             return signature
-        first = self._forms.get(signature.digest, signature.normal_digest)
+        first = self._form(signature)
         return signature if first == signature.normal_digest else signer.with_cut(signature, first)
+
+    def _form(self, signature: Signature) -> int:
+        return self._forms.get(signature.digest, signature.normal_digest)
 
     def remove(self, seq: int) -> None:
         number = bisect_left(self._seqs, seq)
@@ -132,7 +138,9 @@ class Memory:
                 for known in self._matchable([number], signature.group, since)
             )
         candidates = self._matchable(met.tolist(), signature.group, since)
-        return self._scorer.best(candidates, signature) if candidates else None
+        if not candidates:
+            return None
+        return self._scorer.best(candidates, signature, self._form(signature))
 
     def _matchable(self, numbers: list[int], group: int, since: int | None) -> list[Known]:
         """Of these, who is there, in the group and not too old."""

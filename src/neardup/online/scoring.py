@@ -1,7 +1,7 @@
 """Candidates of a document → the best that passes, scored on their evidence.
 
 Few are scored one by one where the method can, many at once; what is found is the same. Where the
-method is calibrated, faint pairs that stand out pass too.
+method is calibrated, faint pairs that stand out and that its calibration lists pass too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neardup.artefacts.calibration import Calibration
 from neardup.methods.method import CalibratedMethod, Method, PairScorer, Scores, ScoresPairs
 from neardup.online.signature import Signature
 from neardup.schema import Array, Ragged, offsets_of
@@ -21,13 +22,15 @@ FEW = 16  # candidates that are scored faster one by one
 
 @dataclass(slots=True)
 class Known:
-    """A document that can be matched; its evidence where the memory keeps it."""
+    """A document that can be matched; its evidence where the memory keeps it. ``form``: the digest
+    of the normal form by which a calibration knows it, that of the first with such evidence."""
 
     seq: int
     id: str
     time: int
     text_digest: int
     normal_digest: int
+    form: int
     cut: float
     group: int
     evidence: Array
@@ -44,16 +47,16 @@ def best_of(found: Iterable[Found]) -> Found | None:
 
 
 class Scorer:
-    def __init__(self, method: Method) -> None:
-        self._method = method
+    def __init__(self, method: Method, cuts: Calibration | None = None) -> None:
+        self._method, self._cuts = method, cuts
         self.calibrated = isinstance(method, CalibratedMethod) and method.calibrate
         self._score_pair = method.pair_scorer() if isinstance(method, ScoresPairs) else None
 
-    def best(self, candidates: list[Known], signature: Signature) -> Found | None:
-        """Of candidates in the order of their arrival."""
+    def best(self, candidates: list[Known], signature: Signature, form: int) -> Found | None:
+        """Of candidates in the order of their arrival; ``form`` is that of the signature."""
         if self._score_pair and len(candidates) <= FEW:
             return best_of(_one_by_one(self._score_pair, candidates, signature.evidence))
-        passed, score, _ = self._scores(candidates, signature)
+        passed, score, _ = self._scores(candidates, signature, form)
         both = zip(candidates, passed.tolist(), score.tolist(), strict=True)
         return best_of(Found(known, s) for known, passes, s in both if passes)
 
@@ -63,23 +66,27 @@ class Scorer:
             return True
         return bool(self._method.score(*evidence_pairs([known], signature)).passed[0])
 
-    def _scores(self, candidates: list[Known], signature: Signature) -> Scores:
+    def _scores(self, candidates: list[Known], signature: Signature, form: int) -> Scores:
         pairs = evidence_pairs(candidates, signature)
         scores = self._method.score(*pairs)
-        if not self.calibrated or signature.cut != signature.cut:
+        if not self.calibrated or self._cuts is None or signature.cut != signature.cut:
+            return scores
+        forms = np.array([known.form for known in candidates], np.uint64)
+        listed = self._cuts.lists(forms, np.full(len(forms), form, np.uint64))
+        if not listed.any():
             return scores
         cuts = np.array([known.cut for known in candidates])
-        return self._with_faint(pairs, scores, np.maximum(cuts, signature.cut))
+        return self._with_faint(pairs, scores, np.maximum(cuts, signature.cut), listed)
 
     def _with_faint(
-        self, pairs: tuple[Ragged, Array, Array], scores: Scores, cuts: Array
+        self, pairs: tuple[Ragged, Array, Array], scores: Scores, cuts: Array, listed: Array
     ) -> Scores:
-        """Pairs below the threshold that stand out: both documents have own cuts and reach them."""
+        """Listed pairs below the threshold that stand out: both documents reach their own cuts."""
         method = self._method
         assert isinstance(method, CalibratedMethod)
         faint = method.faint_score(*pairs)
         whole = method.whole_score(*pairs)
-        out = faint.passed & (faint.score >= cuts) & (whole < method.threshold)
+        out = listed & faint.passed & (faint.score >= cuts) & (whole < method.threshold)
         return Scores(scores.passed | out, np.where(out & ~scores.passed, whole, scores.score))
 
 

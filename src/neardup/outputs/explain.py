@@ -22,6 +22,7 @@ from neardup.names import shortened
 from neardup.outputs.comparison import Comparison
 from neardup.outputs.rerun import compared_again
 from neardup.outputs.sidebyside.visible import flowed
+from neardup.text.recognition import FLOOR
 
 if TYPE_CHECKING:
     from neardup.outputs.result import Result
@@ -213,7 +214,8 @@ def _is_faint(result: Result, row: dict[str, Any]) -> bool:
 def _faint_note(result: Result) -> str:
     return (
         f"the score is below the cut for all, {result.threshold:.4g}, and far above that of all "
-        "others near these documents: in this collection the pair stands out"
+        "others near these documents: in this collection the pair stands out, and at least "
+        f"{FLOOR} % of the smaller text can be read in the other"
     )
 
 

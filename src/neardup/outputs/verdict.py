@@ -26,6 +26,7 @@ from neardup.methods.method import (
     Scores,
     whole_scores,
 )
+from neardup.text.recognition import FLOOR
 
 CUT = {
     VALLEY: "where the scores of the collection have a valley",
@@ -38,7 +39,10 @@ WHY = {
     "equal": ("their evidence is equal, so nothing else is asked",),
     "too short": ("texts as short as these are duplicates only of equal ones",),
     "veto": ("the score passes, a veto of the method does not",),
-    "own cuts": ("a pair below the cut for all has to reach both own cuts with what is rare",),
+    "own cuts": (
+        "a pair below the cut for all has to reach both own cuts with what is rare, and at least "
+        f"{FLOOR} % of the smaller text has to be readable in the other",
+    ),
 }
 NO_COLUMNS: Mapping[str, Any] = MappingProxyType({})
 DECIMALS, MOST_DECIMALS = 4, 12
@@ -188,13 +192,18 @@ def _refusal(method: Method, prepared: Prepared) -> str | None:
 def _faint(faint: Scores, prepared: Prepared, artefacts: Artefacts, found: _Found) -> _Found:
     """By its score the pair is none: where both documents have own cuts, these decide."""
     may = bool(faint.passed[0])
-    cuts = _own_cuts(artefacts.get(Calibration.kind), prepared)
+    calibration = artefacts.get(Calibration.kind)
+    cuts = _own_cuts(calibration, prepared)
     if cuts is None:
         unsure = may and Calibration.kind not in artefacts
         return replace(found, note="in a calibrated run it may stand out") if unsure else found
-    out = may and bool(faint.score[0] >= max(cuts))
-    said = "it stands out" if out else found.note or "it does not stand out"
-    return replace(found, duplicate=out, decided="own cuts", note=said)
+    assert isinstance(calibration, Calibration)
+    if not (may and faint.score[0] >= max(cuts)):
+        return replace(found, decided="own cuts", note=found.note or "it does not stand out")
+    if not calibration.lists(*prepared.normal_digests[:, None]).all():
+        said = "too little of one text can be read in the other"
+        return replace(found, decided="own cuts", note=said)
+    return replace(found, duplicate=True, decided="own cuts", note="it stands out")
 
 
 def _own_cuts(calibration: object, prepared: Prepared) -> tuple[float, float] | None:

@@ -25,7 +25,9 @@ from neardup.methods.method import TOO_SHORT, CalibratedMethod, FaintEntries
 from neardup.plan import Plan
 from neardup.schema import Array
 from neardup.spark.carried import Carried
-from neardup.spark.columns import as_bytes, as_rows, ddl, unsigned
+from neardup.spark.columns import as_bytes, as_rows, ddl, signed, unsigned
+from neardup.spark.kinds import texts_of
+from neardup.text.recognition import recognised
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from neardup.spark.run import Run
 
 SCORES = pa.schema([("scores", pa.binary()), ("partial", pa.bool_())])
+RECOGNISED = pa.schema([("number", pa.int64())])
 ENTRIES = pa.schema(
     [("node", pa.int64()), ("entries", pa.binary()), ("weight", pa.int64()), ("may", pa.bool_())]
 )
@@ -74,13 +77,17 @@ def _found(run: Run, plan: Plan) -> Calibration:
     def known() -> KnownScores | None:
         return known_scores(run.input.local(), plan, method, run.progress)
 
+    def same(a: Array, b: Array) -> Array:
+        return recognised_pairs(run, a, b)
+
     found = calibration.calibrated(
         pairs,
         faint,
         may,
         nodes.digests,
+        nodes.texts,
         method,
-        known,
+        calibration.Answers(known, same),
         every_pair=complete and len(pairs) <= plan.pair_budget(len(nodes.digests)),
     )
     run.stages.release()
@@ -109,10 +116,12 @@ def _scores(parts: DataFrame) -> tuple[Pairs, bool]:
 
 @dataclass(frozen=True)
 class Nodes:
-    """By the place of the first document of each; ``digests`` are those of its normal form."""
+    """By the place of the first document of each; ``digests`` are those of its normal form,
+    ``texts`` those of its text."""
 
     names: Array
     digests: Array
+    texts: Array
     short: Array
     groups: Array  # that ``within`` puts them in
 
@@ -124,6 +133,7 @@ def _nodes(documents: DataFrame) -> Nodes:
         .agg(
             sql.min("place").alias("place"),
             sql.min_by("normal_digest", "place").alias("digest"),
+            sql.min_by("text_digest", "place").alias("text"),
             sql.min_by("flags", "place").alias("flags"),
             sql.min_by("within", "place").alias("within"),
         )
@@ -131,7 +141,28 @@ def _nodes(documents: DataFrame) -> Nodes:
     table = first.toArrow().sort_by("place")
     short = (table["flags"].to_numpy() & TOO_SHORT) != 0
     groups = group_codes(table["within"], "within")
-    return Nodes(unsigned(table["node"]), unsigned(table["digest"]), short, groups)
+    names, digests, texts = (unsigned(table[name]) for name in ("node", "digest", "text"))
+    return Nodes(names, digests, texts, short, groups)
+
+
+def recognised_pairs(run: Run, a: Array, b: Array) -> Array:
+    """``local/recognition.py``, where the texts are read and compared by tasks."""
+    pairs = pa.table({"number": np.arange(len(a)), "low": signed(a), "high": signed(b)})
+    texts = run.stages.keep("recognised", texts_of(run, np.unique(np.concatenate([a, b]))))
+    one = texts.select(sql.col("digest").alias("low"), sql.col("text").alias("one"))
+    other = texts.select(sql.col("digest").alias("high"), sql.col("text").alias("other"))
+    both = run.spark.createDataFrame(pairs).join(one, "low").join(other, "high")
+    found = both.mapInArrow(_recognise, ddl(RECOGNISED)).toArrow()["number"].to_numpy()
+    return np.isin(np.arange(len(a)), found)
+
+
+def _recognise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The numbers of the pairs whose texts share enough."""
+    for batch in batches:
+        texts = zip(batch["one"].to_pylist(), batch["other"].to_pylist(), strict=True)
+        enough = pa.array([recognised(*pair).enough for pair in texts], pa.bool_())
+        numbers = batch["number"].filter(enough)
+        yield pa.RecordBatch.from_arrays([numbers], schema=RECOGNISED)
 
 
 def _faint(

@@ -42,7 +42,7 @@ def with_kinds(run: Run, decided: DataFrame) -> DataFrame:
         return decided
     run.progress.stage("kinds", len(found), unit="pairs")
     wanted = np.unique(np.concatenate([unsigned(found["low"]), unsigned(found["high"])]))
-    texts = run.stages.keep("texts", _texts(run, wanted))
+    texts = run.stages.keep("texts", texts_of(run, wanted))
     kinds = run.stages.keep("kinds", _aligned(run.spark.createDataFrame(found), texts))
     return _joined(decided, kinds)
 
@@ -60,7 +60,7 @@ def _asked(which: str) -> Column:
     return asked & kind.isNull()
 
 
-def _texts(run: Run, wanted: Array) -> DataFrame:
+def texts_of(run: Run, wanted: Array) -> DataFrame:
     """Each text once, by its digest."""
     there = run.spark.sparkContext.broadcast(wanted)
     texts = run.input.mapped(_looking(there), TEXTS)

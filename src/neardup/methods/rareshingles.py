@@ -86,7 +86,7 @@ class Rareshingles:
     confirms_copies: ClassVar[bool] = False
     keys_from_evidence: ClassVar[bool] = True
     miss_rate: ClassVar[float] = 0.0
-    general_threshold: ClassVar[float] = 0.5  # docs/decisions/0021-general-tables.md
+    general_threshold: ClassVar[float] = 0.5  # docs/decisions/0022-general-tables.md
 
     def __post_init__(self) -> None:
         require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")

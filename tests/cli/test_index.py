@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import neardup as nd
 from cli.sample import DOCUMENTS, Run, edited, jsonl
+from neardup.online import tables
 
 WORDS = ("--method", "shingles", "--threshold", "0.7", "--set", "words=2")
 
@@ -112,3 +115,21 @@ def test_what_is_wrong_is_said(run: Run, docs: Path, tmp_path: Path) -> None:
     wrong = run("index", "build", tmp_path / "b.db", docs, *WORDS, "--window", "soon")
     assert (wrong.exit_code, "window is 'soon'" in wrong.stderr) == (2, True)
     assert not (tmp_path / "b.db").exists()
+
+
+def test_general_tables_are_told_and_replaced(
+    run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, new = tmp_path / "index.db", tmp_path / "new.db"
+    nd.Index.open(store).close()
+    assert run("index", "add", store, docs).exit_code == 0
+    shown = run("index", "stats", store)
+    assert "general tables shipped with neardup" in shown.stdout
+    assert "Hint" not in shown.stderr
+    monkeypatch.setattr(tables, "ENOUGH", 5)
+    assert "`neardup index refresh STORE NEW`" in run("index", "stats", store).stderr
+    assert json.loads(run("index", "stats", store, "--json").stdout)["tables"]["general"] is True
+    assert "Written to" in run("index", "refresh", store, new).output
+    shown = run("index", "stats", new)
+    assert "counted from 5 documents, frozen on" in shown.stdout
+    assert "Hint" not in shown.stderr

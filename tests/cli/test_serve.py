@@ -39,6 +39,17 @@ def test_what_cannot_be_served_is_said(tmp_path: Path) -> None:
     assert (done.exit_code, "Cannot listen on 127.0.0.1" in done.output) == (2, True)
 
 
+def test_a_new_index_needs_no_method(tmp_path: Path) -> None:
+    """It is made before the port turns out to be taken."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = run("serve", tmp_path / "x.db", "--port", taken.getsockname()[1])
+    assert "Cannot listen on 127.0.0.1" in done.output
+    made = json.loads(run("index", "stats", tmp_path / "x.db", "--json").stdout)
+    assert (made["method"], made["tables"]["general"]) == ("rareshingles", True)
+
+
 def test_tokens_are_made_listed_and_removed(tmp_path: Path) -> None:
     file = tmp_path / "tokens"
     made = run("token", "new", "--token-file", file, "--name", "reader", "--read-only")

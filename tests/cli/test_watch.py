@@ -41,6 +41,18 @@ def test_one_line_makes_an_index_and_works_a_folder_off(folder: Path, run: Run) 
     assert json.loads((folder / "dup/b.txt.why.json").read_bytes())["of"] == "a.txt"
 
 
+def test_no_method_has_to_be_named(folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hint comes where there is enough to count."""
+    asked = ("watch", "in", "--index", "new.db", "--forward", "out", "--aside", "dup", "--once")
+    first = run(*asked)
+    assert first.exit_code == 0
+    assert first.stderr.splitlines()[-1] == "2 items: 1 original, 1 duplicate, 0 unreadable."
+    assert json.loads((folder / "dup/b.txt.why.json").read_bytes())["kind"] is not None
+    monkeypatch.setattr("neardup.online.tables.ENOUGH", 2)
+    assert "neardup index refresh" in run(*asked).stderr.splitlines()[-1]
+    assert "refresh" not in run(*asked, "--quiet").stderr
+
+
 def test_notes_tell_kinds_where_texts_are_stored(folder: Path, run: Run) -> None:
     assert watch(run, "--texts")[0] == 0
     note = json.loads((folder / "dup/b.txt.why.json").read_bytes())

@@ -181,8 +181,8 @@ def test_other_settings_are_refused(tmp_path: Path, settings: dict[str, Any], sa
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, "rareshingles needs frequencies and vocabulary"),
-        ({"method": "keywords"}, "keywords needs idf"),
+        ({"artefacts": {}}, "rareshingles needs frequencies and vocabulary"),
+        ({"method": "keywords", "artefacts": {}}, "keywords needs idf"),
         ({"method": "shingles", "threshold": "auto"}, "threshold is 'auto'"),
         ({"method": "shingles", "wrods": 2}, "no parameter 'wrods'"),
         ({"method": "shingles", "against": "all"}, "against is 'all'"),

@@ -61,12 +61,19 @@ def test_equal_texts_that_are_too_short_for_all() -> None:
         ([], "no method in the list"),
         (["exact", "nonsense"], "nonsense"),
         (["exact", 7], "expected a list of methods"),
-        (["exact", "keywords"], "needs 2-idf"),
     ],
 )
 def test_what_makes_no_index(methods: list[Any], said: str) -> None:
     with pytest.raises(SettingsError, match=said):
         nd.Index.open("memory:", method=methods)
+
+
+def test_each_method_begins_with_general_tables() -> None:
+    """Or with none, as the first does."""
+    with nd.Index.open("memory:", method=["exact", "keywords", "rareshingles"]) as index:
+        made = index.described()
+    named = {"2-idf", "3-frequencies", "3-vocabulary"}
+    assert (made["signature"]["artefacts"].keys(), made["tables"]["general"]) == (named, True)
 
 
 def test_other_methods_are_refused(new_url: Callable[[str], str]) -> None:

@@ -43,7 +43,7 @@ class Files:
 def collections(cache: Path) -> dict[str, list[Document]]:
     """All documents by the name of their collection."""
     found: dict[str, list[Document]] = {}
-    for one in [*_debian(cache), *_pypi(cache)]:
+    for one in [*debian(cache), *_pypi(cache)]:
         found.setdefault(one[0], []).append(one[1])
     return found
 
@@ -59,7 +59,8 @@ class _Page(NamedTuple):
     lang: str
 
 
-def _debian(cache: Path) -> Iterator[tuple[str, Document]]:
+def debian(cache: Path) -> Iterator[tuple[str, Document]]:
+    """Texts of Debian packages, with the name of their collection."""
     sources = [Files(**one) for one in _listed("debian.toml")["files"]]
     folders = fetch.debian(sorted({name for one in sources for name in one.packages}), cache)
     for files in sources:

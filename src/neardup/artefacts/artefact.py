@@ -8,8 +8,10 @@ a pass of its own before any document is prepared (two passes).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -89,6 +91,23 @@ class ReadyNeed(Protocol):
     """A need that its own parameters satisfy: no collection is asked."""
 
     def ready(self) -> Artefact: ...
+
+
+GENERAL = "general"  # named in the place of a file: the table that comes with the package
+
+
+@runtime_checkable
+class GeneralNeed(Protocol):
+    """A need that can be met before there is a collection: by a table of other texts."""
+
+    def general(self) -> Artefact: ...
+
+
+@contextmanager
+def shipped(name: str) -> Iterator[Path]:
+    """A file that comes with the package."""
+    with resources.as_file(resources.files("neardup") / "models" / name) as file:
+        yield file
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from neardup.errors import InputError, SignatureError
 FORMAT = 3
 # What says where the cut is.
 VALLEY, USUAL, PLANTED, UNLIKE = "valley", "usual", "planted", "unlike"
-LEAST_DOUBT = "least doubt"
+LEAST_DOUBT, GENERAL = "least doubt", "general"
 _DESCRIPTION = b"neardup calibration"
 _NO_PAIRS = np.empty((0, 2), np.int32)
 
@@ -35,11 +35,11 @@ class Calibration:
     """``threshold`` holds for pairs of which one document has no own cut; ``by`` says what put it
     there: a valley of the scores, planted copies and traps, the least doubt around the cut of a
     model, or nothing, so that it is the method's usual one; "unlike" where the collection was not
-    asked, because the method was made for others. ``digests`` are sorted; ``pairs`` are rows of
-    them, the smaller first, sorted: only these may pass below the threshold. How sure:
-    ``stability`` is the share of the duplicates that a cut 0.05 up or down leaves, ``found`` that
-    of the planted copies that are found, ``trapped`` of the traps that pass; None where it was not
-    asked. ``refused`` is a valley that was not taken."""
+    asked, because the method was made for others; "general" where there was none to ask.
+    ``digests`` are sorted; ``pairs`` are rows of them, the smaller first, sorted: only these may
+    pass below the threshold. How sure: ``stability`` is the share of the duplicates that a cut 0.05
+    up or down leaves, ``found`` that of the planted copies that are found, ``trapped`` of the traps
+    that pass; None where it was not asked. ``refused`` is a valley that was not taken."""
 
     threshold: float
     by: str

@@ -5,6 +5,9 @@ shingles may share a slot and count as less rare than they are; what many docume
 what weights are for, is counted as it is. Of f distinct shingles in s slots, a share of
 1 − e^(−f/s) of those that one document alone has are not known as such: 2 % in a small collection,
 and with all 2²⁷ slots 37 % of 60 million. Counts end at 65,535.
+
+General tables serve a collection that has no documents yet. They cannot say that no other document
+will have a shingle, so what they do not know counts as what two documents have.
 """
 
 from __future__ import annotations
@@ -22,7 +25,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import packed_arrays, unpacked_arrays, why_unreadable
+from neardup.artefacts.artefact import (
+    GENERAL,
+    packed_arrays,
+    shipped,
+    unpacked_arrays,
+    why_unreadable,
+)
 from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SignatureError
 from neardup.features.qgrams import qgram_sets
@@ -37,6 +46,7 @@ SLOTS_A_FEATURE = 32
 HELD = 1 << 20  # features that are kept before a table of all slots is worth its memory
 MOST_COUNT = (1 << 16) - 1
 UNIT = 1 << 12  # the weight of an idf of 1; whole numbers decide
+UNKNOWN_COUNT, UNKNOWN_OF = 2, 1000  # what an empty general table says of any feature
 _DESCRIPTION = b"neardup frequencies"
 _NOTHING = np.empty(0, np.uint64)
 
@@ -184,6 +194,20 @@ def load_frequencies(path: Path) -> Frequencies:
     return made
 
 
+def nothing_known(grams: Grams, text: Text) -> Frequencies:
+    """The general table of features that were not counted anywhere: all weigh the same."""
+    counts = np.full(FEWEST_SLOTS, UNKNOWN_COUNT, np.uint16)
+    return Frequencies(counts, UNKNOWN_OF, grams, text)
+
+
+@functools.cache
+def general_shingles() -> Frequencies:
+    """What comes with the package (``tools/general_tables``): shingles of the default options that
+    many texts have."""
+    with shipped("general-shingles.arrow") as file:
+        return load_frequencies(file)
+
+
 def _stop_words(stored: str | list[str]) -> str | tuple[str, ...]:
     return stored if isinstance(stored, str) else tuple(stored)
 
@@ -249,7 +273,7 @@ class FrequencyCounter:
 
 @dataclass(frozen=True)
 class FrequencyNeed:
-    """``file=None``: counted from the input."""
+    """``file=None``: counted from the input; "general": what comes with the package."""
 
     file: str | None
     grams: Grams
@@ -257,7 +281,14 @@ class FrequencyNeed:
     name: str = "frequencies"
     columns: tuple[str, ...] = ()
 
+    def general(self) -> Frequencies:
+        known = general_shingles()
+        fits = (known.grams, known.text) == (self.grams, self.text)
+        return known if fits else nothing_known(self.grams, self.text)
+
     def load(self, path: Path) -> Frequencies:
+        if str(path) == GENERAL:
+            return self.general()
         found = load_frequencies(path)
         if (found.grams, found.text) != (self.grams, self.text):
             raise SignatureError(

@@ -21,7 +21,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import packed_arrays, unpacked_arrays, why_unreadable
+from neardup.artefacts.artefact import (
+    GENERAL,
+    packed_arrays,
+    shipped,
+    unpacked_arrays,
+    why_unreadable,
+)
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.terms import DocumentTerms, document_terms, terms_of_words
@@ -261,9 +267,36 @@ def _table(counts: _native.TermCounts, documents: int, filter_: str, text: Text)
     return IdfTable(terms, each, documents, filter_, text)
 
 
+@functools.cache
+def general_words() -> IdfTable:
+    """What comes with the package (``tools/general_tables``): words of the default options."""
+    with shipped("general-words.arrow") as file:
+        return load_idf(file)
+
+
+@functools.lru_cache(maxsize=8)
+def general_terms(filter_: str, text: Text) -> IdfTable:
+    """The general words as other options read them, each a text of its own. Words that become one
+    are added up; terms that are joined of several words are not known."""
+    table = general_words()
+    if (table.filter, table.text) == (filter_, text):
+        return table
+    counts = _native.TermCounts()
+    equal, firsts = np.unique(table.counts, return_index=True)
+    for count, first, last in zip(equal, firsts, [*firsts[1:], len(table)], strict=True):
+        names = Ragged.of_strings(table.terms[first:last])
+        part = _native.TermCounts()
+        part.add(names.values, names.offsets, text.native(), FILTERS.index(filter_))
+        values, offsets, each = part.sorted()
+        counts.add_counted(values, offsets, each * count)
+    made = _table(counts, table.documents, filter_, text)
+    most = np.minimum(made.counts, np.uint32(table.documents))
+    return replace(made, counts=most, min_count=table.min_count)
+
+
 @dataclass(frozen=True)
 class IdfNeed:
-    """``file=None``: counted from the input."""
+    """``file=None``: counted from the input; "general": what comes with the package."""
 
     file: str | None
     filter: str
@@ -283,7 +316,12 @@ class IdfNeed:
                 hint="leave text.stem and text.stop_words out; a low idf tells stop words.",
             )
 
+    def general(self) -> IdfTable:
+        return general_terms(self.filter, self.text)
+
     def load(self, path: Path) -> IdfTable:
+        if str(path) == GENERAL:
+            return self.general()
         table = load_idf(path)
         if (table.filter, table.text) != (self.filter, self.text):
             raise SignatureError(

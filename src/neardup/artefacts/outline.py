@@ -226,6 +226,10 @@ class OutlineNeed:
     columns: tuple[str, ...] = ()
     file: str | None = None
 
+    def general(self) -> Outline:
+        """Of no documents: it says of no collection that it is unlike another."""
+        return self.counter().finish()
+
     def load(self, path: Path) -> Outline:
         return load_outline(path)
 

@@ -60,10 +60,10 @@ _OPTIONS = (
         help="Of a new index: compare only documents with the same value in COL.",
     ),
     click.option(
-        "--texts",
-        is_flag=True,
+        "--texts/--no-texts",
         default=None,
-        help="Of a new index: store the texts too: for kinds, to compare by id, and to judge.",
+        help="Of a new index: store the texts too: for kinds, to compare by id, to judge and to "
+        "refresh it.  [default: where it begins with general tables]",
     ),
 )
 
@@ -72,6 +72,14 @@ def new_index_options(command: Command) -> Command:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def hint_of(index: Index, *, quiet: bool) -> None:
+    """Says what to do about general tables, where there is something to do."""
+    from neardup.online.tables import hint
+
+    if not quiet and (said := hint(index.described(), index.stats()["documents"])):
+        click.echo(said, err=True)
 
 
 def opened_or_new(url: str, options: dict[str, Any], *, create: bool = True) -> Index:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.index.parts import quiet_option, store_argument
-from neardup.cli.new_index import new_index_options, opened_or_new
+from neardup.cli.new_index import hint_of, new_index_options, opened_or_new
 from neardup.cli.options import debug_option, verbose_option
 from neardup.errors import UsageError
 
@@ -118,6 +118,7 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
     limits = _limits(options)
     guard = _guard(server)
     with opened_or_new(store, options, create=not server["read_only"]) as index:
+        hint_of(index, quiet=quiet)
         bound = bind(server["host"], port)
         service = Service(index, limits)
         parts: list[Part] = [service, FlowPart(store, lambda: index)]

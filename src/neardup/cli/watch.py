@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.new_index import new_index_options, opened_or_new
+from neardup.cli.new_index import hint_of, new_index_options, opened_or_new
 from neardup.cli.options import EXTRACT, debug_option, verbose_option
 
 _FOLDER = click.Path(path_type=Path)
@@ -81,3 +81,4 @@ def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **optio
     with opened_or_new(url, options) as index:
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)
         watcher.run(asked, once=once)
+        hint_of(index, quiet=quiet)

@@ -16,7 +16,15 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pyarrow as pa
 
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Counter, Need, ReadyNeed
+from neardup.artefacts.artefact import (
+    NO_ARTEFACTS,
+    Artefact,
+    Artefacts,
+    Counter,
+    GeneralNeed,
+    Need,
+    ReadyNeed,
+)
 from neardup.errors import SettingsError
 from neardup.methods.method import (
     TOO_SHORT,
@@ -75,9 +83,7 @@ class Combined:
     @property
     def needs(self) -> tuple[Need, ...]:
         return tuple(
-            (_ReadyRenamed if isinstance(need, ReadyNeed) else _Renamed)(
-                need, f"{number}-{need.name}"
-            )
+            _renamed(need, f"{number}-{need.name}")
             for number, part in enumerate(self.parts, 1)
             for need in part.needs
         )
@@ -221,6 +227,17 @@ class _Renamed:
 class _ReadyRenamed(_Renamed):
     def ready(self) -> Artefact:
         return cast(ReadyNeed, self.need).ready()
+
+
+class _GeneralRenamed(_Renamed):
+    def general(self) -> Artefact:
+        return cast(GeneralNeed, self.need).general()
+
+
+def _renamed(need: Need, name: str) -> _Renamed:
+    if isinstance(need, ReadyNeed):
+        return _ReadyRenamed(need, name)
+    return (_GeneralRenamed if isinstance(need, GeneralNeed) else _Renamed)(need, name)
 
 
 def _own(part: Method, artefacts: Artefacts, number: int) -> Artefacts:

@@ -50,7 +50,7 @@ class Fingerprint:
     ``idf_max``: terms with a higher idf (0 to 1) do not count: they are typing errors.
     ``bin``: offsets are rounded up to a multiple of this, so that small insertions matter less.
     ``length_tolerance``: by which share the lengths of duplicates may differ.
-    ``idf``: the file of an idf table; without one, terms are counted in the input first.
+    ``idf``: the file of an idf table, or general; without one, terms of the input are counted.
     ``terms``: "alpha" (three letters or more), "alnum+" (also at&t, e-mail) or "words".
     ``text``: what counts as the same word; neither stop words nor stems.
     """

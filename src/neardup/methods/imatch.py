@@ -42,7 +42,7 @@ class IMatch:
     ``dropped``: the share of terms left out of each of these.
     ``min_equal``: so many signatures must be equal.
     ``seed``: which terms are left out.
-    ``idf``: the file of an idf table; without one, terms are counted in the input first.
+    ``idf``: the file of an idf table, or general; without one, terms of the input are counted.
     ``terms``: "words", "alpha" (three letters or more) or "alnum+" (also at&t, e-mail).
     ``text``: what counts as the same word; neither stop words nor stems.
     """

@@ -56,7 +56,7 @@ class Keywords:
     ``tf``: "count" of a term, or "log": 1 + ln of it, so that repetition counts less.
     ``terms``: "words", "alpha" (three letters or more, no digits) or "alnum+" (at&t, e-mail).
     ``min_documents``: terms in fewer documents of the idf table are left out; 0 takes all.
-    ``idf``: the file of an idf table; None counts one from the input.
+    ``idf``: the file of an idf table, or general; None counts one from the input.
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``text``: what counts as the same word; neither stop words nor stems, idf tells them apart.
     """

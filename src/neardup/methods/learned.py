@@ -31,7 +31,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.artefacts import outline
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import GENERAL, NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies
 from neardup.artefacts.model import Model, ModelNeed
 from neardup.artefacts.outline import Outline, OutlineNeed
@@ -56,7 +56,7 @@ from neardup.methods.rarity import (
     full_of_noise,
 )
 from neardup.methods.shares import held, is_template, rare_share, smaller
-from neardup.methods.trained import GENERAL, check_reached, cut_of, model_at, place_of
+from neardup.methods.trained import check_reached, cut_of, model_at, place_of
 from neardup.schema import Array, Ragged
 
 GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # sought by; noise is told by; templates by

@@ -355,6 +355,14 @@ class CalibratedMethod(ScoresWhole, Protocol):
 
 
 @runtime_checkable
+class KnowsGeneralThreshold(CalibratedMethod, Protocol):
+    """A method whose threshold is another one where its tables are general, so that they do not
+    know what many documents of the collection have."""
+
+    general_threshold: ClassVar[float]
+
+
+@runtime_checkable
 class KnowsItsLike(Method, Protocol):
     """A method that was made for collections of some sort, and can tell others."""
 

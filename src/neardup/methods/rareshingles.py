@@ -61,7 +61,7 @@ class Rareshingles:
     ``common``: in more documents than this a shingle is what many have.
     ``calibrate``: let the collection say where duplicates begin; ``threshold`` is where it begins.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
-    ``frequencies``: the file of a run's frequencies; else counted from the input.
+    ``frequencies``: the file of a run's frequencies, or general; else counted from the input.
     ``vocabulary``: the same of single words, by which noisy documents are known.
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``boilerplate``: texts whose shingles are ignored, or the file of a run's boilerplate.
@@ -86,6 +86,7 @@ class Rareshingles:
     confirms_copies: ClassVar[bool] = False
     keys_from_evidence: ClassVar[bool] = True
     miss_rate: ClassVar[float] = 0.0
+    general_threshold: ClassVar[float] = 0.5  # docs/decisions/0022-general-tables.md
 
     def __post_init__(self) -> None:
         require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")

@@ -49,7 +49,7 @@ class Shingles:
     ``miss_rate_limit``: how many pairs at the threshold may be missed; a prefix join misses none.
     ``keys``: "auto", "bands" (MinHash) or "prefix" (complete); "all" for every value of a sample.
     ``weights``: "none", or "idf": a shingle counts by its rarity in the collection.
-    ``frequencies``: the file of a run's frequencies for weights "idf"; else counted from the input.
+    ``frequencies``: the file of a run's frequencies for weights "idf", or general; else counted.
     ``sampling``: "none" compares whole sets; "minima", "mod" and "bottom" compare sketches.
     ``family``: hash functions of "minima": "fast", or "classic" for (Ax + B) mod p.
     ``modulus``: one of so many features is in a "mod" sample.

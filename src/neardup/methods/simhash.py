@@ -44,7 +44,7 @@ class SimHash:
     occurrence by the rarity of its word).
     ``words``: how many words make a feature; more than one tells texts of one subject apart.
     ``fields``: columns that vote beside the text, each with the weight of one of its words.
-    ``idf``: the file of an idf table for weights "idf"; without one it is counted from the input.
+    ``idf``: the file of an idf table for weights "idf", or general; else counted from the input.
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``text``: what counts as the same word.
     """

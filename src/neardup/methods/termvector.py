@@ -63,7 +63,7 @@ class TermVector:
     ``max_days``: documents whose dates are further apart are not compared.
     ``min_count``: terms that occur in fewer documents of the idf table do not count.
     ``min_words``: shorter documents are duplicates only of equal ones.
-    ``idf``: the file of an idf table; without one, terms are counted in the input first.
+    ``idf``: the file of an idf table, or general; without one, terms of the input are counted.
     ``terms``: "alpha" (three letters or more), "alnum+" (also at&t, e-mail) or "words".
     ``text``: what counts as the same word; neither stop words nor stems.
     """

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
+from neardup.artefacts.artefact import GENERAL, shipped
 from neardup.artefacts.model import Model, load_model
 from neardup.errors import SettingsError
 from neardup.methods.fractions import MOST_DECIMALS
-
-GENERAL = "general"
 
 
 def place_of(model: str | None) -> str | None:
@@ -45,8 +43,7 @@ def model_at(path: str | None) -> Model:
 
 @functools.cache
 def _general() -> Model:
-    shipped = resources.files("neardup") / "models" / "general.arrow"
-    with resources.as_file(shipped) as file:
+    with shipped("general.arrow") as file:
         return load_model(file)
 
 

@@ -1,7 +1,8 @@
 """The artefacts of an index: frozen when it is made, and kept in its store as files.
 
 They come from files that the method names, from ``artefacts`` (a Result, the folder of a run, or
-artefacts by name) or from the folder of a ``run``.
+artefacts by name) or from the folder of a ``run``. Where none of these is given, an index begins
+with the general tables that come with the package.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup.artefacts.artefact import Artefact, Artefacts, Need, ReadyNeed
-from neardup.artefacts.calibration import Calibration, load_calibration
+from neardup.artefacts.artefact import Artefact, Artefacts, GeneralNeed, Need, ReadyNeed
+from neardup.artefacts.calibration import GENERAL, Calibration, load_calibration
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.methods import registry
-from neardup.methods.method import CalibratedMethod, Method, signed_parameters
+from neardup.methods.method import (
+    CalibratedMethod,
+    KnowsGeneralThreshold,
+    Method,
+    signed_parameters,
+)
 from neardup.outputs.folder import ARTEFACTS, RUN
 from neardup.outputs.result import Result
 
@@ -29,17 +35,37 @@ def frozen(method: Method, given: Any) -> dict[str, Artefact]:
             there[need.name] = need.load(Path(need.file))
         elif need.name not in there and isinstance(need, ReadyNeed) and _is_kept(need, method):
             there[need.name] = need.ready()
+        elif given is None and isinstance(need, GeneralNeed):
+            there[need.name] = need.general()
     missing = [need.name for need in method.needs if need.name not in there]
     if missing:
         raise SettingsError(
-            f"{method.name} needs {' and '.join(missing)} of a collection, which an index "
-            "cannot count while documents come.",
-            hint="build it from documents with `neardup index build`, or take a method without "
-            "such needs (shingles, qgrams); in Python also give artefacts=RESULT or run=FOLDER.",
+            f"{method.name} needs {' and '.join(missing)} of a collection, which what was given "
+            "for it does not have.",
+            hint="give artefacts=RESULT or run=FOLDER of a run with this method, build the index "
+            "from documents with `neardup index build`, or give nothing and begin with general "
+            "tables.",
         )
     calibrated = isinstance(method, CalibratedMethod) and method.calibrate
+    if calibrated and Calibration.kind not in there and is_general(method, there):
+        there |= _general_cut(method)
     names = [*(need.name for need in method.needs), *([Calibration.kind] if calibrated else [])]
     return {name: there[name] for name in names if name in there}
+
+
+def is_general(method: Method, artefacts: Artefacts) -> bool:
+    """Whether all tables are those that come with the package, wherever they were taken from."""
+    general = {n.name: n.general() for n in method.needs if isinstance(n, GeneralNeed)}
+    same = [
+        name in artefacts and artefacts[name].digest == general[name].digest for name in general
+    ]
+    return bool(same) and all(same)
+
+
+def _general_cut(method: Method) -> dict[str, Artefact]:
+    if not isinstance(method, KnowsGeneralThreshold):
+        return {}
+    return {Calibration.kind: Calibration(method.general_threshold, GENERAL)}
 
 
 def _is_kept(need: Need, method: Method) -> bool:

@@ -46,10 +46,12 @@ class Index(Checking):
         ``window`` ("24h"; None remembers all); ``against`` ("kept" or "seen"); ``artefacts`` (a
         Result or the folder of a run); ``run`` (a folder: its method, artefacts and kept
         documents); ``texts`` (whether they are stored); ``source`` (the column that says whose a
-        document is; "source", where it has one). One that is there has all that in it; what
-        is given must be the same. With ``create=False`` it has to be there. While it is open hold
-        ``memory`` ("500MB": beyond it the window is shortened) and ``kinds`` (False: texts are not
-        aligned to tell them; True: by ``check``, too).
+        document is; "source", where it has one). Without artefacts a method that needs tables
+        begins with general ones, and the texts are stored, so that own tables can be counted from
+        them. One that is there has all that in it; what is given must be the same. With
+        ``create=False`` it has to be there. While it is open hold ``memory`` ("500MB": beyond it
+        the window is shortened) and ``kinds`` (False: texts are not aligned to tell them; True: by
+        ``check``, too).
         """
         written = IndexSettings.of(settings)
         store = open_store(url, create=create)

@@ -23,11 +23,12 @@ from neardup.methods.method import (
     signature_of,
     signed_parameters,
 )
-from neardup.online.frozen import frozen, given_artefacts, of_run, packed, unpacked
+from neardup.online.frozen import frozen, given_artefacts, is_general, of_run, packed, unpacked
 from neardup.online.rule import Rule, no_texts
 from neardup.online.settings import IndexSettings
 from neardup.online.signing import Signer
 from neardup.online.store import Store
+from neardup.online.tables import Tables
 from neardup.online.windows import Window
 from neardup.plan import parse_size
 
@@ -55,6 +56,7 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
     if isinstance(method, ChecksArtefacts):
         method.check_artefacts(artefacts)
     digests = {name: artefact.digest for name, artefact in artefacts.items()}
+    tables = Tables.of(artefacts, general=is_general(method, artefacts))
     description = {
         "method": method.name,
         "parameters": signed_parameters(method),
@@ -65,10 +67,11 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
         "text": settings.text or columns.get("text") or "text",
         "id": settings.id or columns.get("id"),
         "date": settings.date or columns.get("date"),
-        "texts": bool(settings.texts),
+        "texts": _texts(settings.texts, tables),
         "within": settings.within or columns.get("within"),
         "source": settings.source or SOURCE,
         "run": None if settings.run is None else str(Path(settings.run).absolute()),
+        "tables": tables.data() if tables else None,
     }
     return json.loads(json.dumps(description)), artefacts
 
@@ -95,6 +98,11 @@ def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSe
         check_kinds=bool(settings.kinds),
         memory=_memory(settings.memory, window),
     )
+
+
+def _texts(asked: bool | None, tables: Tables | None) -> bool:
+    """General tables are to be replaced, for which the texts are counted (``refresh``)."""
+    return bool(tables and tables.general) if asked is None else asked
 
 
 def _kinds(asked: bool | None, texts: bool) -> bool:

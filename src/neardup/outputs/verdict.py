@@ -16,7 +16,15 @@ import pyarrow as pa
 
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, ReadyNeed, resolved
-from neardup.artefacts.calibration import LEAST_DOUBT, PLANTED, UNLIKE, USUAL, VALLEY, Calibration
+from neardup.artefacts.calibration import (
+    GENERAL,
+    LEAST_DOUBT,
+    PLANTED,
+    UNLIKE,
+    USUAL,
+    VALLEY,
+    Calibration,
+)
 from neardup.methods.method import (
     CalibratedMethod,
     Method,
@@ -34,6 +42,7 @@ CUT = {
     PLANTED: "where planted copies and traps say",
     USUAL: "the usual one: the scores of the collection have no clear valley",
     UNLIKE: "the model's own: the collection is unlike what it was trained on",
+    GENERAL: "the one for general tables: no collection was counted",
 }
 WHY = {
     "equal": ("their evidence is equal, so nothing else is asked",),

@@ -32,11 +32,15 @@ def add(
     from neardup.cli.index.parts import Told, opened, show
     from neardup.cli.progress import progress_for
     from neardup.documents.collection import collect_inputs
+    from neardup.online.tables import hint
     from neardup.online.taking import take_in
 
     told, progress = Told(lines=lines), progress_for(quiet=quiet)
     with opened(store) as index:
+        made = index.described()
         collection = collect_inputs([(None, one) for one in inputs], encoding=encoding)
         progress.stage("adding", unit="documents", total_bytes=collection.plain_size())
         told.follow(take_in(index, collection), progress)
-    show({"store": store, **told.counts}, told.summary(), as_json=as_json, quiet=quiet)
+        said = hint(made, index.stats()["documents"])
+    summary = [*told.summary(), *([said] if said else [])]
+    show({"store": store, **told.counts}, summary, as_json=as_json, quiet=quiet)

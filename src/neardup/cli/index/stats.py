@@ -19,6 +19,7 @@ def stats(store: str, as_json: bool) -> None:
     from neardup.cli.index.parts import opened
     from neardup.cli.listing import show_table
     from neardup.methods.written import write_method
+    from neardup.online.tables import Tables, hint
 
     with opened(store) as index:
         made, found = index.described(), index.stats()
@@ -27,9 +28,11 @@ def stats(store: str, as_json: bool) -> None:
         click.echo(json.dumps({**made, **found}, indent=2, default=str))
         return
     named = {name: made[name] for name in ("window", "against", "date", "within")}
-    shown = {**method, **named, **found}
+    shown = {**method, "tables": Tables.in_use(made), **named, **found}
     rows = [(name, _shown(value)) for name, value in shown.items() if value is not None]
     show_table(("what", "value"), rows)
+    if said := hint(made, found["documents"]):
+        click.echo(said, err=True)
 
 
 def _shown(value: object) -> str:

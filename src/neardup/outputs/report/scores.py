@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.artefacts.calibration import LEAST_DOUBT, PLANTED, UNLIKE, USUAL, VALLEY
+from neardup.artefacts.calibration import GENERAL, LEAST_DOUBT, PLANTED, UNLIKE, USUAL, VALLEY
 from neardup.counted import many
 from neardup.outputs.html.page import card, prose
 from neardup.outputs.html.safe import Html
@@ -87,6 +87,7 @@ CUT = {
     "have no clear valley that would say otherwise.",
     UNLIKE: "Duplicates begin at {}, the cut of the model. This collection is unlike what the "
     "model was trained on, so nothing passes by standing out, and probabilities may be wrong.",
+    GENERAL: "Duplicates begin at {}, the threshold for general tables: no collection was counted.",
 }
 
 

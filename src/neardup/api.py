@@ -17,6 +17,7 @@ from neardup import _native
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import rank_of_all
 from neardup.documents import Collection, collect
+from neardup.documents.clashes import Shared
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
@@ -159,6 +160,8 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.warning("%s documents have no date that can be read: it was not compared", undated)
     if ways := result.info.get("unlike"):
         LOG.warning("the collection is unlike what the model was trained on: %s", ", ".join(ways))
+    if shared := result.info.get("shared_ids"):
+        LOG.info("%s", Shared(**shared).sentence())
     if counts.rejected:
         LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
     if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
@@ -171,6 +174,11 @@ def _unlike(plan: Plan) -> dict[str, list[str]]:
     """Of a method that can tell: in which ways this is not what it was made for."""
     method = plan.method
     return {"unlike": [*method.unlike(plan.artefacts)]} if isinstance(method, KnowsItsLike) else {}
+
+
+def shared_ids(shared: Shared | None) -> dict[str, Any]:
+    """Of ids that several files have, if there are any."""
+    return {} if shared is None else {"shared_ids": shared._asdict()}
 
 
 def make_result(
@@ -199,6 +207,7 @@ def make_result(
         kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         **_unlike(plan),
+        **shared_ids(outcome.intake.shared),
         encodings=collection.encodings(),
         extracted=collection.extracted(),
         passed_over=collection.passed_over(),

@@ -29,6 +29,7 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
         "out": str(out) if out else None,
         "pairs": result.info["pairs"],
         "refused": result.info["refused"],
+        **({"shared_ids": shared} if (shared := result.info.get("shared_ids")) else {}),
         "method": settings["method"],
         "parameters": settings["parameters"],
         "timings": {**result.info["timings"], "total": round(seconds, 3)},
@@ -55,6 +56,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         )
     told += (
         _empty_lines(result)
+        + _shared_lines(result)
         + _encoding_lines(result)
         + _page_lines(result)
         + _rejected_lines(result, out)
@@ -160,6 +162,14 @@ def _empty_lines(result: Result) -> list[str]:
     count = int(((result.text_digests == nothing[0]) & accepted).sum())
     are = "is" if count == 1 else "are"
     return [f"{many(count, 'document')} {are} empty."] if count else []
+
+
+def _shared_lines(result: Result) -> list[str]:
+    """That ids were told apart by their files."""
+    from neardup.documents.clashes import Shared
+
+    shared = result.info.get("shared_ids")
+    return [Shared(**shared).sentence()] if shared else []
 
 
 def _encoding_lines(result: Result) -> list[str]:

@@ -28,6 +28,7 @@ from neardup.local.run import run
 from neardup.methods.method import CalibratedMethod, KnowsItsLike
 from neardup.outputs.kinds import UNKNOWN, PairKinds, kind_counts
 from neardup.outputs.outcome import Outcome
+from neardup.outputs.rejections import Rejection, rejections
 from neardup.outputs.result import Result
 from neardup.outputs.signatures import write_signatures
 from neardup.outputs.tables import all_pairs, decisions_table, flag_counts, pairs_table
@@ -107,6 +108,7 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
         {**_about(collection, found.plan), **found.info, "kinds": kind_counts(tables.decisions)}
     )
     result.info["counts"] = vars(result.counts)
+    result.info["mostly_rejected"] = rejections(result)
     _check_conservation(result, found.counts.documents)
     if plan.signatures:
         result.signatures = found.write_signatures
@@ -164,6 +166,8 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.info("%s", Shared(**shared).sentence())
     if counts.rejected:
         LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
+    for one in result.info["mostly_rejected"]:
+        LOG.warning("%s Hint: %s", Rejection(**one).sentence(), one["hint"])
     if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
         LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
@@ -218,6 +222,7 @@ def make_result(
     if collection.inputs.mapped:
         result.info["by_name"] = True
     result.info["counts"] = vars(result.counts)
+    result.info["mostly_rejected"] = rejections(result)
     _check_conservation(result, outcome.intake.total)
     return result
 

@@ -34,6 +34,7 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
         "parameters": settings["parameters"],
         "timings": {**result.info["timings"], "total": round(seconds, 3)},
         "rejected": rejected(result, SHOWN_REJECTED),
+        "mostly_rejected": result.info.get("mostly_rejected", []),
         **_actions(result, out),
     }
 
@@ -204,6 +205,14 @@ def _rejected_lines(result: Result, out: Path | None) -> list[str]:
         at = ", in rejected.jsonl" if out else "; -o FOLDER writes all of them to rejected.jsonl"
         told.append(f"  … and {count - len(shown):,} more{at}")
     return told
+
+
+def mostly_rejected(result: Result) -> list[str]:
+    """Files of which most was rejected for one reason, and what may help."""
+    from neardup.outputs.rejections import Rejection
+
+    found = result.info.get("mostly_rejected", [])
+    return [f"Error: {Rejection(**one).sentence()} Hint: {one['hint']}" for one in found]
 
 
 def _rate(documents: int, size: int | None, seconds: float) -> str:

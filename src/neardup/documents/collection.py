@@ -44,7 +44,7 @@ from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.paths import JSONL, PARQUET, WARC, named_format
 from neardup.documents.remote import Place
-from neardup.documents.streams import writing
+from neardup.documents.streams import wide_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import (
     ColumnError,
@@ -185,6 +185,8 @@ class Collection:
         """How many text files were read in which encoding, the most common first."""
         folders = [source for source in self.sources if isinstance(source, FolderSource)]
         found = Counter(name for folder in folders for name in folder.encodings.values())
+        tables = [s for s in self.sources if isinstance(s, JsonlSource | CsvSource)]
+        found.update(wide for source in tables if (wide := wide_of(source.codec)))
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     def extracted(self) -> dict[str, int]:

@@ -147,6 +147,8 @@ def columns_of(result: Result, ids: Sequence[str], names: Sequence[str]) -> dict
     columns = Columns(settings["text"], settings["id"], extra=tuple(names))
     twins = [untouched(source) for source in collection.sources]
     again = Collection(twins, collection.limit, collection.inputs, collection.extractor)
+    if "shared_ids" in result.info:  # else documents have the ids of their files
+        again, _ = again.told_apart(columns)
     found = records_by_id(again, ids, columns)
     if not set(ids) <= found.keys():
         return {}

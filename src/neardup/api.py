@@ -17,6 +17,7 @@ from neardup import _native
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.order import rank_of_all
 from neardup.documents import Collection, collect
+from neardup.documents.clashes import Shared
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place
 from neardup.documents.stores import address_of
@@ -27,6 +28,7 @@ from neardup.local.run import run
 from neardup.methods.method import CalibratedMethod, KnowsItsLike
 from neardup.outputs.kinds import UNKNOWN, PairKinds, kind_counts
 from neardup.outputs.outcome import Outcome
+from neardup.outputs.rejections import Rejection, rejections
 from neardup.outputs.result import Result
 from neardup.outputs.signatures import write_signatures
 from neardup.outputs.tables import all_pairs, decisions_table, flag_counts, pairs_table
@@ -106,6 +108,7 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
         {**_about(collection, found.plan), **found.info, "kinds": kind_counts(tables.decisions)}
     )
     result.info["counts"] = vars(result.counts)
+    result.info["mostly_rejected"] = rejections(result)
     _check_conservation(result, found.counts.documents)
     if plan.signatures:
         result.signatures = found.write_signatures
@@ -159,8 +162,12 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.warning("%s documents have no date that can be read: it was not compared", undated)
     if ways := result.info.get("unlike"):
         LOG.warning("the collection is unlike what the model was trained on: %s", ", ".join(ways))
+    if shared := result.info.get("shared_ids"):
+        LOG.info("%s", Shared(**shared).sentence())
     if counts.rejected:
         LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
+    for one in result.info["mostly_rejected"]:
+        LOG.warning("%s Hint: %s", Rejection(**one).sentence(), one["hint"])
     if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
         LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
@@ -171,6 +178,11 @@ def _unlike(plan: Plan) -> dict[str, list[str]]:
     """Of a method that can tell: in which ways this is not what it was made for."""
     method = plan.method
     return {"unlike": [*method.unlike(plan.artefacts)]} if isinstance(method, KnowsItsLike) else {}
+
+
+def shared_ids(shared: Shared | None) -> dict[str, Any]:
+    """Of ids that several files have, if there are any."""
+    return {} if shared is None else {"shared_ids": shared._asdict()}
 
 
 def make_result(
@@ -199,6 +211,7 @@ def make_result(
         kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         **_unlike(plan),
+        **shared_ids(outcome.intake.shared),
         encodings=collection.encodings(),
         extracted=collection.extracted(),
         passed_over=collection.passed_over(),
@@ -209,6 +222,7 @@ def make_result(
     if collection.inputs.mapped:
         result.info["by_name"] = True
     result.info["counts"] = vars(result.counts)
+    result.info["mostly_rejected"] = rejections(result)
     _check_conservation(result, outcome.intake.total)
     return result
 

@@ -238,15 +238,18 @@ def test_on_the_command_line(tmp_path: Path, good: Path, parquet: Path) -> None:
     bad.write_bytes(b"x")
     out = tmp_path / "out"
     done = CliRunner().invoke(main, ["dedup", str(bad), str(good), "-o", str(out)])
-    assert done.exit_code == 0
+    assert done.exit_code == 1  # the run is written, but a file is missing from it
     assert f"rejected: {bad}, row 1: nothing of it can be read" in done.stderr
-    done = CliRunner().invoke(main, ["dedup", str(bad), str(good), "-o", "-"])
+    assert len((out / "kept.jsonl").read_bytes().splitlines()) == 6
+    done = CliRunner().invoke(main, ["dedup", str(bad), str(good), "-o", "-", "--accept-rejected"])
+    assert done.exit_code == 0
     assert len(done.stdout.splitlines()) == 6
     strict = ["dedup", str(good), str(bad), "--strict", "-o", str(tmp_path / "strict")]
     done = CliRunner().invoke(main, strict)
     assert (done.exit_code, (tmp_path / "strict").exists()) == (1, False)
     for extra in (["--annotate"], ["--dry-run"]):
         args = ["dedup", str(bad), str(good), str(parquet), *extra, "-o", str(tmp_path / extra[0])]
+        args.append("--accept-rejected")
         done = CliRunner().invoke(main, args)
         assert done.exit_code == 0, done.output
 

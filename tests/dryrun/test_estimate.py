@@ -15,9 +15,10 @@ import pytest
 
 import neardup as nd
 from neardup.documents import Collection, Columns, collect
+from neardup.documents.csv import CsvSource
 from neardup.documents.jsonl import JsonlSource
+from neardup.dryrun import csv, folder, jsonl, memory, pieces, writing
 from neardup.dryrun import estimate as estimating
-from neardup.dryrun import folder, jsonl, memory, pieces
 from neardup.dryrun import sample as sampling
 from neardup.dryrun.estimate import Estimate, estimate
 from neardup.dryrun.sample import Sample
@@ -44,7 +45,8 @@ def lines(documents: list[dict[str, object]], tmp_path: Path) -> Path:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of 1 KB and short runs, so that a small input has a sample."""
     monkeypatch.setattr(pieces, "PIECE_BYTES", 1024)
-    monkeypatch.setattr(estimating, "CHUNK_BYTES", 1024)
+    monkeypatch.setattr(pieces, "LEAST_PIECE", 256)
+    monkeypatch.setattr(estimating, "LITTLE_BYTES", 1024)
     monkeypatch.setattr(sampling, "LEAST_BYTES", 6000)
     monkeypatch.setattr(sampling, "LEAST_DOCUMENTS", 1)
     monkeypatch.setattr(memory, "RUN", 5)
@@ -160,6 +162,61 @@ def test_every_form_has_a_sample(
     assert found.duplicates_low <= found.duplicates_high
     assert (found.duplicates_likely is None) == (form == "arrow")  # a stream is read from its start
     assert found.disk > 0
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("form", PACKED)
+def test_of_a_packed_file_only_the_beginning_is_unpacked(
+    tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long it is: what is unpacked does not grow with the input."""
+    unpacked: list[int] = []
+
+    def counted(cut: Any) -> Any:
+        def pieces_of(*given: Any) -> Any:
+            for data in cut(*given):
+                unpacked.append(len(data))
+                yield data
+
+        return pieces_of
+
+    monkeypatch.setattr(jsonl, "whole_lines", counted(jsonl.whole_lines))
+    monkeypatch.setattr(csv.records, "whole_records", counted(csv.records.whole_records))
+    monkeypatch.setattr(writing, "TRIED_BYTES", 4000)
+    monkeypatch.setattr(pieces, "SIP_BYTES", 256)
+    monkeypatch.setattr(sampling, "LEAST_BYTES", 60_000)
+    spent = []
+    for times in (20, 60):
+        unpacked.clear()
+        random = np.random.default_rng(5)  # it must not pack better and better
+        many = [{"id": str(i), "text": random.bytes(60).hex(" ")} for i in range(100 * times)]
+        found = estimate(collect(stored(form, many, tmp_path)), PLAN)
+        assert not found.whole
+        assert found.documents == pytest.approx(len(many), rel=0.5)
+        spent.append(sum(unpacked))
+    assert spent[0] == spent[1] < 200_000 < sum(len(str(one)) for one in many)
+
+
+@pytest.mark.parametrize("form", PACKED)
+def test_nobody_but_neardup_prints(
+    documents: list[dict[str, object]], tmp_path: Path, form: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Arrow complains on its own of a stream that is left open."""
+    estimate(collect(stored(form, documents, tmp_path)), PLAN)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_lines_of_quoted_texts_are_not_taken_for_records(tmp_path: Path) -> None:
+    paragraph = "one, two\n"
+    rows = [f'{i},"{paragraph * (20 + i % 7)}"\n' for i in range(40)]
+    path = tmp_path / "docs.csv"
+    path.write_text("id,text\n" + "".join(rows))
+    (source,) = collect(path).sources
+    assert isinstance(source, CsvSource)
+    data = path.read_bytes()
+    for start in range(100, 3000, 37):
+        found = csv.records.scan(csv.aligned(data[start : start + 4000], source.header), ",")
+        assert set(found.widths.tolist()) == {2}
 
 
 @pytest.mark.parametrize("name", ["text", "x"])

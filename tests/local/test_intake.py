@@ -116,7 +116,7 @@ def test_a_file_of_rejects_between_good_ones(tmp_path: Path) -> None:
     assert result.decisions["decision"].to_pylist() == [
         *("kept", "duplicate"),
         *("rejected", "rejected", "rejected"),
-        *("duplicate", "rejected"),
+        *("duplicate", "kept"),
     ]
     files = [Path(name).name for name in result.decisions["file"].to_pylist()]
     assert files == ["a.jsonl"] * 2 + ["b.jsonl"] * 3 + ["c.jsonl"] * 2
@@ -202,5 +202,5 @@ def test_a_repeated_id_says_where_it_was_used(tmp_path: Path) -> None:
     two.write_bytes(line(id="d", text="u") + line(id="c", text="v") + line(id="c", text="w"))
     result = nd.dedup([one, two])
     lost = result.decisions.filter(pa.array([not k for k in result.keep_mask()])).to_pylist()
-    reason = f"id 'c' was already used in {one}, row 4"
-    assert [(r["row"], r["reason"]) for r in lost] == [(2, reason), (3, reason)]
+    reason = f"id 'c' was already used in {two}, row 2"
+    assert [(r["id"], r["row"], r["reason"]) for r in lost] == [("two.jsonl:c", 3, reason)]

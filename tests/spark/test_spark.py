@@ -183,7 +183,8 @@ def test_ranges_row_groups_and_what_cannot_be_read(
     settings: dict[str, Any] = {"method": "shingles", "threshold": 0.5, "keep": "longest"}
     ours = nd.dedup(mixed, engine="spark", **settings)
     theirs = nd.dedup(mixed, **settings)
-    assert theirs.counts.rejected > 10
+    assert theirs.counts.rejected == 5
+    assert theirs.info["shared_ids"]["ids"] == 10
     same(ours, theirs)
     assert ours.kept.equals(theirs.kept)
     assert spark.version
@@ -207,6 +208,30 @@ def test_a_run_on_the_command_line_against_an_earlier_one(
     same(nd.Result.load(tmp_path / "spark"), nd.Result.load(tmp_path / "local"))
     kept = [(tmp_path / engine / "kept.jsonl").read_bytes() for engine in ("spark", "local")]
     assert kept[0] == kept[1]
+    assert spark.version
+
+
+@pytest.mark.parametrize("method", ["shingles", "exact"])
+def test_ids_that_several_files_have_are_told_apart(
+    spark: SparkSession, tmp_path: Path, method: str
+) -> None:
+    """As on one machine: in decisions, in signatures, and among references."""
+    lines = [json.loads(line) for line in NEWS.read_text("utf-8").splitlines()]
+    shards = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, part in zip(shards, (lines[:37], lines[37:]), strict=True):
+        rows = [json.dumps({**one, "id": i}) for i, one in enumerate(part)]
+        path.write_text("\n".join([*rows, rows[3]]), "utf-8")
+    runs = {}
+    for engine in ("spark", "local"):
+        made = nd.dedup(shards, engine=engine, method=method, signatures=True)
+        made.save(tmp_path / engine)
+        given = {"engine": engine, "method": method}
+        runs[engine] = made, nd.dedup(shards, against=[tmp_path / engine, shards[1]], **given)
+    for ours, theirs in zip(*runs.values(), strict=True):
+        same(ours, theirs)
+        assert ours.info["shared_ids"] == theirs.info["shared_ids"]
+        assert ours.counts.rejected == 2
+    assert ours.info["shared_ids"] == {"ids": 37, "documents": 74, "example": "a.jsonl:0"}
     assert spark.version
 
 

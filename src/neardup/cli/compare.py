@@ -211,7 +211,7 @@ def _documents(path: str, ids: list[str], columns: Columns) -> list[pa.RecordBat
     from neardup.documents import collect
     from neardup.outputs.texts import records_by_id
 
-    found = records_by_id(collect(path), ids, columns)
+    found = records_by_id(collect(path).told_apart(columns)[0], ids, columns)
     if missing := ", ".join(repr(shortened(id)) for id in ids if id not in found):
         raise InputError(
             f"{path} has no usable document with the id {missing}.",

@@ -203,6 +203,11 @@ _OPTIONS = (
         help="Stop at the first document that cannot be used.",
     ),
     click.option(
+        "--accept-rejected",
+        is_flag=True,
+        help="Exit with 0 even if most documents of a file were rejected for one reason.",
+    ),
+    click.option(
         "--annotate",
         is_flag=True,
         help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",

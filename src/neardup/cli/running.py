@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import summary
-from neardup.cli.failures import INTERRUPTED
+from neardup.cli.failures import INTERRUPTED, Failure
 from neardup.cli.options import settings_from
 from neardup.cli.target import Target, check_file
-from neardup.errors import SettingsError
+from neardup.errors import DataError, SettingsError
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
@@ -31,6 +31,7 @@ class Job:
     as_json: bool
     quiet: bool
     annotate: bool
+    accept_rejected: bool
 
     @classmethod
     def of(cls, inputs: Sequence[str], options: dict[str, Any], *, every_pair: bool = False) -> Job:
@@ -42,7 +43,8 @@ class Job:
         if not named:
             raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
         plan = resolve(settings_from(options), every_pair=every_pair)
-        given = {name: options[name] for name in ("as_json", "quiet", "annotate")}
+        named_so = ("as_json", "quiet", "annotate", "accept_rejected")
+        given = {name: options[name] for name in named_so}
         return cls(
             collect_inputs(named, encoding=plan.encoding, extraction=plan.extraction), plan, **given
         )
@@ -121,6 +123,20 @@ class Job:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
             click.echo("\n".join(told), err=True)
+        self._check_rejected(result, out or file)
+
+    def _check_rejected(self, result: Result, out: Path | None) -> None:
+        """Most of a file rejected is no success, though all else is done."""
+        lines = summary.mostly_rejected(result)
+        if not lines:
+            return
+        if self.accept_rejected:
+            if not self.quiet:
+                click.echo("\n".join(lines), err=True)
+            return
+        written = f"The output is in {out} all the same; " if out else ""
+        last = f"{written}--accept-rejected makes the exit code 0."
+        raise Failure("\n".join([*lines, last]), DataError.exit_code)
 
 
 def named_inputs(written: tuple[str, ...]) -> list[tuple[str | None, str]]:

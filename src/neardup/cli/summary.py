@@ -29,10 +29,12 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
         "out": str(out) if out else None,
         "pairs": result.info["pairs"],
         "refused": result.info["refused"],
+        **({"shared_ids": shared} if (shared := result.info.get("shared_ids")) else {}),
         "method": settings["method"],
         "parameters": settings["parameters"],
         "timings": {**result.info["timings"], "total": round(seconds, 3)},
         "rejected": rejected(result, SHOWN_REJECTED),
+        "mostly_rejected": result.info.get("mostly_rejected", []),
         **_actions(result, out),
     }
 
@@ -55,6 +57,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         )
     told += (
         _empty_lines(result)
+        + _shared_lines(result)
         + _encoding_lines(result)
         + _page_lines(result)
         + _rejected_lines(result, out)
@@ -162,6 +165,14 @@ def _empty_lines(result: Result) -> list[str]:
     return [f"{many(count, 'document')} {are} empty."] if count else []
 
 
+def _shared_lines(result: Result) -> list[str]:
+    """That ids were told apart by their files."""
+    from neardup.documents.clashes import Shared
+
+    shared = result.info.get("shared_ids")
+    return [Shared(**shared).sentence()] if shared else []
+
+
 def _encoding_lines(result: Result) -> list[str]:
     """What is not UTF-8 was a guess or was stated; either way it should be seen."""
     others = {n: c for n, c in result.info.get("encodings", {}).items() if n != "utf-8"}
@@ -194,6 +205,14 @@ def _rejected_lines(result: Result, out: Path | None) -> list[str]:
         at = ", in rejected.jsonl" if out else "; -o FOLDER writes all of them to rejected.jsonl"
         told.append(f"  … and {count - len(shown):,} more{at}")
     return told
+
+
+def mostly_rejected(result: Result) -> list[str]:
+    """Files of which most was rejected for one reason, and what may help."""
+    from neardup.outputs.rejections import Rejection
+
+    found = result.info.get("mostly_rejected", [])
+    return [f"Error: {Rejection(**one).sentence()} Hint: {one['hint']}" for one in found]
 
 
 def _rate(documents: int, size: int | None, seconds: float) -> str:

@@ -198,11 +198,11 @@ def _source(options: dict[str, Any]) -> Source:
     from neardup.documents import Columns
     from neardup.documents.collection import collect_inputs
     from neardup.documents.extraction.extractor import Extraction
-    from neardup.evaluation.training.material import Source
+    from neardup.evaluation.training.material import Source, told_apart
 
     given = [(None, one) for one in options["documents"]]
     how = Extraction(options["extract"])
-    return Source(
+    source = Source(
         collect_inputs(given, encoding=options["encoding"], extraction=how),
         Columns(options["text"], options["id"]),
         text_options(options["assignments"]),
@@ -211,6 +211,7 @@ def _source(options: dict[str, Any]) -> Source:
         _measures(options["measures"]),
         options["date"],
     )
+    return told_apart(source)
 
 
 def _listed(measures: str) -> list[str]:

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from neardup.documents.clashes import Book, NamedApart, Naming, Shared
 from neardup.documents.columns import Chunk, Columns, Mask, Source
 from neardup.documents.csv import CsvSource
 from neardup.documents.extracted import ExtractedChunk, extracted_texts
@@ -43,7 +44,7 @@ from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.paths import JSONL, PARQUET, WARC, named_format
 from neardup.documents.remote import Place
-from neardup.documents.streams import writing
+from neardup.documents.streams import wide_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import (
     ColumnError,
@@ -66,22 +67,39 @@ class Collection:
         limit: int | None = None,
         inputs: Inputs | None = None,
         extractor: Extractor | None = None,
+        naming: Naming | None = None,
     ) -> None:
         self.sources = list(sources)
         self.limit = limit
         self.inputs = inputs or Inputs(tuple(self.files))
         self.extractor = extractor or Extractor()
+        self.naming = naming
         self._columns = Columns()
 
     def renamed(self, names: Sequence[str]) -> Collection:
         """The same, with other names for its files: those of an earlier run."""
         pairs = zip(self.sources, names, strict=True)
         renamed = [replace(s, file=n) for s, n in pairs]  # type: ignore[type-var]
-        return Collection(renamed, self.limit, self.inputs, self.extractor)
+        return Collection(renamed, self.limit, self.inputs, self.extractor, self.naming)
 
     def limited(self, limit: int | None) -> Collection:
         """The same, but documents after the first ``limit`` are not part of it."""
-        return Collection(self.sources, limit, self.inputs, self.extractor)
+        return Collection(self.sources, limit, self.inputs, self.extractor, self.naming)
+
+    def named(self, naming: Naming | None) -> Collection:
+        """The same, with other names for its documents."""
+        return Collection(self.sources, self.limit, self.inputs, self.extractor, naming)
+
+    def told_apart(self, columns: Columns) -> tuple[Collection, Shared | None]:
+        """The same with the names that a run gives to documents with an id that several files
+        have. Reads all of them, if there are several files."""
+        book = Book(self.files, self.limit)
+        for chunk in self.chunks(columns) if len(self.sources) > 1 else ():
+            book.add(chunk.read())
+            if book.full:
+                break
+        names = book.names()
+        return (self.named(names.clashes), names.shared) if names else (self, None)
 
     @property
     def files(self) -> list[str]:
@@ -124,9 +142,12 @@ class Collection:
     def _named(self, source: Source) -> Iterator[Chunk]:
         columns = self._columns
         named = named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
-        if not self._has_pages(source):
-            return named
-        return (ExtractedChunk(chunk, self.extractor) for chunk in named)
+        if self._has_pages(source):
+            named = (ExtractedChunk(chunk, self.extractor) for chunk in named)
+        return named if self.naming is None else self._renamed(named, self.naming)
+
+    def _renamed(self, chunks: Iterator[Chunk], naming: Naming) -> Iterator[Chunk]:
+        return (NamedApart(chunk, naming) for chunk in chunks)
 
     def _has_pages(self, source: Source) -> bool:
         """In its column of texts; those of a folder are extracted as they are read."""
@@ -164,6 +185,8 @@ class Collection:
         """How many text files were read in which encoding, the most common first."""
         folders = [source for source in self.sources if isinstance(source, FolderSource)]
         found = Counter(name for folder in folders for name in folder.encodings.values())
+        tables = [s for s in self.sources if isinstance(s, JsonlSource | CsvSource)]
+        found.update(wide for source in tables if (wide := wide_of(source.codec)))
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     def extracted(self) -> dict[str, int]:

@@ -138,8 +138,7 @@ class CsvSource:
         return "tsv" if self.delimiters == "\t" else "csv"
 
     def chunks(self, columns: Columns) -> Iterator[CsvChunk | LostChunk]:
-        if self.header.names:
-            self._check(columns)
+        self.check(columns)
         for row, data in self._blocks(tolerant=True):
             yield CsvChunk(self.file, data, row, columns, self.header, self.encoding)
         if self._lost:
@@ -183,8 +182,11 @@ class CsvSource:
         columns = [as_utf8(found.array(i, whole), self.encoding) for i in range(len(names))]
         return pa.Table.from_arrays([strings(column) for column in columns], names=names)
 
-    def _check(self, columns: Columns) -> None:
+    def check(self, columns: Columns) -> None:
+        """Refuses columns that the header does not have, or more than once."""
         names = self.header.names
+        if not names:  # of an empty file
+            return
         refuse_missing([n for n in columns.required if n not in names], names, self.file)
         for name in columns.required:
             if self.header.names.count(name) > 1:

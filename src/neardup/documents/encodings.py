@@ -8,6 +8,7 @@ hardly one, as of a single word, is Windows-1252, the most common of all.
 from __future__ import annotations
 
 import codecs
+import re
 from typing import NamedTuple
 
 from neardup.errors import SettingsError
@@ -20,6 +21,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be", "UTF-16"),
     (codecs.BOM_UTF8, "utf-8", "UTF-8"),
 )
+# With the width of a character and where in it that of ASCII is, where there is no mark.
+_WIDE = (("utf-32-le", 4, 0), ("utf-32-be", 4, 3), ("utf-16-le", 2, 0), ("utf-16-be", 2, 1))
+_ENOUGH = 1 << 16  # bytes that the detector is shown
 # Measured on the first 12 to 400 characters of the same texts: a higher cut loses right guesses.
 LEAST_CONFIDENCE = 0.05
 
@@ -30,6 +34,30 @@ class Decoded(NamedTuple):
     text: str | None
     reason: str | None = None
     encoding: str | None = None
+
+
+def wide_encoding(start: bytes) -> str | None:
+    """UTF-16 or UTF-32, where the first bytes of lines or records say so: by their mark, or because
+    the first two characters are ASCII between zeros. None for all that has the bytes of ASCII."""
+    for mark, marked, name in _MARKS:
+        if start.startswith(mark):
+            return marked if name != "UTF-8" else None
+    for encoding, width, place in _WIDE:
+        first = start[: 2 * width]
+        letters = first[place::width]
+        if len(letters) == 2 and 0 not in letters and first.count(0) == len(first) - 2:
+            return encoding
+    return None
+
+
+def probable(data: bytes) -> str | None:
+    """What the bytes of a file seem to be that are not UTF-8; None where nobody could say. A piece
+    may end inside a character."""
+    lines = [line for line in data.splitlines(keepends=True) if not line.isascii()]
+    found = decoded(b"".join(lines)[:_ENOUGH].rpartition(b"\n")[0] or data[:_ENOUGH])
+    if found.encoding in (None, "utf-8"):
+        return None
+    return re.sub("^cp(125[0-8])$", r"windows-\1", str(found.encoding))
 
 
 def canonical(name: str) -> str:

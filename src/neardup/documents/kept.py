@@ -23,7 +23,7 @@ from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.parquet import ParquetSource, parquet_writer
 from neardup.documents.schemas import unified_schema
-from neardup.documents.streams import CODECS, whole_file, writing
+from neardup.documents.streams import CODECS, packing_of, whole_file, writing
 from neardup.documents.tables import TableSource
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import ChangedError, InputError
@@ -35,7 +35,7 @@ Write = Callable[[Any, Mask], int]
 
 def kept_name(source: Source, name: str = "kept") -> str:
     if isinstance(source, JsonlSource | CsvSource):
-        return f"{name}.{source.form}" + _SUFFIXES.get(source.codec or "", "")
+        return f"{name}.{source.form}" + _SUFFIXES.get(packing_of(source.codec) or "", "")
     if isinstance(source, WarcSource):
         return f"{name}.warc" + _SUFFIXES.get(source.codec or "", "")
     if isinstance(source, ArrowSource):
@@ -91,7 +91,7 @@ def writer(sources: Sequence[Any], path: Path) -> AbstractContextManager[Write]:
         return arrow_writer(sources, path)
     if isinstance(first, TableSource):
         return _table_writer(path)
-    return _line_writer(path, getattr(first, "codec", None))
+    return _line_writer(path, packing_of(getattr(first, "codec", None)))
 
 
 @contextmanager

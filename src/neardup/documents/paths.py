@@ -23,8 +23,8 @@ from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlSource, refuse_whole_json
 from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.parquet import ParquetSource
-from neardup.documents.pipes import spooled
-from neardup.documents.records import DELIMITERS, check_bytes
+from neardup.documents.pipes import reading_of, spooled
+from neardup.documents.records import DELIMITERS
 from neardup.documents.remote import Place, remote_files
 from neardup.documents.stores import address_of, local_path
 from neardup.documents.streams import CODECS, open_binary, unreadable
@@ -149,7 +149,7 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
         return _xml_source(path, encoding, extractor)
     if format_ not in JSONL:
         raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=_instead(format_))
-    source = JsonlSource(path, path.as_posix(), codec)
+    source = JsonlSource(path, path.as_posix(), reading_of(path, codec)[0])
     _check_jsonl(source)
     return source
 
@@ -213,8 +213,8 @@ def _checked_pages(source: FolderSource) -> FolderSource:
 
 
 def _csv_source(path: Place, codec: str | None, encoding: str | None, *, tabs: bool) -> CsvSource:
-    check_bytes(str(path), encoding)
     delimiters = "\t" if tabs else DELIMITERS
+    codec, encoding = reading_of(path, codec, encoding)
     source = CsvSource(path, path.as_posix(), codec, delimiters, encoding=encoding)
     _ = source.header  # one that cannot be read stops the run before it begins
     return source

@@ -15,11 +15,12 @@ from typing import IO
 from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
 from neardup.documents.columns import Source
 from neardup.documents.csv import CsvSource
+from neardup.documents.encodings import wide_encoding
 from neardup.documents.feeds import FeedSource, is_feed
 from neardup.documents.jsonl import JsonlSource, refuse_whole_json
 from neardup.documents.parquet import ParquetSource
-from neardup.documents.records import check_bytes
-from neardup.documents.streams import open_binary, unreadable
+from neardup.documents.remote import Place
+from neardup.documents.streams import open_binary, unreadable, with_wide
 from neardup.documents.xml import HEAD
 from neardup.errors import InputError
 
@@ -61,9 +62,30 @@ def _by_content(path: Path, file: str, encoding: str | None) -> Source:
     codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
     # What is not JSON is taken for CSV and not the other way round: a column that its header lacks
     # stops the run, while a table read as JSON would be rejected line by line.
-    if _first_sign(path, codec, file) in (b"{", b""):
-        return JsonlSource(path, file, codec)
+    lines = reading_of(path, codec, file=file)[0]
+    if _first_sign(path, lines, file) in (b"{", b""):
+        return JsonlSource(path, file, lines)
     return _csv_source(path, codec, file, encoding)
+
+
+def reading_of(
+    path: Place, codec: str | None, encoding: str | None = None, file: str | None = None
+) -> tuple[str | None, str | None]:
+    """The codec of lines or records, and the encoding of what it gives: UTF-16 and UTF-32 are read
+    as UTF-8, whether they were stated or the first bytes say so."""
+    if encoding is not None and not encoding.startswith(("utf-16", "utf-32")):
+        return codec, encoding
+    try:
+        with open_binary(path, codec) as stream:
+            wide = wide_encoding(stream.read(8))
+    except (OSError, EOFError) as error:
+        raise unreadable(file or path, error) from error
+    if encoding in ("utf-16", "utf-32") and not (wide or "").startswith(encoding):
+        raise InputError(
+            f"{file or path} cannot be read as {encoding}: its first bytes are no mark of that.",
+            hint=f"state {encoding}-le or {encoding}-be, or leave --encoding out.",
+        )
+    return with_wide(codec, encoding if wide is None else wide), None
 
 
 def _first_sign(path: Path, codec: str | None, file: str) -> bytes:
@@ -79,7 +101,7 @@ def _first_sign(path: Path, codec: str | None, file: str) -> bytes:
 
 
 def _csv_source(path: Path, codec: str | None, file: str, encoding: str | None) -> CsvSource:
-    check_bytes(file, encoding)
+    codec, encoding = reading_of(path, codec, encoding, file)
     source = CsvSource(path, file, codec, encoding=encoding)
     if source.header.delimiter == "\t":
         return CsvSource(path, file, codec, "\t", encoding=encoding)  # written as .tsv

@@ -77,15 +77,6 @@ def _utf8(value: bytes | None, encoding: str) -> bytes | None:
         return b"\xff"  # rejected like text that is not UTF-8
 
 
-def check_bytes(file: str, encoding: str | None) -> None:
-    """Refuses encodings in which the byte of a delimiter may be a part of another character."""
-    if encoding and encoding.startswith(("utf-16", "utf-32")):
-        raise InputError(
-            f"{file} cannot be read as {encoding}: records are cut where bytes are delimiters.",
-            hint=f"convert it: iconv -f {encoding} -t utf-8 {file} > documents.csv",
-        )
-
-
 def header_of(stream: IO[bytes], delimiters: str, encoding: str | None = None) -> Header:
     """The first record, cut at the delimiter that gives the most columns; in doubt the first."""
     data, size = b"", 1 << 16

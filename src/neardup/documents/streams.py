@@ -1,7 +1,13 @@
-"""Byte streams of files: compression by name, whole lines, output that appears only when whole."""
+"""Byte streams of files: compression by name, whole lines, output that appears only when whole.
+
+A *codec* is how the bytes of a file become UTF-8, or another encoding that has the bytes of ASCII:
+the name of a compression, then ``+`` and UTF-16 or UTF-32, where the file is that. Only a file
+without a codec can be read from the middle.
+"""
 
 from __future__ import annotations
 
+import codecs
 import io
 import lzma
 import os
@@ -20,14 +26,39 @@ CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 _PIECE = 1 << 14
 
 
+def packing_of(codec: str | None) -> str | None:
+    """The compression of a codec."""
+    return (codec or "").partition("+")[0] or None
+
+
+def with_wide(codec: str | None, encoding: str | None) -> str | None:
+    """A codec that also makes UTF-8 of a file in UTF-16 or UTF-32."""
+    return codec if encoding is None else f"{codec or ''}+{encoding}"
+
+
+def wide_of(codec: str | None) -> str | None:
+    return (codec or "").partition("+")[2] or None
+
+
 def open_binary(path: Place, codec: str | None) -> IO[bytes]:
-    """A buffered stream of the decompressed bytes."""
+    """A buffered stream of the decompressed bytes, those of UTF-16 and UTF-32 as UTF-8."""
+    packing = packing_of(codec)
     try:
-        if codec is None:
-            return path.open("rb", buffering=1 << 20)
-        return unpacked(_unpacking(path, codec))
+        if packing is None:
+            stream = path.open("rb", buffering=1 << 20)
+        else:
+            stream = unpacked(_unpacking(path, packing))
     except OSError as error:
         raise unreadable(path, error) from error
+    return transcoded(stream, codec)
+
+
+def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
+    """A stream of UTF-16 or UTF-32 as UTF-8, if that is what the codec says."""
+    encoding = wide_of(codec)
+    if encoding is None:
+        return stream
+    return cast(IO[bytes], io.BufferedReader(_Transcoded(stream, encoding), 1 << 20))
 
 
 def unpacked(packed: Any) -> IO[bytes]:
@@ -86,6 +117,49 @@ class _Unpacked(io.RawIOBase):
         if not self.closed:
             self._packed.close()
         super().close()
+
+
+class _Transcoded(io.RawIOBase):
+    """UTF-8 of a stream in a wider encoding, without its mark. What is no character there becomes
+    bytes that are no UTF-8, so that the document is rejected that has them."""
+
+    def __init__(self, stream: IO[bytes], encoding: str) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder(encoding)(_INVALID)
+        self._ready, self._begun, self._ended = b"", False, False
+
+    @property
+    def fault(self) -> str | None:
+        return fault_of(self._stream)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready and not self._ended:
+            data = self._stream.read(_PIECE)
+            self._ended = not data
+            text = self._decoder.decode(data, final=self._ended and not self.fault)
+            if text and not self._begun:
+                text, self._begun = text.removeprefix("\ufeff"), True
+            self._ready = text.encode("utf-8", "surrogatepass")
+        size = min(len(buffer), len(self._ready))
+        buffer[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+
+def _as_surrogate(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "\udcff", error.end
+
+
+_INVALID = "neardup.invalid"
+codecs.register_error(_INVALID, _as_surrogate)
 
 
 def _fault(error: Exception) -> str:

@@ -1,7 +1,8 @@
 """Samples of CSV and TSV: plain files at drawn places, compressed ones from their start.
 
 Whether a place is inside quotes only the whole file would say. So a block is read both ways, and
-the way that gives more records as wide as the header counts: good enough for an estimate.
+the way that gives fewer records of another width than the header counts: good enough for an
+estimate.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ from neardup.documents.csv import CsvChunk, CsvSource
 from neardup.documents.records import Header
 from neardup.documents.streams import CHUNK_BYTES, open_binary
 from neardup.dryrun import pieces as common
-from neardup.dryrun.pieces import Piece, Trial, chunkfuls, packing, places, unpacking
+from neardup.dryrun.pieces import (
+    Piece,
+    Start,
+    Trial,
+    chunkfuls,
+    packing,
+    piece_of,
+    places,
+    unpacking,
+)
 
 _EVERY_RECORD = np.ones(CHUNK_BYTES, np.bool_)
 _LONGEST = 64 << 20  # a record that is longer is passed over
@@ -38,7 +48,7 @@ def each(source: CsvSource) -> float:
 
 
 def pieces(source: CsvSource, columns: Columns, budget: float) -> Iterator[Piece]:
-    next(source.chunks(columns), None)  # a column that is not there stops it
+    source.check(columns)
     if source.codec or budget >= size(source):
         yield from _from_start(source, columns, budget)
     else:
@@ -78,8 +88,9 @@ def aligned(data: bytes, header: Header) -> bytes:
     """The whole records of a block that begins anywhere."""
     tries = [data, b'"' + data]
     scans = [records.scan(one, header.delimiter) for one in tries]
-    fitting = [int((scan.widths == len(header.names)).sum()) for scan in scans]
-    best = int(fitting[1] > fitting[0])
+    # The first one begins anywhere. Lines of a quoted text may fit by accident; records all fit.
+    misfits = [int((scan.widths[1:] != len(header.names)).sum()) for scan in scans]
+    best = int(misfits[1] < misfits[0])
     starts = scans[best].starts
     return _whole(tries[best][int(starts[1]) :], header) if len(starts) > 1 else b""
 
@@ -95,16 +106,16 @@ def _joined(source: CsvSource, columns: Columns, blocks: list[bytes]) -> Piece:
 
 
 def _from_start(source: CsvSource, columns: Columns, budget: float) -> Iterator[Piece]:
-    before, header = 0, source.header
+    header = source.header
     with source.path.open("rb") as raw:
         stream = unpacking(raw, source.codec) if source.codec else raw
         stream.read(len(header.data))
-        for data in records.whole_records(stream, header.delimiter, CHUNK_BYTES, source.file):
-            taken, before = raw.tell() - before, raw.tell()
+        start, piece = Start(size(source), budget), piece_of(budget)
+        for data in records.whole_records(stream, header.delimiter, piece, source.file):
             chunk = CsvChunk(source.file, data, 1, columns, header, source.encoding)
-            count = len(records.scan(data, header.delimiter))
-            yield Piece(chunk, taken, [count], continues=True)
-            if before >= budget:
+            rows = len(records.scan(data, header.delimiter))
+            yield Piece(chunk, start.taken(raw, stream, data), [rows], continues=True)
+            if start.enough:
                 return
 
 
@@ -112,11 +123,11 @@ def rewrite(source: CsvSource, limit: float) -> Trial:
     """Into a nameless file."""
     sign = source.header.delimiter
     with source.path.open("rb") as raw, tempfile.TemporaryFile() as file:
-        out = packing(file, source.codec)
-        stream = unpacking(raw, source.codec) if source.codec else raw
-        for data in records.whole_records(stream, sign, CHUNK_BYTES, source.file):
-            out.write(records.select(data, sign, _EVERY_RECORD).data)
-            if raw.tell() >= limit:
-                break
-        share, _ = raw.tell() / max(1.0, size(source)), out.flush()
-        return Trial(share, file.tell())
+        stream, read = unpacking(raw, source.codec) if source.codec else raw, 0
+        with packing(file, source.codec) as out:
+            for data in records.whole_records(stream, sign, piece_of(limit), source.file):
+                out.write(records.select(data, sign, _EVERY_RECORD).data)
+                read += len(data)
+                if read >= limit:
+                    break
+        return Trial(raw.tell() / max(1.0, size(source)), file.tell())

@@ -19,7 +19,6 @@ from neardup.decisions.clusters import rule_clusters
 from neardup.documents import Collection
 from neardup.documents.kept import readable
 from neardup.documents.parquet import ROW_GROUP_BYTES, ParquetSource
-from neardup.documents.streams import CHUNK_BYTES
 from neardup.dryrun import parquet, writing
 from neardup.dryrun.groups import Duplicates, Seen, scaled, seen_in
 from neardup.dryrun.sample import MOST_BYTES, Sample
@@ -35,7 +34,7 @@ from neardup.progress import Silent
 # while they are grouped; checked against whole runs of 100,000 documents (docs/performance.md).
 DOCUMENT_BYTES, KEY_COPIES = 150, 3
 BASE_BYTES = 250_000_000  # where the system does not say what the process has taken
-TIMES, PATIENCE = 3, 2.0  # runs on a sample, and seconds after which there is no other
+LITTLE_BYTES = 2 << 20  # of a sample that says what any run costs, however little it reads
 ROW_GROUPS = 3  # read, gathered and encoded at a time
 
 
@@ -63,12 +62,15 @@ class Estimate:
 
 def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept") -> Estimate:
     """``writes``: what goes into the folder beside the tables, "kept", "annotated" or None."""
-    little = _run_on_sample(collection, plan, CHUNK_BYTES)
+    first = _run_on_sample(collection, plan, LITTLE_BYTES)
+    first.outcome.intake.store.close()
+    little = _run_on_sample(collection, plan, LITTLE_BYTES)
     little.outcome.intake.store.close()
     most = _run_on_sample(collection, plan, MOST_BYTES)
+    once = max(0.0, first.timed.seconds - little.timed.seconds)
     try:
         given = replace(plan, artefacts=most.artefacts)
-        return _Scaled(most, little, given, collection).estimate(writes)
+        return _Scaled(most, little.timed, once, given, collection).estimate(writes)
     finally:
         most.outcome.intake.store.close()
 
@@ -93,27 +95,19 @@ class _Ran(NamedTuple):
     sample: Sample
     outcome: Outcome
     timed: Timed
-    once: float  # seconds for imports and fresh buffers, which the first run pays
     artefacts: Artefacts  # of the sample, where the plan names none
 
 
 def _run_on_sample(collection: Collection, plan: Plan, most: float) -> _Ran:
-    """The best of a few times counts, because any may have met another load."""
-    spent: list[float] = []
-    while True:
-        sample = Sample(readable(collection.sources), collection.extractor, most=most)
-        collection.extractor.clear()  # its time counts, in each run
-        sampled, began = _Sampled(sample, collection), time.perf_counter()
-        given = with_artefacts(sampled, replace(plan, limit=None), Silent())
-        counted = time.perf_counter() - began
-        outcome, given = run(sampled, given, Silent())
-        find_kinds(sampled, given, outcome, Silent())  # for the time it takes
-        spent.append(counted + sum(outcome.timings.values()))
-        if len(spent) == TIMES or sum(spent) > PATIENCE:
-            best = min(spent)
-            timed = Timed(sample.seen, best)
-            return _Ran(sample, outcome, timed, spent[0] - best, given.artefacts)
-        outcome.intake.store.close()
+    sample = Sample(readable(collection.sources), collection.extractor, most=most)
+    collection.extractor.clear()  # its time counts, in each run
+    sampled, began = _Sampled(sample, collection), time.perf_counter()
+    given = with_artefacts(sampled, replace(plan, limit=None), Silent())
+    counted = time.perf_counter() - began
+    outcome, given = run(sampled, given, Silent())
+    find_kinds(sampled, given, outcome, Silent())  # for the time it takes
+    timed = Timed(sample.seen, counted + sum(outcome.timings.values()))
+    return _Ran(sample, outcome, timed, given.artefacts)
 
 
 class _Sampled(Collection):
@@ -129,9 +123,13 @@ class _Sampled(Collection):
 
 
 class _Scaled:
-    def __init__(self, ran: _Ran, little: _Ran, plan: Plan, collection: Collection) -> None:
+    """``once``: seconds for imports and fresh buffers, which the first run of a process pays."""
+
+    def __init__(
+        self, ran: _Ran, little: Timed, once: float, plan: Plan, collection: Collection
+    ) -> None:
         self.sample, self.outcome, self.timed = ran.sample, ran.outcome, ran.timed
-        self.little, self.plan, self.collection = little, plan, collection
+        self.little, self.once, self.plan, self.collection = little, once, plan, collection
         sample, outcome = self.sample, self.outcome
         self.result = make_result(Collection([sample]), plan, outcome)
         self.read = outcome.intake.total
@@ -165,7 +163,7 @@ class _Scaled:
     def reading(self) -> float:
         """And matching, and deciding."""
         size = self.sample.seen * self.factor
-        return self.little.once + self.timed.on(size, self.little.timed)
+        return self.once + self.timed.on(size, self.little)
 
     @cached_property
     def duplicates(self) -> Duplicates:

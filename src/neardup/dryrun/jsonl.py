@@ -12,7 +12,16 @@ from neardup.documents.jsonl import JsonlChunk, JsonlSource
 from neardup.documents.lines import count, select
 from neardup.documents.streams import CHUNK_BYTES, open_binary, whole_lines
 from neardup.dryrun import pieces as common
-from neardup.dryrun.pieces import Piece, Trial, chunkfuls, packing, places, unpacking
+from neardup.dryrun.pieces import (
+    Piece,
+    Start,
+    Trial,
+    chunkfuls,
+    packing,
+    piece_of,
+    places,
+    unpacking,
+)
 
 _EVERY_LINE = np.ones(CHUNK_BYTES, np.bool_)
 
@@ -67,24 +76,24 @@ def _joined(source: JsonlSource, columns: Columns, blocks: list[bytes]) -> Piece
 
 
 def _from_start(source: JsonlSource, columns: Columns, budget: float) -> Iterator[Piece]:
-    before = 0
+    """The budget is of unpacked bytes: they are what a run works on."""
     with source.path.open("rb") as raw, unpacking(raw, source.codec or "") as stream:
-        for data in whole_lines(stream):
-            taken, before = raw.tell() - before, raw.tell()
+        start = Start(size(source), budget)
+        for data in whole_lines(stream, piece_of(budget)):
             chunk = JsonlChunk(source.file, data, 1, columns)
-            yield Piece(chunk, taken, [count(data)], continues=True)
-            if before >= budget:
+            yield Piece(chunk, start.taken(raw, stream, data), [count(data)], continues=True)
+            if start.enough:
                 return
 
 
 def rewrite(source: JsonlSource, limit: float) -> Trial:
     """Into a nameless file."""
     with source.path.open("rb") as raw, tempfile.TemporaryFile() as file:
-        out = packing(file, source.codec)
-        stream = unpacking(raw, source.codec) if source.codec else raw
-        for data in whole_lines(stream):
-            out.write(select(data, _EVERY_LINE).data)
-            if raw.tell() >= limit:
-                break
-        share, _ = raw.tell() / max(1.0, size(source)), out.flush()
-        return Trial(share, file.tell())
+        stream, read = unpacking(raw, source.codec) if source.codec else raw, 0
+        with packing(file, source.codec) as out:
+            for data in whole_lines(stream, piece_of(limit)):
+                out.write(select(data, _EVERY_LINE).data)
+                read += len(data)
+                if read >= limit:
+                    break
+        return Trial(raw.tell() / max(1.0, size(source)), file.tell())

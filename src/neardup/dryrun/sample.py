@@ -30,7 +30,9 @@ from neardup.dryrun import arrow, csv, feed, folder, jsonl, memory, parquet, war
 from neardup.errors import UsageError
 
 SHARE = 0.02
-LEAST_BYTES, MOST_BYTES = 4 * CHUNK_BYTES, 512 << 20
+# However large the input is, an estimate stays cheap beside a run; of a packed file these are
+# bytes as they are unpacked.
+LEAST_BYTES, MOST_BYTES = 2 * CHUNK_BYTES, 8 * CHUNK_BYTES
 LEAST_DOCUMENTS = 2000
 MOST_FILES = 32
 # Each has size, each, pieces and rewrite.

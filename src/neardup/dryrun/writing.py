@@ -23,7 +23,7 @@ from neardup.outputs.result import Result
 from neardup.outputs.signatures import write_signatures
 from neardup.plan import Plan
 
-TIMES = 3  # the best counts: the first one pays for imports, and any may meet another load
+TIMES = 2  # the better counts: the first one pays for imports
 
 
 class Cost(NamedTuple):

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup import _native
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
+from neardup.documents.clashes import Ledger, digests_of, tell_apart
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
@@ -41,7 +41,19 @@ def take_in(collection: Collection, plan: Plan, progress: Progress, store: Evide
         progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
         if gathered.full:
             break
-    return _with_names(gathered.finish(collection.source_names), collection)
+    taken = gathered.finish(collection.source_names)
+    if gathered.ids.clashed:
+        taken = _told_apart(taken, collection.files)
+    return _with_names(taken, collection)
+
+
+def _told_apart(intake: Intake, files: Sequence[str]) -> Intake:
+    """With names that differ where several files have an id."""
+    names = tell_apart(intake.ids, intake.file, intake.files, files)
+    if names is None:  # what clashed was rejected
+        return intake
+    rejected = names.clashes.renamed(intake.rejected)
+    return replace(intake, ids=names.ids, rejected=rejected, shared=names.shared)
 
 
 def _with_names(intake: Intake, collection: Collection) -> Intake:
@@ -143,7 +155,7 @@ class _Gathered:
     lengths: list[Array] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     rejected_position: list[Array] = field(default_factory=list)
-    ids: _native.IdSet = field(default_factory=_native.IdSet)
+    ids: Ledger = field(default_factory=Ledger)
     named: list[tuple[int, str, Array]] = field(default_factory=list)  # whose ids, by batch
     named_before: int = 0
     total: int = 0
@@ -153,18 +165,11 @@ class _Gathered:
         return self.plan.limit is not None and self.total >= self.plan.limit
 
     def add(self, batch: DocumentBatch, prepared: Prepared, lengths: Array) -> None:
+        batch, fits = self._limited(batch)
         batch, good = self._without_known_ids(batch)
+        fits[fits] = good
+        good = fits
         positions, rejected_positions = self._positions(batch)
-        if self.plan.limit is not None:
-            fits = positions < self.plan.limit
-            rejected_fits = rejected_positions < self.plan.limit
-            good[good] = fits
-            batch = replace(
-                batch,
-                records=batch.records.filter(pa.array(fits)),
-                rejected=[r for r, ok in zip(batch.rejected, rejected_fits, strict=True) if ok],
-            )
-            positions, rejected_positions = positions[fits], rejected_positions[rejected_fits]
         if not good.all():
             prepared, lengths = _filter(prepared, good), lengths[good]
         if batch.rejected and self.plan.strict:
@@ -179,12 +184,23 @@ class _Gathered:
         self.rejected_position.append(rejected_positions)
         self.total += len(positions) + len(rejected_positions)
 
+    def _limited(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
+        """Without what comes after the limit: it must not tell ids apart that the rest does not."""
+        fits: Array = np.ones(batch.records.num_rows, np.bool_)
+        if self.plan.limit is None or self.total + len(batch) <= self.plan.limit:
+            return batch, fits
+        positions, rejected_positions = self._positions(batch)
+        fits = positions < self.plan.limit
+        pairs = zip(batch.rejected, rejected_positions.tolist(), strict=True)
+        rejected = [lost for lost, position in pairs if position < self.plan.limit]
+        records = batch.records.filter(pa.array(fits))
+        return replace(batch, records=records, rejected=rejected), fits
+
     def _file(self, name: str) -> int:
         return self.files.setdefault(name, len(self.files))
 
     def _without_known_ids(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
-        ids = Ragged.of_strings(batch.records.column("id"))
-        known = self.ids.add(_native.bytes_digests(ids.values, ids.offsets, 0))
+        known = self.ids.add(digests_of(batch.records.column("id")), batch.file)
         rows = batch.records.column("row").to_numpy()
         self.named.append((self.named_before, batch.file, rows))
         self.named_before += len(rows)

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents import Collection, Columns
+from neardup.documents.clashes import tell_apart
 from neardup.documents.collection import collect_inputs
 from neardup.documents.inputs import SOURCE
 from neardup.documents.lost import LostSource
@@ -25,6 +26,7 @@ from neardup.errors import InputError, NeardupError
 from neardup.local.intake import empty_intake, joined_prepared, take_in
 from neardup.matching.evidence import EvidenceStore
 from neardup.outputs.folder import RUN, SIGNATURES
+from neardup.outputs.kept_names import named_as_in_run
 from neardup.outputs.outcome import Intake
 from neardup.outputs.signatures import as_strings, read_signatures
 from neardup.outputs.texts import REFERENCE
@@ -39,13 +41,26 @@ def take_references(
     names, references need no column ``source`` for an order; but for groups (``within``) they do,
     because the name of a reference is that of no input."""
     offered = offered and plan.within != SOURCE
-    parts = []
-    for path in with_their_own(plan.against):
-        if files := files_of(path):
-            parts.append(_of_files(files, plan, store, progress, offered))
+    parts, paths = [], with_their_own(plan.against)
+    for path in paths:
+        if files_of(path):
+            parts.append(_of_files(path, plan, store, progress, offered))
         else:
             parts.append(_of_run(Path(path), plan, store))
-    return joined(parts, plan) if parts else empty_intake(store)
+    if not parts:
+        return empty_intake(store)
+    return named(_told_apart(joined(parts, plan), parts, reference_names(paths)))
+
+
+def reference_names(paths: Sequence[Path | str]) -> list[str]:
+    """By which references are told apart, where several have an id."""
+    return [path.as_posix() if isinstance(path, Path) else path for path in paths]
+
+
+def _told_apart(intake: Intake, parts: Sequence[Intake], paths: Sequence[str]) -> Intake:
+    number = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+    names = tell_apart(intake.ids, number, paths)
+    return intake if names is None else replace(intake, ids=names.ids)
 
 
 def files_of(path: Path | str) -> Sequence[Path | str]:
@@ -142,20 +157,30 @@ def _kept_files(folder: Path) -> list[Path]:
 
 
 def _of_files(
-    paths: Sequence[Path | str],
+    path: Path | str,
     plan: Plan,
     store: EvidenceStore,
     progress: Progress,
     offered: bool,
 ) -> Intake:
-    given = [(None, path) for path in paths]
-    collection = collect_inputs(
-        given, offered=offered, encoding=plan.encoding, extraction=plan.extraction
-    )
-    check_read(collection)
+    collection = opened(path, plan, offered=offered)
     taken = take_in(collection, replace(plan, limit=None), progress, store)
     check_read(collection)  # a file may have gone meanwhile
-    return named(taken)
+    return taken
+
+
+def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
+    """The files of a reference; those of a run with the names that the run gave to documents."""
+    collection = collect_inputs(
+        [(None, one) for one in files_of(path)],
+        offered=offered,
+        encoding=plan.encoding,
+        extraction=plan.extraction,
+    )
+    check_read(collection)
+    if isinstance(path, Path) and path.is_dir():
+        return named_as_in_run(collection, path, _info(path), plan.columns)
+    return collection
 
 
 def check_read(collection: Collection) -> None:
@@ -173,7 +198,7 @@ def _of_run(folder: Path, plan: Plan, store: EvidenceStore) -> Intake:
         prepared.append(replace(some, evidence=some.evidence.take(np.empty(0, np.int64))))
         within.append(values)
     count = sum(map(len, ids))
-    made = replace(
+    return replace(
         empty_intake(store),
         file=np.zeros(count, np.int32),
         row=np.zeros(count, np.int64),
@@ -183,4 +208,3 @@ def _of_run(folder: Path, plan: Plan, store: EvidenceStore) -> Intake:
         lengths=np.zeros(count, np.int64),
         extra={plan.within: pa.chunked_array(within, pa.large_string())} if plan.within else {},
     )
-    return named(made)

@@ -93,7 +93,7 @@ class Index(Checking):
 
         if self._store.counters().last:
             return
-        chunks = kept_of_run(folder).chunks(self.columns)
+        chunks = kept_of_run(folder, self.columns).chunks(self.columns)
         with self._writing() as writing:
             if not writing.counters.last:  # else another process was faster
                 for chunk in chunks:

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.documents import Collection, Rejected
+from neardup.documents import Collection, Columns, Rejected
 from neardup.documents.collection import collect_inputs
 from neardup.errors import InputError
 from neardup.online.arrivals import Known
 from neardup.online.frozen import run_info
 from neardup.online.index import Index
 from neardup.online.rule import Match
+from neardup.outputs.kept_names import named_as_in_run
 
 
 class Taken(NamedTuple):
@@ -53,7 +54,7 @@ def ask(index: Index, collection: Collection, max_age: str | None) -> Iterator[T
         yield Taken(batch.records.column("id").to_pylist(), matches, batch.rejected, batch.size)
 
 
-def kept_of_run(folder: Path) -> Collection:
+def kept_of_run(folder: Path, columns: Columns) -> Collection:
     """From the kept files: a run does not always store keys that serve an index."""
     info = run_info(folder)
     names = [name for name in info.get("kept_files", []) if str(name).startswith("kept")]
@@ -63,4 +64,5 @@ def kept_of_run(folder: Path) -> Collection:
             hint="make the run with `neardup dedup … -o FOLDER`, without --annotate.",
         )
     given = [(None, folder / name) for name in names]
-    return collect_inputs(given, encoding=info["settings"].get("encoding"))
+    collection = collect_inputs(given, encoding=info["settings"].get("encoding"))
+    return named_as_in_run(collection, folder, info, columns)

@@ -36,6 +36,7 @@ from neardup.errors import (
     UsageError,
 )
 from neardup.outputs.html.page import write_page
+from neardup.outputs.kept_names import KEPT_OF, kept_files_of
 from neardup.outputs.report.page import REPORT, run_page
 from neardup.outputs.result import Result
 from neardup.outputs.stored import StoredArtefacts
@@ -67,6 +68,8 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         info["kept_fault"] = error.message
     if collection:
         info["kept_files"] = [path.name for path in files]
+        if "shared_ids" in info:
+            info[KEPT_OF] = kept_files_of(collection)
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from neardup.decisions.copies import Decided
 from neardup.documents import Rejected
+from neardup.documents.clashes import Shared
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.verify import Pairs
 from neardup.methods.method import Prepared
@@ -34,6 +35,7 @@ class Intake:
     rejected: list[Rejected]
     rejected_position: Array
     total: int
+    shared: Shared | None = None  # ids that several files have
 
     def __len__(self) -> int:
         return len(self.position)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.documents import Collection, Columns
+from neardup.documents.clashes import labels_of
 from neardup.documents.collection import collect_inputs
 from neardup.errors import NeardupError
 from neardup.methods.preparing import text_digests
@@ -81,14 +82,26 @@ def _input_texts(result: Result, ids: list[str], column: str | None = None) -> d
 
 def _reference_texts(result: Result, ids: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Of the first reference that has it. One that cannot be read any more is passed over."""
-    left = set(ids)
-    for place in result.info["against"]:
+    left, places = set(ids), result.info["against"]
+    labels = labels_of(places)
+    for place in places:
+        asked = _names_in(labels[place], left)
         try:
-            found = _of_reference(result, place, left)
+            found = _of_reference(result, place, set(asked))
         except (NeardupError, OSError, LookupError):
             continue
-        yield from found.items()
-        left -= found.keys()
+        texts = {asked[name]: text for name, text in found.items()}
+        yield from texts.items()
+        left -= texts.keys()
+
+
+def _names_in(label: str, ids: Iterable[str]) -> dict[str, str]:
+    """What documents may be called in the reference ``label``: an id that several references have
+    begins with the one that is meant."""
+    wanted = list(ids)
+    told_apart = [one for one in wanted if one.startswith(f"{label}:")]
+    bare = {one.removeprefix(label).lstrip(":"): one for one in told_apart}
+    return {one: one for one in wanted} | bare
 
 
 def _of_reference(result: Result, place: str, ids: set[str]) -> dict[str, str]:
@@ -101,9 +114,8 @@ def _of_reference(result: Result, place: str, ids: set[str]) -> dict[str, str]:
         return found | dict(_reference_texts(run, ids - found.keys()))
     settings = result.info["settings"]
     columns = Columns(text=settings["text"], id=settings["id"])
-    return texts_by_id(
-        collect_inputs([(None, place)], encoding=settings.get("encoding")), ids, columns
-    )
+    collection = collect_inputs([(None, place)], encoding=settings.get("encoding"))
+    return texts_by_id(collection.told_apart(columns)[0], ids, columns)
 
 
 def texts_by_id(collection: Collection, ids: Iterable[str], columns: Columns) -> dict[str, str]:
@@ -135,6 +147,8 @@ def columns_of(result: Result, ids: Sequence[str], names: Sequence[str]) -> dict
     columns = Columns(settings["text"], settings["id"], extra=tuple(names))
     twins = [untouched(source) for source in collection.sources]
     again = Collection(twins, collection.limit, collection.inputs, collection.extractor)
+    if "shared_ids" in result.info:  # else documents have the ids of their files
+        again, _ = again.told_apart(columns)
     found = records_by_id(again, ids, columns)
     if not set(ids) <= found.keys():
         return {}

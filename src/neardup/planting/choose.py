@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native, schema
-from neardup.documents import Collection, Columns
+from neardup.documents import Collection, Columns, DocumentBatch
+from neardup.documents.clashes import Book
 from neardup.documents.inputs import SOURCE
 from neardup.planting.units import unit_count
 from neardup.progress import Progress
@@ -32,25 +33,33 @@ def draw(
     """At most so many documents, in an order in which every run of them has all lengths; and how
     many there are.
 
-    Two passes: the first keeps 17 bytes of every document, the second takes what was drawn.
+    Two passes: the first keeps 17 bytes of every document, and its id where there are several
+    files; the second takes what was drawn.
     """
     progress.stage("drawing", collection.limit, total_bytes=collection.plain_size())
     digests, lengths, usable = [], [], []
-    seen = _native.IdSet()
-    for records, size in _batches(collection, columns):
+    if avoid:
+        collection, _ = collection.told_apart(columns)
+    book = Book(collection.files, collection.limit)
+    for batch, records in _batches(collection, columns):
         text = Ragged.of_strings(records.column("text"))
         digests.append(_native.bytes_digests(text.values, text.offsets, seed))
         lengths.append(text.lengths)
-        usable.append(_usable(records, text.lengths, seen, avoid))
-        progress.advance(records.num_rows, size)
+        usable.append(_usable(records, text.lengths, book.add(batch), avoid))
+        progress.advance(records.num_rows, batch.size)
     if not lengths:
         return _nothing(), 0
     there = np.concatenate(usable)
     order = _order(np.concatenate(digests), np.concatenate(lengths), there)
+    if names := book.names():
+        collection = collection.named(names.clashes)
     return _taken(collection, columns, order[:wanted]), len(there)
 
 
-def _batches(collection: Collection, columns: Columns) -> Iterator[tuple[pa.RecordBatch, int]]:
+def _batches(
+    collection: Collection, columns: Columns
+) -> Iterator[tuple[DocumentBatch, pa.RecordBatch]]:
+    """And their documents before the limit, with the name of their input."""
     left = collection.limit
     names = collection.source_names
     for chunk in collection.chunks(columns):
@@ -59,7 +68,7 @@ def _batches(collection: Collection, columns: Columns) -> Iterator[tuple[pa.Reco
         if left is not None:
             records = records.slice(0, int((batch.positions() < left).sum()))
             left -= len(batch)
-        yield _with_source(records, names.get(batch.file, "")), batch.size
+        yield batch, _with_source(records, names.get(batch.file, ""))
         if left is not None and left <= 0:
             return
 
@@ -73,12 +82,9 @@ def _with_source(records: pa.RecordBatch, name: str) -> pa.RecordBatch:
     return records.set_column(at, SOURCE, values)
 
 
-def _usable(
-    records: pa.RecordBatch, length: Array, seen: _native.IdSet, avoid: Container[str]
-) -> Array:
-    """A repeated id is rejected by a run; a few words cannot be edited at a small rate."""
-    ids = Ragged.of_strings(records.column("id"))
-    usable: Array = seen.add(_native.bytes_digests(ids.values, ids.offsets, 0)) < 0
+def _usable(records: pa.RecordBatch, length: Array, usable: Array, avoid: Container[str]) -> Array:
+    """An id that its file repeats is rejected by a run; a few words cannot be edited at a small
+    rate."""
     text, name = records.column("text"), records.column("id")
     for i in np.flatnonzero(length < FEWEST_UNITS * UNIT_BYTES).tolist():
         usable[i] &= unit_count(text[i].as_py()) >= FEWEST_UNITS
@@ -104,7 +110,7 @@ def _order(digests: npt.NDArray[np.uint64], length: Array, usable: Array) -> Arr
 def _taken(collection: Collection, columns: Columns, order: Array) -> pa.Table:
     """These documents, in that order."""
     wanted, parts, begin = np.sort(order), [], 0
-    for records, _ in _batches(collection, columns):
+    for _, records in _batches(collection, columns):
         end = begin + records.num_rows
         first, last = np.searchsorted(wanted, [begin, end])
         rows = records.take(pa.array(wanted[first:last] - begin))

@@ -15,17 +15,16 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.documents.collection import collect_inputs
+from neardup.documents.clashes import Ledger, digests_of, labels_of
 from neardup.documents.columns import DocumentBatch
 from neardup.documents.inputs import SOURCE
-from neardup.local.reference import check_read, files_of, with_their_own
+from neardup.local.reference import check_read, files_of, opened, reference_names, with_their_own
 from neardup.methods.method import Prepared
 from neardup.methods.preparing import text_digests
 from neardup.outputs.folder import SIGNATURES
 from neardup.outputs.signatures import read_signatures
 from neardup.outputs.texts import REFERENCE
 from neardup.plan import Plan
-from neardup.schema import Array, Ragged
 from neardup.spark.carried import Carried
 from neardup.spark.columns import ddl
 from neardup.spark.signing import filled, groups_of, prepared_rows, signed_schema
@@ -55,13 +54,20 @@ def with_references(run: Run, rows: DataFrame, here: Carried) -> DataFrame:
     return rows.union(spread(run.spark, numbered, sign, ddl(signed_schema(run.plan, more))))
 
 
+def reference_labels(plan: Plan) -> dict[int, str]:
+    """What tells references apart, by the numbers of their rows."""
+    names = reference_names(with_their_own(plan.against))
+    labels = labels_of(names)
+    return {number: labels[name] for number, name in enumerate(names, FIRST_FILE)}
+
+
 def _reference_rows(
     path: Path | str, file: int, plan: Plan, offered: bool, more: int
 ) -> Iterator[pa.RecordBatch]:
     row, schema = 0, signed_schema(plan, more)
     seen = _native.IdSet()
     for ids, prepared, within in _prepared(path, plan, offered):
-        columns = prepared_rows(prepared, ids, within, plan, seen)
+        columns = prepared_rows(prepared, ids, within, plan, seen, file)
         prefixed = [REFERENCE + one for one in ids.to_pylist()]
         columns["id"] = pa.array(prefixed, pa.string())
         columns["file"] = pa.array(np.full(len(ids), file, np.int32))
@@ -73,19 +79,13 @@ def _reference_rows(
 def _prepared(
     path: Path | str, plan: Plan, offered: bool
 ) -> Iterator[tuple[pa.Array, Prepared, pa.Array | None]]:
-    files = files_of(path)
-    if not files:
+    if not files_of(path):
         for ids, prepared, within in read_signatures(Path(path) / SIGNATURES, plan):
             yield ids, prepared, within if plan.within else None
         return
-    collection = collect_inputs(
-        [(None, one) for one in files],
-        offered=offered,
-        encoding=plan.encoding,
-        extraction=replace(plan.extraction, workers=1),
-    )
-    check_read(collection)
-    known = _native.IdSet()
+    alone = replace(plan, extraction=replace(plan.extraction, workers=1))
+    collection, _ = opened(path, alone, offered=offered).told_apart(plan.columns)
+    known = Ledger()
     for chunk in collection.chunks(plan.columns):
         records = _once(chunk.read(), known)
         prepared = plan.method.prepare(records, plan.artefacts)
@@ -94,8 +94,7 @@ def _prepared(
     check_read(collection)  # a file may have gone meanwhile
 
 
-def _once(batch: DocumentBatch, known: _native.IdSet) -> pa.RecordBatch:
-    """Without documents whose id came before."""
-    ids = Ragged.of_strings(batch.records.column("id"))
-    fresh: Array = known.add(_native.bytes_digests(ids.values, ids.offsets, 0)) < 0
+def _once(batch: DocumentBatch, known: Ledger) -> pa.RecordBatch:
+    """Without documents whose id came before in their file."""
+    fresh = known.add(digests_of(batch.records.column("id")), batch.file) < 0
     return batch.records if fresh.all() else batch.records.filter(pa.array(fresh))

@@ -201,6 +201,7 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame, sizes: Sizes
         "candidates": told.candidates,
         "refused": told.refused,
         "flags": sizes.flags,
+        **({} if run.shared is None else {"shared_ids": run.shared._asdict()}),
         "statistics": run.statistics,
         "timings": {},  # when all is done
         "counts": vars(counts),

@@ -17,8 +17,10 @@ import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.artefacts.encoder import Encoder
+from neardup.documents.clashes import Shared, labels_of
 from neardup.local.intake import strict_error
 from neardup.methods.method import CalibratedMethod
+from neardup.outputs.texts import REFERENCE
 from neardup.plan import Plan
 from neardup.progress import Logged, Progress, Silent
 from neardup.spark import components, joining, standing
@@ -30,7 +32,7 @@ from neardup.spark.failing import as_ours
 from neardup.spark.input import Input
 from neardup.spark.matched import Matched
 from neardup.spark.parts import decided_rows
-from neardup.spark.references import with_references
+from neardup.spark.references import reference_labels, with_references
 from neardup.spark.session import lent
 from neardup.spark.signing import Taken, by_bits, evidence_rows, signed_rows, signed_schema
 from neardup.spark.sizes import sizes_again, sizes_of
@@ -70,6 +72,7 @@ class Run:
     tuning: Tuning = field(default_factory=Tuning)
     timings: dict[str, float] = field(default_factory=dict)
     statistics: dict[str, Any] = field(default_factory=dict)
+    shared: Shared | None = None  # ids that several files have
 
     def execute(self) -> SparkResult:
         from neardup.spark.result import make_result
@@ -158,8 +161,7 @@ class Run:
         own = slim.where("file >= 0") if plan.against else slim
         placed = self.input.positions(own, plan, self.stages.keep)
         if repeated:
-            of = self.input.files, self.input.paths
-            placed = self.stages.keep("ids", standing.without_repeated(placed, *of))
+            placed = self._with_own_names(placed)
         if plan.strict:
             self._check_strict(placed)
         there = placed.where("rejected is null")
@@ -172,8 +174,20 @@ class Run:
         if not plan.against:
             return both
         first = standing.file_positions(slim.where("file < 0"))
+        if repeated:
+            first, _ = standing.told_apart(first, reference_labels(plan), REFERENCE)
         first = first.withColumn("place", sql.col("position"))
         return first.select(*names).union(both)
+
+    def _with_own_names(self, documents: DataFrame) -> DataFrame:
+        """Without documents whose file has the id already; told apart where several files have."""
+        files = self.input.files
+        made = standing.without_repeated(documents, files, self.input.paths)
+        unique = self.stages.keep("ids", made)
+        labels = labels_of(files)
+        numbered = {number: labels[file] for number, file in enumerate(files)}
+        named, self.shared = standing.told_apart(unique, numbered)
+        return self.stages.keep("names", named) if self.shared else unique
 
     def _check_strict(self, documents: DataFrame) -> None:
         from neardup.documents.columns import Rejected

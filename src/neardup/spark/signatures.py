@@ -3,7 +3,8 @@
 What was signed for Spark has keys with groups and cuts mixed in; the file has them as the method
 makes them, so that any engine can build on it. Pieces of files come in the order of the input, and
 are written by the driver, one after the other. The positions of all kept documents go through the
-driver to every task, 8 bytes each: little beside the tables, which the driver has of files anyway.
+driver to every task, 8 bytes each, and their names where several files have an id: little beside
+the tables, which the driver has of files anyway.
 """
 
 from __future__ import annotations
@@ -32,8 +33,11 @@ if TYPE_CHECKING:
 
 
 def write_signatures(run: Run, decisions: DataFrame, path: Path) -> None:
-    told = decisions.where(f"decision = '{schema.KEPT}'").select("position").toArrow()
-    kept = run.spark.sparkContext.broadcast(np.sort(told["position"].to_numpy()))
+    columns = ["position", "id"] if run.shared else ["position"]
+    told = decisions.where(f"decision = '{schema.KEPT}'").select(*columns).toArrow()
+    told = told.sort_by("position").combine_chunks()
+    names = told["id"].cast(pa.large_string()) if run.shared else None
+    kept = run.spark.sparkContext.broadcast((told["position"].to_numpy(), names))
     rows = run.input.mapped(_signing(carried(run.spark, run.plan), kept), "signatures binary")
     batches = (_batch(bytes(row["signatures"])) for row in rows.toLocalIterator())
     write_rows(batches, run.plan, path)
@@ -44,10 +48,16 @@ def _signing(here: Carried, kept: Any) -> Callable[[Iterator[Taken]], Iterator[p
         plan = here.plan()
         for one in taken:
             position = (one.file << FILE_BITS) + one.batch.records.column("row").to_numpy()
-            records = one.batch.records.filter(pa.array(are_among(position, kept.value)))
+            positions, names = kept.value
+            among = are_among(position, positions)
+            records = one.batch.records.filter(pa.array(among))
+            ids = records.column("id")
+            if names is not None:  # several files have some ids
+                where = np.searchsorted(positions, position[among])
+                ids = names.take(pa.array(where)).combine_chunks()
             made = replace(prepare(records, plan), text_digests=text_digests(records))
             within = records.column(plan.within) if plan.within else None
-            rows = signature_rows(records.column("id"), made, within, plan)
+            rows = signature_rows(ids, made, within, plan)
             yield pa.RecordBatch.from_arrays(
                 [pa.array([_packed(rows)], pa.binary())], names=["signatures"]
             )

@@ -78,7 +78,9 @@ def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
     prepared = plan.method.prepare(records, plan.artefacts)
     prepared = replace(prepared, text_digests=text_digests(records))
     columns = {
-        **prepared_rows(prepared, records.column("id"), groups_of(records, plan), plan, seen),
+        **prepared_rows(
+            prepared, records.column("id"), groups_of(records, plan), plan, seen, taken.file
+        ),
         "file": pa.array(np.full(len(records), taken.file, np.int32)),
         "row": records.column("row"),
         **_order_columns(taken, plan),
@@ -92,21 +94,28 @@ def evidence_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch
     for one in taken:
         records = one.batch.records
         prepared = plan.method.prepare(records, plan.artefacts)
-        rows = prepared_rows(prepared, records.column("id"), groups_of(records, plan), plan, seen)
+        ids, groups = records.column("id"), groups_of(records, plan)
+        rows = prepared_rows(prepared, ids, groups, plan, seen, one.file)
         brings = rows["evidence"].is_valid()
         columns = {name: rows[name].filter(brings) for name in BROUGHT.names}
         yield filled(columns, len(columns["node"]), BROUGHT)
 
 
 def prepared_rows(
-    prepared: Prepared, ids: pa.Array, within: pa.Array | None, plan: Plan, seen: _native.IdSet
+    prepared: Prepared,
+    ids: pa.Array,
+    within: pa.Array | None,
+    plan: Plan,
+    seen: _native.IdSet,
+    file: int,
 ) -> dict[str, pa.Array]:
     """The columns of prepared documents; ``seen`` are the nodes that the task had already."""
     keys, probes = all_keys(prepared, plan)
     nodes = np.ascontiguousarray(prepared.digests[:, 0])
     if plan.method.confirms_copies:
         keys, probes = _with_key(keys, probes, nodes)
-        nodes = id_digests(ids)
+        # An id names one document of its file, and maybe others of other files.
+        nodes = id_digests(ids) ^ (np.array([file], np.int64).view(np.uint64) * SPREAD)
     if within is not None:
         codes = group_digests(within)
         nodes = nodes ^ codes

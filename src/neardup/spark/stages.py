@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 WHOLE = "_SUCCESS"  # what Spark writes last
-FORMAT = 2  # steps when a stage holds something else, so that an older one is not taken for it
+FORMAT = 3  # steps when a stage holds something else, so that an older one is not taken for it
 
 
 class Stages:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.decisions.order import Order
+from neardup.documents.clashes import Shared
 from neardup.errors import ColumnError
 from neardup.names import repeated, where
 from neardup.spark import sorting
@@ -144,15 +145,14 @@ def check_values(documents: DataFrame, order: Order) -> None:
 def without_repeated(
     documents: DataFrame, files: Sequence[str], paths: Mapping[int, Sequence[str]]
 ) -> DataFrame:
-    """The first document with an id has it; all others are rejected. ``paths``: of the documents
-    of folders, by the number of the folder."""
+    """The first document of a file with an id has it; all others of the file are rejected.
+    ``paths``: of the documents of folders, by the number of the folder."""
     there = documents.where("rejected is null")
     first = (
-        there.groupBy("id")
+        there.groupBy("file", "id")
         .agg(
             sql.count("*").alias("_times"),
             sql.min("position").alias("_first"),
-            sql.min_by("file", "position").alias("_file"),
             sql.min_by("row", "position").alias("_row"),
         )
         .where("_times > 1")
@@ -162,8 +162,47 @@ def without_repeated(
         path = paths[file][row - 1] if file in paths else None
         return repeated(id, where(files[file], row, path))
 
-    reason = sql.udf(said, "string")("id", "_file", "_row")
+    reason = sql.udf(said, "string")("id", "file", "_row")
     late = sql.col("rejected").isNull() & (sql.col("position") > sql.col("_first"))
-    joined = documents.join(first, "id", "left")
+    joined = documents.join(first, ["file", "id"], "left")
     marked = joined.withColumn("rejected", sql.when(late, reason).otherwise(sql.col("rejected")))
     return marked.select(*documents.columns)
+
+
+def _by_number(names: Mapping[int, str]) -> Column:
+    return sql.create_map(*[sql.lit(x) for item in names.items() for x in item])
+
+
+def told_apart(
+    documents: DataFrame, labels: Mapping[int, str], prefix: str = ""
+) -> tuple[DataFrame, Shared | None]:
+    """Documents with an id that several files have, named file:id as one machine does. Ids are
+    unique within a file already, and all begin with ``prefix``."""
+    there = documents.where("rejected is null")
+    several = there.groupBy("id").agg(sql.count("*").alias("_times")).where("_times > 1")
+    counted: Any = several.agg(sql.count("*"), sql.sum("_times")).first()
+    if not counted[0]:
+        return documents, None
+    sign, made = ":", _renamed(documents, several, labels, prefix, ":")
+    while _repeats(made):
+        sign += ":"
+        made = _renamed(documents, several, labels, prefix, sign)
+    chosen = made.where("rejected is null and _times is not null")
+    example: Any = chosen.agg(sql.min_by("id", "position")).first()
+    return made.select(*documents.columns), Shared(counted[0], counted[1], example[0])
+
+
+def _renamed(
+    documents: DataFrame, several: DataFrame, labels: Mapping[int, str], prefix: str, sign: str
+) -> DataFrame:
+    bare = sql.expr(f"substring(id, {len(prefix) + 1})")
+    label = _by_number(labels)[sql.col("file")]
+    name = sql.concat(sql.lit(prefix), label, sql.lit(sign), bare)
+    joined = documents.join(several, "id", "left")
+    shared = sql.col("_times").isNotNull()
+    return joined.withColumn("id", sql.when(shared, name).otherwise(sql.col("id")))
+
+
+def _repeats(documents: DataFrame) -> bool:
+    there = documents.where("rejected is null")
+    return bool(there.groupBy("id").count().where("count > 1").limit(1).count())

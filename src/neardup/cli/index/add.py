@@ -27,7 +27,8 @@ def add(
     """Decide the documents of INPUT in their order, and store them in the index STORE.
 
     INPUT: as in `dedup`. What was said of a document is durable. One whose id is in the index is
-    rejected. Interrupted, everything that was told is stored.
+    rejected; an id that several files of INPUT have is stored as file:id. Interrupted, everything
+    that was told is stored.
     """
     from neardup.cli.index.parts import Told, opened, show
     from neardup.cli.progress import progress_for
@@ -39,8 +40,9 @@ def add(
     with opened(store) as index:
         made = index.described()
         collection = collect_inputs([(None, one) for one in inputs], encoding=encoding)
+        collection = told.told_apart(collection, index.columns)
         progress.stage("adding", unit="documents", total_bytes=collection.plain_size())
         told.follow(take_in(index, collection), progress)
         said = hint(made, index.stats()["documents"])
     summary = [*told.summary(), *([said] if said else [])]
-    show({"store": store, **told.counts}, summary, as_json=as_json, quiet=quiet)
+    show({"store": store, **told.data}, summary, as_json=as_json, quiet=quiet)

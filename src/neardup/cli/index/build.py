@@ -93,8 +93,9 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     own |= {"within": plan.within}
     told = Told(lines=False)
     method = made.method if plan.planted_cut else plan.method
+    collection = told.told_apart(collection, plan.columns)
     with Index.open(store, method=method, artefacts=made.artefacts, **own) as index:
         progress.stage("adding", unit="documents", total_bytes=collection.plain_size())
         told.follow(take_in(index, collection), progress)
-    data = {"store": store, **told.counts}
+    data = {"store": store, **told.data}
     show(data, [*told.summary(), f"Written to {store}."], as_json=as_json, quiet=quiet)

@@ -39,6 +39,7 @@ def check(
     told, progress = Told(lines=lines), progress_for(quiet=quiet)
     with opened(store, kinds=None if lines else False) as index:  # counts need none
         collection = collect_inputs([(None, one) for one in inputs], encoding=encoding)
+        collection = told.told_apart(collection, index.columns)
         progress.stage("checking", unit="documents", total_bytes=collection.plain_size())
         told.follow(ask(index, collection, max_age), progress)
-    show({"store": store, **told.counts}, told.summary(), as_json=as_json, quiet=quiet)
+    show({"store": store, **told.data}, told.summary(), as_json=as_json, quiet=quiet)

@@ -14,7 +14,8 @@ from neardup.counted import many
 from neardup.names import shortened
 
 if TYPE_CHECKING:
-    from neardup.documents import Rejected
+    from neardup.documents import Collection, Columns, Rejected
+    from neardup.documents.clashes import Shared
     from neardup.online.index import Index
     from neardup.online.rule import Match
     from neardup.online.taking import Taken
@@ -52,6 +53,13 @@ class Told:
     duplicates: int = 0
     rejected: int = 0
     shown: list[Rejected] = field(default_factory=list)
+    shared: Shared | None = None
+
+    def told_apart(self, collection: Collection, columns: Columns) -> Collection:
+        """The documents with the names under which they are stored: an id that several of the files
+        have is told apart by the file. Remembers what was renamed."""
+        collection, self.shared = collection.told_apart(columns)
+        return collection
 
     def follow(self, parts: Iterable[Taken], progress: Progress) -> None:
         for part in parts:
@@ -78,10 +86,17 @@ class Told:
         counted = {"kept": self.kept, "duplicates": self.duplicates, "rejected": self.rejected}
         return {"documents": total, **counted}
 
+    @property
+    def data(self) -> dict[str, Any]:
+        shared = {} if self.shared is None else {"shared_ids": self.shared._asdict()}
+        return {**self.counts, **shared}
+
     def summary(self) -> list[str]:
         lost = [f"  rejected: {r.where}: {shortened(r.reason, 300)}" for r in self.shown]
         more = self.rejected - len(self.shown)
-        return [*lost, *([f"  … and {more:,} more rejected"] if more else []), self._sentence()]
+        shared = [self.shared.sentence()] if self.shared else []
+        lost += [f"  … and {more:,} more rejected"] if more else []
+        return [*shared, *lost, self._sentence()]
 
     def _sentence(self) -> str:
         total = self.kept + self.duplicates + self.rejected

@@ -97,7 +97,7 @@ def _pool(place: Path, model: Model | None, options: dict[str, Any]) -> Pool:
     from neardup.documents import Columns
     from neardup.documents.collection import collect_inputs
     from neardup.evaluation.training.labels import pairs_named
-    from neardup.evaluation.training.material import Source
+    from neardup.evaluation.training.material import Source, told_apart
     from neardup.evaluation.training.suggest import as_model_reads, pool_of_pairs, pool_of_run
     from neardup.outputs.result import Result
 
@@ -108,7 +108,7 @@ def _pool(place: Path, model: Model | None, options: dict[str, Any]) -> Pool:
     inputs = collect_inputs([(None, one) for one in options["documents"]])
     columns = Columns(options["text"], options["id"])
     source = as_model_reads(Source(inputs, columns, date=options["date"]), model)
-    return pool_of_pairs(pairs_named(place), source, options["seed"])
+    return pool_of_pairs(pairs_named(place), told_apart(source), options["seed"])
 
 
 def _lines(items: int, out: Path) -> list[str]:

@@ -7,7 +7,7 @@ need of the collection, such as how rare words are, is counted over all its docu
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,12 @@ class Source:
     def reading(self, *extra: str) -> Pass:
         columns = Columns(self.columns.text, self.columns.id, extra)
         return Pass(columns, worker_count(self.workers), self.limit)
+
+
+def told_apart(source: Source) -> Source:
+    """With the names that a run gives to documents: labels name them so."""
+    collection = source.collection.limited(source.limit)
+    return replace(source, collection=collection.told_apart(source.columns)[0])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from neardup.errors import InputError
 from neardup.evaluation.labels import Pair
 from neardup.evaluation.sampling import Item, Key, Sample, check_texts, item_name, judged_texts
 from neardup.evaluation.strata import draw_pairs
-from neardup.evaluation.training.material import Profiles, Source, profiles_of
+from neardup.evaluation.training.material import Profiles, Source, profiles_of, told_apart
 from neardup.evaluation.training.material import texts_of as texts_of_documents
 from neardup.evaluation.training.teaching import Candidates, teaching
 from neardup.outputs.result import Result
@@ -46,7 +46,8 @@ def pool_of_run(name: str, result: Result, model: Model | None, seed: int) -> Po
     source = Source(
         result.collection(), columns, limit=settings.get("limit"), date=settings.get("date")
     )
-    return Pool(pairs, as_model_reads(source, model), lambda ids: judged_texts(name, result, ids))
+    source = told_apart(as_model_reads(source, model))
+    return Pool(pairs, source, lambda ids: judged_texts(name, result, ids))
 
 
 def as_model_reads(source: Source, model: Model | None) -> Source:

@@ -1,0 +1,237 @@
+"""Ids that occur in more than one file: their documents are called ``file:id``.
+
+An id has to be unique within its file only. Files that both number from 0 are common, so an id that
+several files have is told apart by the file, in the shortest form that does so: its name, or where
+several have that name its path from the folder they have in common. All other ids stay as they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.documents.columns import Chunk, DocumentBatch, Rejected
+from neardup.schema import Ragged
+
+Digests = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+
+
+def digests_of(ids: pa.Array) -> Digests:
+    rows = Ragged.of_strings(ids)
+    return np.asarray(_native.bytes_digests(rows.values, rows.offsets, 0))
+
+
+class Ledger:
+    """The ids of documents as they come, one file after the other."""
+
+    def __init__(self) -> None:
+        self._all = _native.IdSet()
+        self._file: str | None = None
+        self._begin = self._count = 0
+        self._again = _native.IdSet()  # ids of this file that a file before it has too
+        self._places: list[Numbers] = []
+        self.clashed = False
+
+    def add(self, digests: Digests, file: str) -> Numbers:
+        """For each −1, or the number of the document of the same file that has the id already;
+        documents are numbered from 0 as they are added."""
+        if file != self._file:
+            self._file, self._begin = file, self._count
+            self._again, self._places = _native.IdSet(), []
+        first = np.array(self._all.add(digests), np.int64)
+        elsewhere = np.flatnonzero((first >= 0) & (first < self._begin))
+        if len(elsewhere):
+            self.clashed = True
+            self._places.append(self._count + elsewhere)
+            known = np.asarray(self._again.add(digests[elsewhere]), np.int64)
+            places = np.concatenate(self._places) if (known >= 0).any() else elsewhere
+            first[elsewhere] = np.where(known < 0, -1, places[np.maximum(known, 0)])
+        self._count += len(digests)
+        return first
+
+
+class Shared(NamedTuple):
+    """How many ids several files have, how many documents have such an id, and one new name."""
+
+    ids: int
+    documents: int
+    example: str
+
+    def sentence(self) -> str:
+        occur = "1 id occurs" if self.ids == 1 else f"{self.ids:,} ids occur"
+        return (
+            f"{occur} in more than one file; the {self.documents:,} documents with such an id are "
+            f"named file:id, e.g. {self.example}."
+        )
+
+
+class Naming(Protocol):
+    """Other names for documents than those they have in their files."""
+
+    def names(self, records: pa.RecordBatch, file: str) -> pa.Array: ...
+
+    def renamed(self, rejected: Sequence[Rejected]) -> list[Rejected]: ...
+
+
+@dataclass(frozen=True)
+class Clashes:
+    """The ids that several files have, as sorted digests; ``labels`` name the files. ``sign``
+    stands between both, a second colon where one would make a name that another document has."""
+
+    digests: Digests
+    labels: Mapping[str, str]
+    sign: str = ":"
+
+    def name(self, id: str, file: str) -> str:
+        return f"{self.labels[file]}{self.sign}{id}"
+
+    def names(self, records: pa.RecordBatch, file: str) -> pa.Array:
+        ids = records.column("id")
+        return told_apart(ids, self._among(ids), pa.scalar(self.labels[file]), self.sign)
+
+    def renamed(self, rejected: Sequence[Rejected]) -> list[Rejected]:
+        among = self._among(pa.array([one.id or "" for one in rejected], pa.large_string()))
+        return [
+            replace(one, id=self.name(one.id, one.file)) if clashes and one.id is not None else one
+            for one, clashes in zip(rejected, among.tolist(), strict=True)
+        ]
+
+    def _among(self, ids: pa.Array) -> npt.NDArray[np.bool_]:
+        return np.isin(digests_of(ids), self.digests)
+
+
+def told_apart(
+    ids: pa.Array, chosen: npt.NDArray[np.bool_], labels: pa.Array | pa.Scalar, sign: str
+) -> pa.Array:
+    import pyarrow.compute as pc
+
+    if not chosen.any():
+        return ids
+    long = pa.large_string()
+    named = pc.binary_join_element_wise(labels.cast(long), ids, pa.scalar(sign, long))
+    return pc.if_else(pa.array(chosen), named, ids)
+
+
+class Names(NamedTuple):
+    """Of all documents."""
+
+    ids: pa.Array
+    clashes: Clashes
+    shared: Shared
+
+
+def tell_apart(
+    ids: pa.Array,
+    file: npt.NDArray[np.int32],
+    files: Sequence[str],
+    others: Sequence[str] = (),
+) -> Names | None:
+    """The names of documents in numbered files, each with an id that is unique in its file; None
+    where all ids are unique already. ``others`` are files of which nothing was read: they have
+    labels too, so that these do not depend on where reading ended."""
+    digests = digests_of(ids)
+    values, inverse, counts = np.unique(digests, return_inverse=True, return_counts=True)
+    clashing = counts > 1
+    if not clashing.any():
+        return None
+    chosen = clashing[inverse.reshape(-1)]
+    labels = labels_of([*dict.fromkeys([*others, *files])])
+    of_document = pa.array([labels[one] for one in files], pa.large_string()).take(pa.array(file))
+    sign = ":"
+    while not _unique(named := told_apart(ids, chosen, of_document, sign)):
+        sign += ":"
+    example = named[int(np.argmax(chosen))].as_py()
+    shared = Shared(int(clashing.sum()), int(chosen.sum()), example)
+    return Names(named, Clashes(values[clashing], labels, sign), shared)
+
+
+def _unique(ids: pa.Array) -> bool:
+    digests = digests_of(ids)
+    return len(np.unique(digests)) == len(digests)
+
+
+def labels_of(files: Sequence[str]) -> dict[str, str]:
+    """The shortest form of each file's name that no other file has."""
+    alike: dict[str, list[str]] = {}
+    for file in files:
+        alike.setdefault(_parts(file)[-1], []).append(file)
+    labels: dict[str, str] = {}
+    for name, some in alike.items():
+        labels |= {some[0]: name} if len(some) == 1 else _from_common_folder(some)
+    return labels
+
+
+def _from_common_folder(files: Sequence[str]) -> dict[str, str]:
+    folders = [_parts(file) for file in files]
+    columns = zip(*(folder[:-1] for folder in folders), strict=False)
+    common = sum(1 for _ in itertools.takewhile(lambda parts: len(set(parts)) == 1, columns))
+    return {f: "/".join(p[common:]) for f, p in zip(files, folders, strict=True)}
+
+
+def _parts(file: str) -> list[str]:
+    """Addresses of stores stay as they are; of paths it does not matter how they were written."""
+    path = file if "://" in file else os.path.abspath(file).replace(os.sep, "/")
+    return path.split("/")
+
+
+@dataclass(frozen=True)
+class NamedApart:
+    """A chunk whose documents have other names."""
+
+    chunk: Chunk
+    naming: Naming
+
+    def read(self) -> DocumentBatch:
+        batch = self.chunk.read()
+        records, at = batch.records, batch.records.schema.get_field_index("id")
+        names = self.naming.names(records, batch.file)
+        records = records.set_column(at, records.schema.field(at), names)
+        return replace(batch, records=records, rejected=self.naming.renamed(batch.rejected))
+
+
+@dataclass
+class Book:
+    """The ids of the documents of some files, as they come, up to a limit; those of a single file
+    are not kept, because nothing has to be told apart."""
+
+    inputs: Sequence[str] = ()
+    limit: int | None = None
+    ids: list[pa.Array] = field(default_factory=list)
+    numbers: list[npt.NDArray[np.int32]] = field(default_factory=list)
+    files: dict[str, int] = field(default_factory=dict)
+    _ledger: Ledger = field(default_factory=Ledger)
+    _total: int = 0
+
+    def add(self, batch: DocumentBatch) -> npt.NDArray[np.bool_]:
+        """Which of the documents before the limit have an id that is new in their file."""
+        ids = batch.records.column("id")
+        if self.limit is not None:
+            ids = ids.slice(0, int((self._total + batch.positions() < self.limit).sum()))
+        self._total += len(batch)
+        fresh: npt.NDArray[np.bool_] = self._ledger.add(digests_of(ids), batch.file) < 0
+        ids = ids if fresh.all() else ids.filter(pa.array(fresh))
+        number = self.files.setdefault(batch.file, len(self.files))
+        if len(self.inputs) < 2:
+            return fresh
+        self.ids.append(ids)
+        self.numbers.append(np.full(len(ids), number, np.int32))
+        return fresh
+
+    @property
+    def full(self) -> bool:
+        return self.limit is not None and self._total >= self.limit
+
+    def names(self) -> Names | None:
+        if not self._ledger.clashed:
+            return None
+        ids, numbers = pa.concat_arrays(self.ids), np.concatenate(self.numbers)
+        return tell_apart(ids, numbers, [*self.files], self.inputs)

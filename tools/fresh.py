@@ -69,8 +69,8 @@ def check() -> None:
     """Everything that the host must have, said at once."""
     wrong = [] if os.geteuid() == 0 else ["It must run as root: chroot and mount need it."]
     tools = {"debootstrap": "debootstrap", "unshare": "util-linux", "git": "git"}
-    for tool in filterfalse(shutil.which, tools):
-        wrong.append(f"It needs {tool}. Hint: apt-get install {tools[tool]}.")
+    absent = filterfalse(shutil.which, tools)
+    wrong += [f"It needs {tool}. Hint: apt-get install {tools[tool]}." for tool in absent]
     if wrong:
         raise SystemExit(f"`make fresh` cannot run. {' '.join(wrong)}")
 

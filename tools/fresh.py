@@ -35,6 +35,7 @@ REGISTRIES = ["https://pypi.org", "https://files.pythonhosted.org"]
 COMMANDS = re.compile(r"^```sh\n(.*)\n```$", re.MULTILINE)
 PACKAGES = re.compile(r"`apt-get install ([^`]+)`")
 RECORD = re.compile(r"(?<=<!-- last run -->\n).*?(?=<!-- end -->)", re.DOTALL)
+MADE = "etc/neardup-fresh"  # a system is complete, and ours to write into
 CLONE, DATA, CERTIFICATES = "/root/neardup", "/data", "/etc/fresh-certificates.crt"
 # What a registry needs to be reached; files that these name are given by FRESH_BIND.
 PASSED = re.compile(r"CI|PIP_\w+|(https?|no|all)_proxy", re.IGNORECASE)
@@ -75,35 +76,41 @@ def check() -> None:
         raise SystemExit(f"`make fresh` cannot run. {' '.join(wrong)}")
 
 
+def bootstrap(root: Path, listed: list[str]) -> None:
+    if root.exists() and any(root.iterdir()):
+        raise SystemExit(f"{root} (FRESH_ROOT) is no system of `make fresh`, and is not empty.")
+    say(f"debootstrap {SUITE}: {' '.join(listed)}")
+    command = ["debootstrap", "--variant=minbase", f"--include={','.join(listed)}"]
+    subprocess.run([*command, SUITE, str(root), MIRROR], check=True, stdout=subprocess.DEVNULL)
+    (root / MADE).touch()
+
+
 @contextmanager
 def system(listed: list[str]) -> Iterator[Path]:
     """A root folder: a new one that is removed at the end, or the one that FRESH_ROOT keeps."""
     kept = os.environ.get("FRESH_ROOT")
     with tempfile.TemporaryDirectory(prefix="neardup-fresh-") as made:
-        root = Path(kept or made).resolve()
-        if not (root / "etc" / "debian_version").exists():
-            include = f"--include={','.join(listed)}"
-            say(f"debootstrap {SUITE}: {' '.join(listed)}")
-            bootstrap = ["debootstrap", "--variant=minbase", include, SUITE, str(root), MIRROR]
-            subprocess.run(bootstrap, check=True, stdout=subprocess.DEVNULL)
+        root = Path(kept or f"{made}/root").resolve()
+        if not (root / MADE).exists():
+            bootstrap(root, listed)
         yield root
 
 
-def prepare(root: Path) -> None:
-    """The repository as it is committed, the names of the registries, and certificates."""
+def prepare(root: Path, commit: str) -> None:
+    """The repository as it was committed, the names of the registries, and certificates."""
     clone = root / CLONE[1:]
     shutil.rmtree(clone, ignore_errors=True)
     clone.mkdir()
-    committed = subprocess.run(_git("archive", "HEAD"), check=True, stdout=subprocess.PIPE)
-    subprocess.run(["tar", "-x", "-C", str(clone)], input=committed.stdout, check=True)
+    subprocess.run(["tar", "-x", "-C", str(clone)], input=_git("archive", commit), check=True)
     (root / "etc" / "hosts").write_text("".join(f"{one}\n" for one in addresses()), "utf-8")
     (root / "etc" / "resolv.conf").write_text("", "utf-8")
     if certificates := os.environ.get("PIP_CERT"):
         shutil.copyfile(certificates, root / CERTIFICATES[1:])
 
 
-def _git(*arguments: str) -> list[str]:
-    return ["git", "-C", str(ROOT), *arguments]
+def _git(*arguments: str) -> bytes:
+    command = ["git", "-C", str(ROOT), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
 def addresses() -> Iterator[str]:
@@ -189,12 +196,11 @@ def conclusion(line: str) -> str | None:
     return found[0].rstrip(".") if found else None
 
 
-def record(listed: list[str], done: list[Done]) -> str:
-    commit = subprocess.run(_git("log", "-1", "--format=%h"), check=True, stdout=subprocess.PIPE)
+def record(listed: list[str], commit: str, done: list[Done]) -> str:
     given = "with" if "NEARDUP_DATA" in os.environ else "without"
     strict = ", `CI` set" if os.environ.get("CI") else ""
     rows = [
-        f"On {datetime.now(UTC):%-d %B %Y}, commit {commit.stdout.decode().strip()}, "
+        f"On {datetime.now(UTC):%-d %B %Y}, commit {commit}, "
         f"Debian {SUITE} with {' '.join(f'`{one}`' for one in listed)}, "
         f"{os.cpu_count()} cores, {given} the real collections{strict}:",
         "",
@@ -215,11 +221,12 @@ def main() -> int:
     page = README.read_text("utf-8")
     listed, (install, test) = packages(page), commands(page)
     with system(listed) as root:
-        prepare(root)
+        commit = _git("rev-parse", "--short", "HEAD").decode().strip()
+        prepare(root, commit)
         venv = "rm -rf /root/venv && python3 -m venv /root/venv && . /root/venv/bin/activate"
         test = os.environ.get("FRESH_TEST", test)
         done = [run(root, f"{venv} && {install}", install), run(root, test, test)]
-    text = record(listed, done)
+    text = record(listed, commit, done)
     print(text)
     if os.environ.get("NEARDUP_UPDATE_DOCS"):
         PAGE.write_text(RECORD.sub(lambda _: text, PAGE.read_text("utf-8")), "utf-8")

@@ -31,6 +31,16 @@ def test_who_may_not_is_told_all_at_once(monkeypatch: pytest.MonkeyPatch, tmp_pa
         fresh.check()
 
 
+def test_a_folder_with_other_things_is_not_touched(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "letter").touch()
+    monkeypatch.setenv("FRESH_ROOT", str(tmp_path))
+    with pytest.raises(SystemExit, match="is not empty"), fresh.system([]):
+        pass
+    assert [one.name for one in tmp_path.iterdir()] == ["letter"]
+
+
 def test_nothing_of_the_host_goes_in_but_the_way_to_registries(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -1,35 +1,35 @@
-# Bare `make` explains itself. Everything happens in .venv; only a missing browser is installed.
+# Bare `make` explains itself. Everything happens in .venv; only a browser and Java, where they are
+# missing, come from the system's packages.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
+FIRST  := $(or $(wildcard $(BIN)/python),$(PYTHON))
+# What tools/needs.py would say, if there were a Python to run it.
+NO_PYTHON := "Building neardup needs Python 3.11 or later, which was not found. Hint: apt-get install python3 (Debian, Ubuntu), dnf install python3 (Fedora), brew install python (macOS)."
 NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
+BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev browser test lint quality bench long crash spark sanitize clean
+.PHONY: help dev system test quick fresh lint quality bench long crash spark sanitize clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-dev: $(STAMP) browser ## a virtual environment with neardup (editable), all extras and the tools
+dev: $(STAMP) system ## a virtual environment with neardup (editable), all extras and the tools
 
 # setuptools: pyspark comes as a source package and is built here too.
 $(STAMP): $(NATIVE)
+	@command -v $(FIRST) >/dev/null || { echo $(NO_PYTHON) >&2; exit 1; }
+	@$(FIRST) tools/needs.py check
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
+	$(BIN)/python -m pip install --quiet --upgrade pip $(BUILD)
 	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[all,spark,dev]"
 	@touch $(STAMP)
 
-# The one thing outside .venv: pages are tested in a real browser.
-browser: ## chromium from the system's packages, where there is none yet
-	@if command -v chromium || command -v chromium-browser || command -v google-chrome; \
-	then :; \
-	elif command -v apt-get >/dev/null; then \
-	  SUDO=$$([ "$$(id -u)" = 0 ] || echo sudo); \
-	  $$SUDO apt-get update -qq && \
-	  $$SUDO apt-get install -y -qq --no-install-recommends chromium; \
-	else echo "Pages are tested in Chromium, which is not here. Hint: put chromium on PATH."; \
-	fi >&2
+# The one thing outside .venv: pages are tested in a real browser, and Spark needs Java.
+system: $(STAMP) ## chromium and Java from the system's packages, where they are missing
+	@$(BIN)/python tools/needs.py bring
 
 lint: dev ## ruff and mypy --strict
 	$(BIN)/ruff check .
@@ -38,6 +38,15 @@ lint: dev ## ruff and mypy --strict
 
 test: lint ## lint, types and all tests: what CI runs
 	$(BIN)/pytest -n 2 --dist loadfile
+
+quick: $(STAMP) ## two minutes: lint, types and all tests but browser, Spark, kills, real data and slow ones
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 --dist loadfile -q -m "not (browser or spark or kills or data or slow)"
+
+fresh: ## both commands of the README in a new Debian with nothing but its packages: docs/fresh.md
+	$(PYTHON) tools/fresh.py
 
 bench: dev ## the speed figures of docs/performance.md, peers beside us in one run
 	$(BIN)/python -m benchmarks

@@ -1,9 +1,14 @@
-"""What all tests share: how Hypothesis runs, and where the real data is."""
+"""What all tests share: how Hypothesis runs, what a test needs of the machine, and the real data.
+
+A test that takes the fixture ``browser``, ``spark`` or ``data`` gets the marker of that name. By it
+``make quick`` leaves the test out, and the test is skipped where the machine lacks what the marker
+stands for. With ``CI`` set the test fails instead: nothing may go untested in silence there.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +33,38 @@ settings.register_profile(
 settings.load_profile("neardup")
 
 
+def _no_tool(name: str) -> str | None:
+    from tools import needs  # here: programs such as spark.cluster take DATA, and see tests/ alone
+
+    return None if needs.TESTING[name]() else needs.NEEDS[name].sentence()
+
+
+def _no_data() -> str | None:
+    there = DATA.is_dir()
+    return None if there else f"{DATA} is not there; NEARDUP_DATA names the folder of real data"
+
+
+# The markers, which are the names of fixtures as well, and what is wrong on a machine without.
+MISSING: dict[str, Callable[[], str | None]] = {
+    "browser": lambda: _no_tool("chromium"),
+    "spark": lambda: _no_tool("java"),
+    "data": _no_data,
+}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    for name in MISSING.keys() & {*getattr(item, "fixturenames", ())}:
+        item.add_marker(name)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for name, missing in MISSING.items():
+        if item.get_closest_marker(name) and (sentence := missing()):
+            if os.environ.get("CI"):
+                pytest.fail(sentence, pytrace=False)
+            pytest.skip(sentence)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One for all tests of pages."""
@@ -39,10 +76,5 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real data; where CI is set it must be there."""
-    if not DATA.is_dir():
-        message = f"{DATA} is not there; NEARDUP_DATA names the folder of real data"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+    """The folder of real data."""
     return DATA

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 venv=.venv-sanitize
 python=${PYTHON:-python3}
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
-"$venv/bin/python" -m pip install --quiet --upgrade pip "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
+"$venv/bin/python" -m pip install --quiet --upgrade pip "cmake>=3.18" "ninja>=1.11" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 "$venv/bin/python" -m pip install --quiet --no-build-isolation \
   -Cbuild-dir=build/sanitize -Ccmake.build-type=RelWithDebInfo -Ccmake.define.NEARDUP_SANITIZE=ON \
   -Cinstall.strip=false -e ".[all,dev]"

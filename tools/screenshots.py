@@ -2,7 +2,7 @@
 
 Each entry of ``PAGES`` is a picture: where it is taken, how wide, light or dark, and what is done
 before. Pages are those of a real run, served on a port of this machine, in the browser that the
-tests use (`make browser`). Pictures have few colours, so that they stay small; look at each one.
+tests use (`make system`). Pictures have few colours, so that they stay small; look at each one.
 """
 
 from __future__ import annotations

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 from importlib.metadata import PackageNotFoundError
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from neardup import api, doctor
 from neardup.cli import main
+
+
+@pytest.fixture(autouse=True)
+def java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A machine with Java, whatever this one has: ``doctor`` looks for it without running it."""
+    program = tmp_path / "java"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    return program
 
 
 def told() -> tuple[int, dict[str, tuple[str, str]]]:
@@ -24,6 +36,14 @@ def test_a_sound_installation() -> None:
     assert {state for state, _ in found.values()} <= {"ok", "missing"}
     assert "3 documents = 2 kept + 1 duplicate" in found["a run"][1]
     assert found["extra web"][0] == "ok"
+
+
+def test_spark_without_java_is_a_fault(java: Path) -> None:
+    java.unlink()
+    code, found = told()
+    assert code == 1
+    assert found["extra spark"][0] == "fault"
+    assert "there is no java: Spark needs Java 17" in found["extra spark"][1]
 
 
 def test_a_missing_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

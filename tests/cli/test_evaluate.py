@@ -139,6 +139,7 @@ def test_what_is_wrong_is_said(docs: Path, tmp_path: Path, arguments: list[str],
     assert (tmp_path / "full" / "letter.txt").read_text() == "dear"
 
 
+@pytest.mark.kills
 def test_a_killed_sweep_goes_on(docs: Path, tmp_path: Path) -> None:
     """The process is killed after the pairs of the first method are written."""
     out = tmp_path / "out"

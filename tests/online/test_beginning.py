@@ -16,6 +16,7 @@ from neardup.errors import InputError
 from online.kills import FORKS
 from reference.run import collection
 
+pytestmark = pytest.mark.kills
 FLUSHED = 10
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from online import kills
 
+pytestmark = pytest.mark.kills
+
 
 @pytest.mark.parametrize("seed", [100, 200])
 def test_killed_between_two_statements(tmp_path: Path, seed: int) -> None:

@@ -13,6 +13,7 @@ import pytest
 import neardup as nd
 from online import crashing, load
 
+pytestmark = pytest.mark.kills
 KEPT = {"method": "shingles", "words": 2, "threshold": 0.5, "min_words": 3}
 
 

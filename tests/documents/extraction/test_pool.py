@@ -30,6 +30,7 @@ def test_answers_come_in_the_order_of_the_pages() -> None:
         pool.close()
 
 
+@pytest.mark.kills
 def test_a_process_that_dies_is_replaced() -> None:
     worker = Worker()
     os.kill(worker._process.pid, signal.SIGKILL)

@@ -15,6 +15,7 @@ from neardup.online.index import Index
 from online.flow import killing
 from online.flow.sample import feed, story
 
+pytestmark = pytest.mark.kills
 LEAST_KILLS = 20  # of each
 
 

@@ -6,7 +6,9 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,6 +35,17 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield made
 
 
+@pytest.fixture
+def curl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``curl`` on PATH is ours, on machines with another one too."""
+    program = tmp_path / "curl"
+    ours = shlex.join([sys.executable, str(Path(__file__).with_name("curl.py"))])
+    program.write_text(f'#!/bin/sh\nexec {ours} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+
+
+@pytest.mark.usefixtures("curl")
 def test_requests_are_answered_as_the_page_says(service: Served) -> None:
     """In their order, each after those before it. NEARDUP_UPDATE_DOCS=1 corrects the page."""
     page = PAGE.read_text("utf-8")

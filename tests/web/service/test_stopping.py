@@ -29,6 +29,7 @@ def streamed(client: Client, first: int, acknowledged: Callable[[str], None]) ->
         acknowledged(str(found.id))
 
 
+@pytest.mark.kills
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGKILL])
 def test_what_was_acknowledged_is_there(sign: signal.Signals, tmp_path: Path) -> None:
     store = tmp_path / "x.db"

@@ -1,0 +1,54 @@
+"""Markers stand where they belong, so that ``make quick`` is quick and a skip has its reason."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TESTS = ROOT / "tests"
+LEFT_OUT = re.compile(r'-m "not \(([^)]*)\)"')
+
+
+def test_make_quick_leaves_out_markers_that_exist() -> None:
+    named = LEFT_OUT.search((ROOT / "Makefile").read_text("utf-8"))
+    assert named is not None
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]
+    declared = [line.partition(":")[0] for line in settings["ini_options"]["markers"]]
+    assert sorted(named[1].split(" or ")) == sorted(declared)
+
+
+def collected(marker: str, folder: str) -> set[str]:
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marker, folder]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {line for line in done.stdout.splitlines() if "::" in line}
+
+
+@pytest.mark.slow
+def test_fixtures_give_their_marker() -> None:
+    """Also where a test takes them by way of another fixture."""
+    names = {line.rpartition("::")[2] for line in collected("browser", "tests/web/review")}
+    assert {"test_search_finds_texts_and_ids", "test_a_server_that_is_gone_is_said"} <= names
+    spark = {line.rpartition("::")[2] for line in collected("spark and not data", "tests/spark")}
+    assert "test_frames_that_are_none" in spark
+    assert "test_a_part_that_is_decided_twice" not in spark
+
+
+def test_tests_that_kill_are_marked() -> None:
+    """A module that kills, or that takes a helper which does."""
+    sources = {file: file.read_text("utf-8") for file in TESTS.rglob("*.py")}
+    killing = [file for file, source in sources.items() if re.search(r"signal\.SIGKILL", source)]
+    helpers = "|".join(file.stem for file in killing if not file.name.startswith("test_"))
+    takes = re.compile(rf"^from online\S* import .*\b({helpers})\b|\.({helpers}) import", re.M)
+    unmarked = [
+        file.relative_to(TESTS).as_posix()
+        for file, source in sources.items()
+        if file.name.startswith("test_") and (file in killing or takes.search(source))
+        if "pytest.mark.kills" not in source
+    ]
+    assert unmarked == []

@@ -158,7 +158,9 @@ def without_repeated(
         .where("_times > 1")
     )
 
-    def said(id: str, file: int, row: int) -> str:
+    def said(id: str, file: int | None, row: int) -> str | None:
+        if file is None:  # asked of every document, also of those that came first
+            return None
         path = paths[file][row - 1] if file in paths else None
         return repeated(id, where(files[file], row, path))
 

@@ -43,7 +43,7 @@ quick: $(STAMP) ## two minutes: lint, types and all tests but browser, Spark, ki
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadfile -q -m "not (browser or spark or kills or data or slow)"
+	$(BIN)/pytest -n 2 --dist loadfile -q --hypothesis-profile quick -m "not (browser or spark or kills or data or slow)"
 
 fresh: ## both commands of the README in a new Debian with nothing but its packages: docs/fresh.md
 	$(PYTHON) tools/fresh.py

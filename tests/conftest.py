@@ -20,16 +20,19 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 DATA = Path(os.environ.get("NEARDUP_DATA") or ROOT.parent / "shared" / "data")
+# Files, and functions of files, that are marked slow. A list, because a measurement makes it.
+SLOW = frozenset((ROOT / "tests" / "slow.txt").read_text("utf-8").splitlines())
 
-# The same examples on every run: a failure here fails everywhere.
-settings.register_profile(
-    "neardup",
-    derandomize=True,
-    deadline=None,
-    max_examples=60,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+# The same examples on every run: a failure here fails everywhere. `make quick` takes fewer of them.
+for profile, count in (("neardup", 60), ("quick", 10)):
+    settings.register_profile(
+        profile,
+        derandomize=True,
+        deadline=None,
+        max_examples=count,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
 settings.load_profile("neardup")
 
 
@@ -55,6 +58,8 @@ MISSING: dict[str, Callable[[], str | None]] = {
 def pytest_itemcollected(item: pytest.Item) -> None:
     for name in MISSING.keys() & {*getattr(item, "fixturenames", ())}:
         item.add_marker(name)
+    if SLOW & {item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]}:
+        item.add_marker("slow")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -62,7 +62,12 @@ def method(request: pytest.FixtureRequest) -> Method:
     return registry.build(*request.param)
 
 
-@pytest.mark.parametrize("check", CHECKS)
+def _marked(check: str) -> Any:
+    slow = [pytest.mark.slow] if "ten megabytes" in check else []
+    return pytest.param(check, marks=slow)
+
+
+@pytest.mark.parametrize("check", map(_marked, CHECKS))
 def test_keeps_its_promise(method: Method, check: str) -> None:
     CHECKS[check](method)
 

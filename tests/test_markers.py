@@ -8,8 +8,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 TESTS = ROOT / "tests"
 LEFT_OUT = re.compile(r'-m "not \(([^)]*)\)"')
@@ -29,7 +27,6 @@ def collected(marker: str, folder: str) -> set[str]:
     return {line for line in done.stdout.splitlines() if "::" in line}
 
 
-@pytest.mark.slow
 def test_fixtures_give_their_marker() -> None:
     """Also where a test takes them by way of another fixture."""
     names = {line.rpartition("::")[2] for line in collected("browser", "tests/web/review")}
@@ -37,6 +34,14 @@ def test_fixtures_give_their_marker() -> None:
     spark = {line.rpartition("::")[2] for line in collected("spark and not data", "tests/spark")}
     assert "test_frames_that_are_none" in spark
     assert "test_a_part_that_is_decided_twice" not in spark
+
+
+def test_slow_tests_exist() -> None:
+    lines = (TESTS / "slow.txt").read_text("utf-8").splitlines()
+    assert lines == sorted(set(lines))
+    for line in lines:
+        file, _, name = line.partition("::")
+        assert f"def {name}" in (ROOT / file).read_text("utf-8"), line
 
 
 def test_tests_that_kill_are_marked() -> None:

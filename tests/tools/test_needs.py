@@ -131,7 +131,6 @@ NEEDY = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ci", [False, True])
 def test_a_test_without_its_tool(ci: bool, tmp_path: Path) -> None:
     """It is skipped by its name with the sentence; where CI is set it fails with the same one."""

@@ -11,6 +11,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.errors import NeardupError, UsageError
 from neardup.methods import registry
 from neardup.methods.method import ChecksArtefacts, Method
+from neardup.names import shortened
 from neardup.outputs.comparison import Comparison, compare
 from neardup.outputs.texts import columns_of, texts_of
 
@@ -22,7 +23,7 @@ def compare_documents(result: Result, first: str, second: str) -> Comparison:
     """Any two documents of the run; a note says why the method says nothing, where it does not."""
     found = texts_of(result, [first, second])
     if missing := [id for id in dict.fromkeys((first, second)) if id not in found]:
-        listed = ", ".join(map(repr, missing))
+        listed = ", ".join(repr(shortened(one)) for one in missing)
         raise UsageError(
             f"No document of this run that could be compared has the id {listed}.",
             hint="see the column id of decisions; rejected documents have no text.",

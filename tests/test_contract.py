@@ -67,7 +67,7 @@ def _marked(check: str) -> Any:
     return pytest.param(check, marks=slow)
 
 
-@pytest.mark.parametrize("check", map(_marked, CHECKS))
+@pytest.mark.parametrize("check", [_marked(check) for check in CHECKS])
 def test_keeps_its_promise(method: Method, check: str) -> None:
     CHECKS[check](method)
 

@@ -30,8 +30,7 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).parents[1]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "fresh.md"
 SUITE = os.environ.get("FRESH_SUITE", "bookworm")
-MIRROR = os.environ.get("FRESH_MIRROR", "http://deb.debian.org/debian")
-REGISTRIES = ["https://pypi.org", "https://files.pythonhosted.org"]
+MIRROR = os.environ.get("FRESH_MIRROR")  # None: the one that debootstrap takes
 COMMANDS = re.compile(r"^```sh\n(.*)\n```$", re.MULTILINE)
 PACKAGES = re.compile(r"`apt-get install ([^`]+)`")
 RECORD = re.compile(r"(?<=<!-- last run -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -81,7 +80,8 @@ def bootstrap(root: Path, listed: list[str]) -> None:
         raise SystemExit(f"{root} (FRESH_ROOT) is no system of `make fresh`, and is not empty.")
     say(f"debootstrap {SUITE}: {' '.join(listed)}")
     command = ["debootstrap", "--variant=minbase", f"--include={','.join(listed)}"]
-    subprocess.run([*command, SUITE, str(root), MIRROR], check=True, stdout=subprocess.DEVNULL)
+    command += [SUITE, str(root), *([MIRROR] if MIRROR else [])]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     (root / MADE).touch()
 
 
@@ -96,13 +96,22 @@ def system(listed: list[str]) -> Iterator[Path]:
         yield root
 
 
+def registries(root: Path) -> list[str]:
+    """Addresses of the mirror that the system was made from, and of PyPI as pip itself knows it."""
+    code = "from pip._internal.models.index import PyPI as p; print(p.url, p.file_storage_domain)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    index, files = told.stdout.split()
+    sources = (root / "etc/apt/sources.list").read_text("utf-8")
+    return [*re.findall(r"https?://\S+", sources), index, f"https://{files}"]
+
+
 def prepare(root: Path, commit: str) -> None:
     """The repository as it was committed, the names of the registries, and certificates."""
     clone = root / CLONE[1:]
     shutil.rmtree(clone, ignore_errors=True)
     clone.mkdir()
     subprocess.run(["tar", "-x", "-C", str(clone)], input=_git("archive", commit), check=True)
-    (root / "etc" / "hosts").write_text("".join(f"{one}\n" for one in addresses()), "utf-8")
+    (root / "etc" / "hosts").write_text("".join(f"{one}\n" for one in addresses(root)), "utf-8")
     (root / "etc" / "resolv.conf").write_text("", "utf-8")
     if certificates := os.environ.get("PIP_CERT"):
         shutil.copyfile(certificates, root / CERTIFICATES[1:])
@@ -113,12 +122,12 @@ def _git(*arguments: str) -> bytes:
     return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
 
-def addresses() -> Iterator[str]:
+def addresses(root: Path) -> Iterator[str]:
     """Lines of /etc/hosts. No name server is known inside: other names lead nowhere."""
     yield "127.0.0.1 localhost fresh"
     settings = os.environ.items()
     urls = [value for name, value in settings if PASSED.fullmatch(name) and "://" in value]
-    hosts = {urlsplit(url).hostname for url in [MIRROR, *REGISTRIES, *" ".join(urls).split()]}
+    hosts = {urlsplit(url).hostname for url in [*registries(root), *" ".join(urls).split()]}
     for host in sorted(filter(None, hosts)):
         found = {one[4][0] for one in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)}
         yield from (f"{address} {host}" for address in sorted(map(str, found)))

@@ -55,14 +55,14 @@ quality: dev ## every method on every labelled set: the tables of docs/quality.m
 	cd tests && ../$(BIN)/python -m quality && ../$(BIN)/python -m quality.shared
 
 long: dev ## the dearest properties of runs and indexes with twenty times as many examples
-	NEARDUP_TIMES=20 $(BIN)/pytest tests/local tests/online
+	NEARDUP_TIMES=20 $(BIN)/pytest tests/engines/batch tests/engines/index
 
 crash: dev ## kill a writer of each store hundreds of times at random moments: docs/stores.md
-	cd tests && ../$(BIN)/python -m online.crashing
+	cd tests && ../$(BIN)/python -m engines.index.crashing
 
 spark: dev ## every method on Spark and locally, and a cluster that loses a worker: docs/spark.md
-	cd tests && ../$(BIN)/python -m spark.methods
-	$(BIN)/pytest tests/spark/test_cluster.py
+	cd tests && ../$(BIN)/python -m engines.spark.methods
+	$(BIN)/pytest tests/engines/spark/test_cluster.py
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh

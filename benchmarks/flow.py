@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.__main__ import machine
 from benchmarks.align import read
 from benchmarks.window import AN_HOUR, THRESHOLD, mixed
-from neardup.online.index import Index
+from neardup.engines.index.index import Index
 
 START, HOUR = 1_700_000_000 // 3600 * 3600, 3600
 A_LINE = 6  # hours

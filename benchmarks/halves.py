@@ -28,16 +28,19 @@ import pyarrow as pa
 import neardup as nd
 from neardup.decisions.clusters import components
 from neardup.documents import collect
-from neardup.evaluation.labels import Pair
-from neardup.evaluation.training.candidates import met_in
-from neardup.evaluation.training.complete import labelled_completely
-from neardup.evaluation.training.data import MOST_PAIRS
-from neardup.evaluation.training.groups import labelled_by_group
-from neardup.evaluation.training.kinds import KINDS
-from neardup.evaluation.training.labels import Labelled
-from neardup.evaluation.training.material import Source, material_of, profiles_of
-from neardup.evaluation.training.train import train
+from neardup.evaluation.training.complete_labels import labelled_by_group, labelled_completely
+from neardup.evaluation.training.machines import KINDS
+from neardup.evaluation.training.trainer import train
+from neardup.evaluation.training.training_data import (
+    MOST_PAIRS,
+    Source,
+    material_of,
+    met_in,
+    profiles_of,
+)
+from neardup.evaluation.training.training_labels import Labelled
 from neardup.features.similarity import MEASURES
+from neardup.labels.label_store import Pair
 from neardup.methods import registry
 from neardup.progress import Silent
 

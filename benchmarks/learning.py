@@ -19,16 +19,14 @@ import numpy as np
 from neardup.artefacts.model import Model
 from neardup.documents import collect
 from neardup.errors import InputError
-from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.fitting import fit
+from neardup.evaluation.training.complete_labels import labelled_by_group
+from neardup.evaluation.training.fit import f1, fit
 from neardup.evaluation.training.folds import OUTER, folds_of
-from neardup.evaluation.training.groups import labelled_by_group
-from neardup.evaluation.training.kinds import KINDS, one_thread
-from neardup.evaluation.training.labels import read_labelled
-from neardup.evaluation.training.material import Material, Source, material_of
-from neardup.evaluation.training.scores import f1
-from neardup.evaluation.training.teaching import Candidates, teaching
-from neardup.evaluation.training.train import model_of
+from neardup.evaluation.training.machines import KINDS, one_thread
+from neardup.evaluation.training.suggestions import Candidates, teaching
+from neardup.evaluation.training.trainer import model_of
+from neardup.evaluation.training.training_data import Data, Material, Source, material_of
+from neardup.evaluation.training.training_labels import read_labelled
 from neardup.progress import Silent
 
 DATA = Path(os.environ.get("NEARDUP_DATA") or Path(__file__).parents[2] / "shared" / "data")

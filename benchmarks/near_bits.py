@@ -13,9 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from neardup.engines.spark.bits_join import PACKED_PRINTS, Tables, met, packed_prints, tables_for
+from neardup.engines.spark.session import BATCH_ROWS
 from neardup.methods.simhash import SimHash
-from neardup.spark.near_bits import PACKED_PRINTS, Tables, met, packed_prints, tables_for
-from neardup.spark.session import BATCH_ROWS
 
 PRINTS = 1_000_000
 PRETENDED = (10**9, 8 * 10**9)

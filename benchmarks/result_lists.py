@@ -25,7 +25,7 @@ from typing import Any
 import neardup as nd
 from benchmarks.table import markdown
 from neardup.documents import Columns, collect
-from neardup.grouping import Grouper
+from neardup.engines.ranked import Grouper
 
 LISTS, SIZES, WORDS = 50, (100, 20), 3
 GROUPED, SILVER = ("laws_de", "licences", "manpages_versions"), ("press_de", "newsgroups20")

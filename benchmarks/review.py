@@ -23,9 +23,9 @@ from benchmarks.__main__ import machine
 from benchmarks.corpus import WORK
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
-from neardup.web.review.orders import Orders
-from neardup.web.review.part import Review
-from neardup.web.review.sources import open_source
+from neardup.web.review.pagination import Orders
+from neardup.web.review.review_pages import Review
+from neardup.web.review.review_source import open_source
 from web.serving import serving
 
 RUNS = 5

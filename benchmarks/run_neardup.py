@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
-    from neardup.grouping import Grouper
+    from neardup.engines.ranked import Grouper
 
 LIST, LISTS = 500, 200  # results in a list, and how many lists are timed
 COMMAND = Path(sys.executable).with_name("neardup")
@@ -107,7 +107,7 @@ def time_simhash(parquet: str) -> None:
 def time_group(parquet: str) -> None:
     """Lists of documents in the order of the file, from their texts and from ready signatures; as
     far as the text that a search engine would print."""
-    from neardup.grouping import Grouper
+    from neardup.engines.ranked import Grouper
 
     texts = side.load_arrow(parquet).to_pylist()
     starts = [LIST * i % max(len(texts) - LIST + 1, 1) for i in range(LISTS)]

@@ -22,15 +22,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.__main__ import machine
-from neardup.features import aligned
+from neardup.features import similarity
 from neardup.features.similarity import MEASURES, vectors
 from neardup.methods.profiles import needs, profiles
 from neardup.testing import batch, resolved
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 DATA = Path(os.environ.get("NEARDUP_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SETS = ["press_de", "bbc_news"]
-WITHOUT_ORDER = tuple(one for one in MEASURES if not one.startswith(aligned.FAMILY))
+WITHOUT_ORDER = tuple(one for one in MEASURES if not one.startswith(similarity.ORDER_FAMILY))
 DOCUMENTS, PAIRS, REPEAT = 4_000, 20_000, 3
 
 

@@ -87,7 +87,7 @@ def started(master: str, log: str, **more: Any) -> Any:
     """With a log of its events, which say what was shuffled."""
     from pyspark.sql import SparkSession
 
-    from neardup.spark.session import session
+    from neardup.engines.spark.session import session
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     settings: dict[str, Any] = {
@@ -130,10 +130,10 @@ def _since(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
 
 def on_spark(path: Path, master: str, method: str) -> dict[str, Any]:
     from neardup.documents import collect
+    from neardup.engines.spark.session import QUICK
+    from neardup.engines.spark.spark_files import FileInput
+    from neardup.engines.spark.spark_run import run
     from neardup.plan import resolve, settings_of
-    from neardup.spark.files import FileInput
-    from neardup.spark.run import run
-    from neardup.spark.session import QUICK
 
     with tempfile.TemporaryDirectory(prefix="neardup-bench-") as log:
         spark = started(master, log, **{"spark.driver.defaultJavaOptions": QUICK})

@@ -25,11 +25,11 @@ from benchmarks.__main__ import machine
 from benchmarks.align import read
 from neardup import _native
 from neardup.features.qgrams import qgram_sets
-from neardup.matching.bitmap_window import HOURS, SLOT_BITS, BitmapWindow
-from neardup.methods.method import Rarity
+from neardup.matching.window import HOURS, SLOT_BITS, BitmapWindow
+from neardup.methods.base import Rarity
 from neardup.methods.qgrams import Qgrams
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 AN_HOUR, THRESHOLD = 4000, 0.7
 CHUNK = 2000

@@ -25,4 +25,4 @@ export PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system
 LD_PRELOAD="$runtime $cxx" "$venv/bin/python" -m pytest -q --capture=sys -p no:cacheprovider tests \
   --ignore=tests/benchmarks --ignore=tests/test_docs.py --ignore=tests/test_docs_pages.py \
   --ignore=tests/test_imports.py --ignore=tests/test_real_data.py --ignore=tests/quality \
-  --ignore=tests/outputs/report/test_browser.py --ignore=tests/web --ignore=tests/spark "$@"
+  --ignore=tests/report/test_browser.py --ignore=tests/web --ignore=tests/engines/spark "$@"

@@ -12,8 +12,8 @@ import pytest
 from neardup import api as nd
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import Method
+from neardup.methods.base import Method
+from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Ragged
 from neardup.testing import CHECKS
 

@@ -129,7 +129,7 @@ def test_an_interrupted_count_leaves_nothing(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("neardup.local.artefacts.count", interrupt)
+    monkeypatch.setattr("neardup.engines.batch.table_pass.count", interrupt)
     out = tmp_path / "new" / "out"
     done = run("dedup", docs, "-o", out)
     assert done.exit_code == 130

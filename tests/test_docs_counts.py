@@ -10,23 +10,23 @@ from collections.abc import Iterator
 
 import pytest
 
-from neardup.artefacts import boilerplate, calibration, encoder, frequencies, idf, model, outline
+from engines.index.test_equality import VARIANTS
+from neardup.artefacts import boilerplate, calibration, encoders, frequencies, idf, model, outline
 from neardup.decisions.kinds import KINDS
-from neardup.evaluation.papers import PAPERS
-from neardup.features import aligned, nearness
+from neardup.engines.batch import threshold_choice
+from neardup.engines.index import store
+from neardup.features import similarity
 from neardup.features.similarity import FAMILIES, MADE_OF, MEASURES, SUMMED
-from neardup.local import planted
 from neardup.methods import registry
+from neardup.methods.base import SIGNATURE_FORMAT
 from neardup.methods.join import MEASURES as OF_JOIN
-from neardup.methods.method import SIGNATURE_FORMAT
 from neardup.methods.minhash import choose_bands
-from neardup.online import store
-from neardup.outputs import folder
+from neardup.papers import PAPERS
 from neardup.plan import Settings
 from neardup.planting.edits import EDITS
+from neardup.runs import run_folder
 from neardup.text.stopwords import STOP_WORDS
 from neardup.web.limits import Limits
-from online.test_equality import VARIANTS
 from pages import DOCS, PAGES, ROOT
 from quality.kinds.edits import changes
 from quality.sets import AVERAGED, SETS
@@ -42,7 +42,7 @@ EXAMPLES = [json.loads(line) for line in NEWS.rstrip("\n").split("\n")]
 EQUAL = {"identical", "normalised"}  # kinds that are told without both texts
 LANGUAGES = {document["lang"] for document in EXAMPLES} - {"und"}
 OF_SETS = len(SUMMED) * len(MADE_OF)
-ALL_MEASURES = OF_SETS + len(aligned.MADE_OF) + len(nearness.HALF_AT) + 1  # length_ratio
+ALL_MEASURES = OF_SETS + len(similarity.MADE_OF_ORDER) + len(similarity.HALF_AT) + 1  # length_ratio
 
 # Page, what it says with N in the place of the number, and the number.
 CLAIMS = [
@@ -56,12 +56,12 @@ CLAIMS = [
     ("CHANGELOG.md", r"N edits of the own documents", len(EDITS)),
     ("CHANGELOG.md", r"on N labelled sets", len(SETS)),
     ("CHANGELOG.md", r"Signature format N\.", SIGNATURE_FORMAT),
-    ("CHANGELOG.md", r"Run folder format N\.", folder.FORMAT),
+    ("CHANGELOG.md", r"Run folder format N\.", run_folder.FORMAT),
     ("CHANGELOG.md", r"\. idf table format N\.", idf.FORMAT),
     ("CHANGELOG.md", r"\. Frequencies format N\. Cal", frequencies.FORMAT),
     ("CHANGELOG.md", r"\. Calibration format N\.", calibration.FORMAT),
     ("CHANGELOG.md", r"\. Boilerplate format N\.", boilerplate.FORMAT),
-    ("CHANGELOG.md", r"\. Encoder format N\. Model", encoder.FORMAT),
+    ("CHANGELOG.md", r"\. Encoder format N\. Model", encoders.FORMAT),
     ("CHANGELOG.md", r"\. Model format N\.", model.FORMAT),
     ("CHANGELOG.md", r"\. Outline format N\.", outline.FORMAT),
     ("CHANGELOG.md", r"\. Index format N\.\n", store.FORMAT),
@@ -78,10 +78,14 @@ CLAIMS = [
     ("docs/methods/learned.md", r"On N labelled sets", len(AVERAGED)),
     ("docs/methods/learned.md", r"All N \[labelled sets\]", len(SETS)),
     ("docs/methods/spotsigs.md", r"There are lists for N languages", len(STOP_WORDS)),
-    ("docs/methods/rareshingles.md", r"N edited copies", planted.PER_EDIT * len(planted.EDITS)),
+    (
+        "docs/methods/rareshingles.md",
+        r"N edited copies",
+        threshold_choice.PER_EDIT * len(threshold_choice.EDITS),
+    ),
     ("docs/performance.md", r"the N usual measures", len(MEASURES)),
-    ("docs/planting.md", r"copies of each of N edits", len(planted.EDITS)),
-    ("docs/planting.md", r"N copies of each of", planted.PER_EDIT),
+    ("docs/planting.md", r"copies of each of N edits", len(threshold_choice.EDITS)),
+    ("docs/planting.md", r"N copies of each of", threshold_choice.PER_EDIT),
     ("docs/spark.md", r"N settings on four sets each", len(VARIANTS)),
     ("docs/spark.md", r"sets each, N comparisons", 4 * len(VARIANTS)),
 ]

@@ -19,7 +19,7 @@ from neardup.cli import main
 from neardup.methods import registry
 from neardup.methods.minhash import choose_bands
 from neardup.methods.parameters import parameters
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from pages import DOCS, PAGES, README, ROOT, each_page
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

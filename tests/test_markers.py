@@ -31,7 +31,9 @@ def test_fixtures_give_their_marker() -> None:
     """Also where a test takes them by way of another fixture."""
     names = {line.rpartition("::")[2] for line in collected("browser", "tests/web/review")}
     assert {"test_search_finds_texts_and_ids", "test_a_server_that_is_gone_is_said"} <= names
-    spark = {line.rpartition("::")[2] for line in collected("spark and not data", "tests/spark")}
+    spark = {
+        line.rpartition("::")[2] for line in collected("spark and not data", "tests/engines/spark")
+    }
     assert "test_frames_that_are_none" in spark
     assert "test_a_part_that_is_decided_twice" not in spark
 

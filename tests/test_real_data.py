@@ -13,7 +13,7 @@ import pytest
 from neardup import api as nd
 from neardup.artefacts.artefact import resolved
 from neardup.methods import registry
-from neardup.outputs.result import Result
+from neardup.runs.result import Result
 from neardup.testing import batch, least_score
 from neardup.text.words import words
 

@@ -9,8 +9,8 @@ import pytest
 
 from neardup import api as nd
 from neardup.errors import SettingsError
+from neardup.papers.recipe import papers, read_recipe
 from neardup.plan import Settings, resolve
-from neardup.recipes import papers, read_recipe
 
 NEWS = Path(__file__).parent.parent / "examples" / "news.jsonl"
 # What the papers print (METHODS names the sections).

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 import neardup as nd
 from neardup.cli import main
 from neardup.methods import registry
-from neardup.methods.method import Prepared, Scores
+from neardup.methods.base import Prepared, Scores
 from neardup.methods.shingles import Shingles
 from neardup.schema import Array, Ragged
 from neardup.testing import CHECKS, check_method

@@ -25,7 +25,7 @@ from neardup.artefacts.frequencies import (
 )
 from neardup.artefacts.idf import IdfCounter, IdfTable
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from tools.general_model.document import Document
 from tools.general_model.sources import debian
 

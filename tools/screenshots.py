@@ -26,15 +26,18 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import neardup as nd  # noqa: E402
 from browser import started  # noqa: E402
-from neardup.web.access import Access  # noqa: E402
+from neardup.cli.review import review_parts  # noqa: E402
+from neardup.web.access import (  # noqa: E402
+    Access,
+    Tokens,
+    make_token,
+)
 from neardup.web.app import make_app  # noqa: E402
-from neardup.web.flow.part import FlowPart  # noqa: E402
+from neardup.web.flow_pages import FlowPart  # noqa: E402
 from neardup.web.guard import Guard  # noqa: E402
 from neardup.web.limits import Limits  # noqa: E402
 from neardup.web.login import Login  # noqa: E402
-from neardup.web.parts import review_parts  # noqa: E402
-from neardup.web.service.part import Service  # noqa: E402
-from neardup.web.tokens import Tokens, make_token  # noqa: E402
+from neardup.web.service.service import Service  # noqa: E402
 from web.serving import serving  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from neardup.evaluation.turns import ordered
+from neardup.labels.agreement import ordered
 from neardup.web.judging.desk import Desk
 
 ROOT = Path(__file__).parents[1]
@@ -57,9 +57,9 @@ def good_first(desk: Desk, sample: str, who: str) -> bool:
 def main() -> None:
     import neardup as nd
     from browser import started
-    from neardup.evaluation.labels import Label
-    from neardup.web.judging.part import Judging
-    from neardup.web.parts import review_parts
+    from neardup.cli.review import review_parts
+    from neardup.labels.label_store import Label
+    from neardup.web.judging.judging_pages import Judging
     from web.judging_pages import served
 
     with tempfile.TemporaryDirectory() as place:

@@ -17,7 +17,7 @@ namespace neardup::jsonl {
 
 constexpr int max_depth = 512;
 
-// The numbers are known to src/neardup/documents/lines.py, which makes sentences of them.
+// The numbers are known to src/neardup/documents/jsonl.py, which makes sentences of them.
 enum class Status : uint8_t {
     ok = 0,
     blank = 1,

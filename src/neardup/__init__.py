@@ -14,34 +14,34 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from neardup import spark as spark
     from neardup.api import dedup, find
+    from neardup.engines.index.index import Index
+    from neardup.engines.ranked import group
     from neardup.errors import NeardupError
-    from neardup.evaluation.run import evaluate
-    from neardup.grouping import group
+    from neardup.evaluation.evaluation import evaluate
     from neardup.methods.exact import Exact
     from neardup.methods.semantic import Semantic as Semantic  # beside the dozen of __all__
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
-    from neardup.online.index import Index
-    from neardup.outputs.comparison import compare
-    from neardup.outputs.result import Result
-    from neardup.text.options import Text
+    from neardup.runs.comparison import compare
+    from neardup.runs.result import Result
+    from neardup.text.text_options import Text
 
     __version__: str
 
 _HOMES = {
     "Exact": "methods.exact",
-    "Index": "online.index",
+    "Index": "engines.index.index",
     "NeardupError": "errors",
-    "Result": "outputs.result",
+    "Result": "runs.result",
     "Semantic": "methods.semantic",
     "Shingles": "methods.shingles",
     "SimHash": "methods.simhash",
-    "Text": "text.options",
-    "compare": "outputs.comparison",
+    "Text": "text.text_options",
+    "compare": "runs.comparison",
     "dedup": "api",
-    "evaluate": "evaluation.run",
+    "evaluate": "evaluation.evaluation",
     "find": "api",
-    "group": "grouping",
+    "group": "engines.ranked",
 }
 
 __all__ = [

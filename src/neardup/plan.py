@@ -23,10 +23,10 @@ from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns
 from neardup.documents.encodings import canonical
 from neardup.documents.extraction.extractor import Extraction
-from neardup.documents.stores import address_of, local_path
+from neardup.documents.remote import address_of, local_path
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
-from neardup.methods.method import BitsMethod, Method, OverlapMethod, PathMethod, signature_of
+from neardup.methods.base import BitsMethod, Method, OverlapMethod, PathMethod, signature_of
 from neardup.methods.thresholds import asks_known_answers, check_cuts, with_threshold
 
 CLUSTERS = ("rule", "components")

@@ -20,18 +20,12 @@ from neardup.artefacts.artefact import resolved
 from neardup.artefacts.calibration import Calibration
 from neardup.documents import Collection
 from neardup.documents.lists import ListSource
+from neardup.engines.index.index import Index
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.method import (
-    CalibratedMethod,
-    Method,
-    Prepared,
-    ReadsTexts,
-    whole_scores,
-)
-from neardup.online.index import Index
-from neardup.outputs.result import Result
-from neardup.text.options import Text
+from neardup.methods.base import CalibratedMethod, Method, Prepared, ReadsTexts, whole_scores
+from neardup.runs.result import Result
+from neardup.text.text_options import Text
 
 LONG = " ".join(f"word{i} and more" for i in range(40))
 HOSTILE = [

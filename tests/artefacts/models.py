@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.artefacts.discriminants import Discriminant, Linear, Rbf
+from neardup.artefacts.discriminants import Discriminant, Linear, Rbf, Trees
 from neardup.artefacts.model import Model, Platt
-from neardup.artefacts.trees import Trees
 from neardup.features.similarity import MEASURES
 
 TWO = MEASURES[:2]

@@ -9,7 +9,7 @@ import pytest
 import neardup as nd
 from neardup.artefacts.boilerplate import boilerplate_of, load_boilerplate
 from neardup.errors import InputError, SettingsError, SignatureError
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 NOTICE = " ".join(f"notice{i}" for i in range(60))
 TEXTS = [

@@ -14,7 +14,7 @@ from neardup.artefacts import frequencies
 from neardup.artefacts.frequencies import FrequencyCounter, Grams, load_frequencies
 from neardup.errors import InputError
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=12).map(" ".join), max_size=12)
 

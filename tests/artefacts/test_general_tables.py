@@ -18,7 +18,7 @@ from neardup.artefacts.idf import FILTERS, IdfNeed, general_words
 from neardup.artefacts.outline import OutlineNeed, unlike
 from neardup.methods.learned import Learned
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 TEXTS = pa.array(
     ["if you want to do it in the same way", "crimson walruses juggle seven oboes"],

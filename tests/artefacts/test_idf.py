@@ -21,9 +21,9 @@ from neardup.artefacts.idf import (
     normalised_idf,
 )
 from neardup.errors import InputError, SettingsError, SignatureError
-from neardup.methods.preparing import read_words
+from neardup.methods.preparation import read_words
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from reference import terms as twin
 
 ASCII = st.lists(

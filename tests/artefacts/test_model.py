@@ -21,11 +21,10 @@ from hypothesis.extra.numpy import arrays as random_arrays
 from artefacts.models import EACH, LINEAR, RBF, TREES, TWO, asked, model
 from neardup.artefacts import arrays
 from neardup.artefacts import model as module
-from neardup.artefacts.discriminants import Linear
-from neardup.artefacts.exponential import exp, sigmoid
+from neardup.artefacts.discriminants import Linear, exp, sigmoid
 from neardup.artefacts.model import ModelNeed, load_model
 from neardup.errors import InputError, NeardupError, SettingsError, SignatureError
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 PAIRS = asked((0.0, 0.0), (0.5, 0.75), (0.75, 0.75), (0.75, 1.0), (1.0, 1.0))
 RBF_VALUES = [

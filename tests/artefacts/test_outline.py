@@ -26,7 +26,7 @@ from neardup.artefacts.outline import (
 from neardup.errors import InputError, SignatureError
 from neardup.schema import Ragged
 from neardup.testing import HOSTILE, batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from planting.test_plant import documents
 from reference.text import Options, words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from neardup.cli import main
-from neardup.cli.lazy import Commands
+from neardup.cli.command import Commands
 
 
 def every_command() -> dict[str, click.Command]:

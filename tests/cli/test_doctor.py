@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from neardup import api, doctor
-from neardup.cli import main
+from neardup import api
+from neardup.cli import doctor, main
 
 
 @pytest.fixture(autouse=True)

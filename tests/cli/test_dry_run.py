@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cli.sample import DOCUMENTS, Run, jsonl
 from neardup.cli.summary import estimate_lines, size
-from neardup.dryrun.estimate import Estimate
+from neardup.engines.estimate.estimate import Estimate
 
 
 def test_says_what_a_run_would_take(run: Run, docs: Path, tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 import neardup as nd
 from evaluation.collections import grouped
 from neardup.cli import main
-from neardup.evaluation.report import Section
-from neardup.outputs.html.table import Table
+from neardup.evaluation.evaluation_report import Section
+from neardup.report.html_page import Table
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def test_a_killed_sweep_goes_on(docs: Path, tmp_path: Path) -> None:
     arguments += ["--method", "shingles", "--method", "qgrams"]
     code = (
         "import os, signal, sys\n"
-        "from neardup.evaluation import scored\n"
+        "from neardup.evaluation import scored_pairs as scored\n"
         "save = scored.save\n"
         "def killed(*given):\n"
         "    save(*given)\n"
@@ -186,7 +186,7 @@ def test_planting_is_told_what_was_asked(
         return Found()
 
     module = SimpleNamespace(evaluate=planted)
-    monkeypatch.setitem(sys.modules, "neardup.evaluation.planting", module)
+    monkeypatch.setitem(sys.modules, "neardup.evaluation.planted_experiment", module)
     done = evaluated(
         docs, "--plant", "--method", "qgrams q=5", "--edit", "ocr=0.1", "--sample", 7, "--limit", 9,
         "--thresholds", ".5,.6", "-o", tmp_path / "out",

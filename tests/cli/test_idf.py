@@ -14,7 +14,7 @@ from cli.sample import DOCUMENTS, Run, jsonl
 from neardup.artefacts.artefact import resolved
 from neardup.artefacts.idf import IdfNeed, load_idf
 from neardup.documents import collect
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 
 def parts(tmp_path: Path, cut: int = 2) -> tuple[Path, Path]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cli.sample import Run
-from evaluation.test_sampling import collection
+from labels.test_sampling import collection
 
 
 @pytest.fixture

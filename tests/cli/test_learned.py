@@ -16,10 +16,10 @@ from methods.test_learned import model, scored_pairs
 from neardup import api as nd
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.model import load_model
+from neardup.engines.index.index import Index
 from neardup.features import similarity
 from neardup.methods.learned import Learned
-from neardup.online.index import Index
-from neardup.outputs.result import Result
+from neardup.runs.result import Result
 from planting.test_plant import documents
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import neardup as nd
 from cli.sample import TEXT, Run, jsonl
-from neardup.names import sayable, shortened, where
+from neardup.wording import sayable, shortened, where
 
 LONG = "x" * 100_000
 SPACED = "a b " * 25_000

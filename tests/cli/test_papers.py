@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from neardup.cli import main
-from neardup.evaluation.papers import PAPERS
+from neardup.papers import PAPERS
 
 NEWS = Path(__file__).parents[2] / "examples" / "news.jsonl"
 

@@ -51,7 +51,7 @@ def test_what_cannot_be_reviewed_is_a_sentence(run: Run, out: Path, docs: Path) 
 
 
 def test_changes_by_hand_count_when_a_policy_is_applied(run: Run, out: Path) -> None:
-    from neardup.outputs.applying.changes import ChangeLog
+    from neardup.runs.changes import ChangeLog
 
     log = ChangeLog(out)
     log.add(["edited"], "keep")

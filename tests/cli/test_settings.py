@@ -10,7 +10,7 @@ import pytest
 
 from cli.sample import Run
 from neardup.cli.options import merged
-from neardup.methods.written import parse_assignments, toml_value
+from neardup.methods.registry import parse_assignments, toml_value
 
 
 def parameters(run: Run, docs: Path, *options: object) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def test_a_file_is_no_folder(run: Run, docs: Path, tmp_path: Path) -> None:
     assert "is a file" in run("dedup", docs, "-o", tmp_path / "file").stderr
 
 
-@pytest.mark.parametrize("where", ["neardup.api.execute", "neardup.outputs.folder.save"])
+@pytest.mark.parametrize("where", ["neardup.api.execute", "neardup.runs.run_folder.save"])
 def test_interrupted(
     run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -152,7 +152,7 @@ def test_a_failed_run_leaves_an_empty_folder_empty(
         (folder / "artefacts" / "half").write_text("half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("neardup.outputs.folder.save", fail)
+    monkeypatch.setattr("neardup.runs.run_folder.save", fail)
     out = tmp_path / "out"
     out.mkdir()
     assert run("dedup", docs, "-o", out).exit_code == 1
@@ -167,7 +167,7 @@ def test_interrupted_while_writing_over(
 
     out = tmp_path / "out"
     run("dedup", docs, "-o", out)
-    monkeypatch.setattr("neardup.outputs.folder.write_table", interrupt)
+    monkeypatch.setattr("neardup.runs.run_folder.write_table", interrupt)
     done = run("dedup", docs, "-o", out, "--overwrite")
     assert done.stderr == f"Interrupted; {out} does not hold a finished run.\n"
     assert not (out / "run.json").exists()

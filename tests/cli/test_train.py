@@ -11,7 +11,7 @@ import pytest
 from cli.sample import Run
 from evaluation.training.labelled import labels, written
 from neardup.artefacts.model import load_model
-from neardup.evaluation.labels import Label, LabelStore
+from neardup.labels.label_store import Label, LabelStore
 
 
 @pytest.fixture

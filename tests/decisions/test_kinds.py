@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.classify import aligned_kinds, kind_of
-from neardup.decisions.kinds import Kind
+from neardup.decisions.kinds import Kind, aligned_kinds, kind_of
 from neardup.schema import DIRECTIONS, KINDS, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 TURNED: dict[str | None, str | None] = {"a_in_b": "b_in_a", "b_in_a": "a_in_b", None: None}
 

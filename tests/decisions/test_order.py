@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.order import Order
-from neardup.decisions.values import as_dates
+from neardup.decisions.order import Order, as_dates
 from neardup.errors import SettingsError
 
 

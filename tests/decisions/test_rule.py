@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 
 from neardup import _native
 from neardup.decisions import rule
-from neardup.decisions.copies import decide_all
-from neardup.decisions.rule import decide
-from neardup.matching.candidates import Groups, pairs_within
-from neardup.matching.collapse import leaders
+from neardup.decisions.rule import decide, decide_all
+from neardup.matching.candidates import Groups, leaders, pairs_within
 from neardup.matching.verify import Pairs
 from neardup.schema import Array, Ragged, offsets_of
 from reference import matching as groups_twin

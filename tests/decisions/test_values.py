@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from neardup import api as nd
-from neardup.decisions.values import as_dates, group_codes, sortable
+from neardup.decisions.order import as_dates, group_codes, sortable
 from neardup.errors import ColumnError, SettingsError
 
 TEXT = "the same words in every document, so that the policy alone decides which one is kept here"

@@ -19,7 +19,7 @@ from neardup.documents.clashes import Ledger, digests_of, labels_of, tell_apart
 from neardup.documents.collection import Collection, collect
 from neardup.documents.columns import Columns
 from neardup.documents.jsonl import JsonlSource
-from neardup.evaluation.training.material import Source, texts_of, told_apart
+from neardup.evaluation.training.training_data import Source, texts_of, told_apart
 from neardup.progress import Silent
 from repeats import examples
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup import _native
 from neardup.documents import Collection, Columns, DocumentBatch, collect
-from neardup.documents import records as native
+from neardup.documents import csv as native
 from neardup.documents.csv import CsvSource
 from neardup.errors import ColumnError, InputError, UsageError
 from reference import csv as twin

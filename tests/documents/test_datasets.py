@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.documents import Collection, Columns, collect
-from neardup.documents.lists import ListSource
-from neardup.documents.spooled import SpooledRows
+from neardup.documents.lists import ListSource, SpooledRows
 from neardup.errors import ColumnError, InputError
 
 WORDS = "one two three four five six seven eight nine ten"

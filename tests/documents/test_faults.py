@@ -22,7 +22,7 @@ import neardup as nd
 from neardup.cli import main
 from neardup.documents import collect
 from neardup.errors import ChangedError, InputError, KeptError, UnreadableError
-from neardup.outputs.result import Result
+from neardup.runs.result import Result
 
 NOBODY = 65534
 
@@ -106,9 +106,9 @@ def test_rows_of_a_broken_row_group_are_rejected_one_by_one(parquet: Path, tmp_p
 @pytest.mark.parametrize("rows", [1, 4, 30, 100])
 @pytest.mark.parametrize("limit", [None, 45, 70])
 def test_chunks_and_limits_do_not_matter(parquet: Path, rows: int, limit: int | None) -> None:
-    from neardup.api import execute
     from neardup.documents import Collection
     from neardup.documents.parquet import ParquetSource
+    from neardup.engines.execution import execute
     from neardup.plan import Settings, resolve
 
     collection = Collection([ParquetSource(parquet, "f", chunk_rows=rows)])
@@ -178,7 +178,7 @@ def test_a_record_batch_that_is_lost_only_later_moves_no_rows(
         result.save(tmp_path / "out")
     with pytest.raises(UnreadableError, match="kept document"):
         _ = result.annotated
-    from neardup.outputs.folder import save
+    from neardup.runs.run_folder import save
 
     save(result, tmp_path / "found", kept=False)
     with pytest.raises(UnreadableError, match="was read before"):

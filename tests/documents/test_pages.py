@@ -130,7 +130,7 @@ def test_copies_never_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_annotated_pages_are_listed(folder: Path, tmp_path: Path) -> None:
-    from neardup.outputs.annotate import annotating
+    from neardup.runs.annotation import annotating
 
     annotating(nd.dedup(folder, method="shingles", extract="all-text")).save(tmp_path / "out")
     lines = (tmp_path / "out/annotated.files.jsonl").read_text().splitlines()

@@ -29,8 +29,7 @@ from cli.sample import Run, run
 from documents.crawl import CRAWL
 from documents.pages import OTHER, plain_skin, rich_skin
 from neardup.documents import Collection, collect
-from neardup.documents.remote import Remote, fits
-from neardup.documents.stores import address_of, local_path
+from neardup.documents.remote import Remote, address_of, fits, local_path
 from neardup.errors import InputError, KeptError, StoreError, UnreadableError, UsageError
 
 pytest.importorskip("moto")
@@ -425,7 +424,7 @@ class _Broken:
 
 
 def test_no_server_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neardup.documents.stores.ATTEMPTS", 1)
+    monkeypatch.setattr("neardup.documents.remote.ATTEMPTS", 1)
     with pytest.raises(InputError, match=r"Cannot read s3://news/a\.jsonl") as error:
         collect("s3://x:y@news/a.jsonl?endpoint_override=127.0.0.1:1&scheme=http")
     assert "check the network" in (error.value.hint or "")

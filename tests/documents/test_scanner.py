@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.documents import lines
+from neardup.documents import jsonl
 from reference import jsonl as twin
 
 steady = settings(derandomize=True, deadline=None, max_examples=400)
@@ -94,30 +94,30 @@ token_soup = st.lists(st.sampled_from(TOKENS), max_size=14).map(
 
 
 def check(chunk: bytes) -> None:
-    scan = lines.scan(chunk, FIELDS)
+    scan = jsonl.scan(chunk, FIELDS)
     expected = twin.lines(chunk)
-    assert len(scan.status) == len(expected) == lines.count(chunk)
+    assert len(scan.status) == len(expected) == jsonl.count(chunk)
     for i, line in enumerate(expected):
         found = {name: taken(field, i) for name, field in scan.fields.items()}
         if twin.is_blank(line):
-            assert scan.status[i] == lines.BLANK
+            assert scan.status[i] == jsonl.BLANK
             continue
         value = twin.parse(line)
-        assert (scan.status[i] == lines.OK) == (value is not None), line
+        assert (scan.status[i] == jsonl.OK) == (value is not None), line
         assert found == {name: (value or {}).get(name, "absent") for name in FIELDS}
         if value is None:
             assert 1 <= scan.position[i] <= len(line) + 1
-            assert f"byte {scan.position[i]}" in lines.sentence(scan.status[i], scan.position[i])
+            assert f"byte {scan.position[i]}" in jsonl.sentence(scan.status[i], scan.position[i])
 
 
-def taken(field: lines.Field, i: int) -> Any:
+def taken(field: jsonl.Field, i: int) -> Any:
     kind = field.types[i]
     raw = field.values[field.offsets[i] : field.offsets[i + 1]].tobytes()
-    if kind == lines.ABSENT:
+    if kind == jsonl.ABSENT:
         return "absent"
-    if kind == lines.STRING:
+    if kind == jsonl.STRING:
         return raw.decode()
-    if kind == lines.NUMBER:
+    if kind == jsonl.NUMBER:
         return twin.Number(raw.decode())
     return twin.parse(b'{"v":' + (raw or b"null") + b"}")["v"]  # type: ignore[index]
 
@@ -184,23 +184,23 @@ def test_utf8_as_strict_as_python(sequence: bytes, before: bytes) -> None:
 @pytest.mark.parametrize("pair", ["[]", ('{"a":', "}")])
 def test_nesting_limit(depth: int, ok: bool, pair: tuple[str, str]) -> None:
     line = f'{{"text":{pair[0] * depth}1{pair[1] * depth}}}'.encode()
-    status = lines.scan(line, ["text"]).status[0]
-    assert (status == lines.OK) == ok
-    assert ok or "nested more than 512 deep" in lines.sentence(status, 1)
+    status = jsonl.scan(line, ["text"]).status[0]
+    assert (status == jsonl.OK) == ok
+    assert ok or "nested more than 512 deep" in jsonl.sentence(status, 1)
 
 
 def test_ten_megabyte_line_and_nul() -> None:
     text = "a\0é😀\n" * 1_200_000
     line = json.dumps({"id": "x", "text": text}, ensure_ascii=False).encode()
-    assert lines.scan(line, ["text"]).fields["text"].array()[0].as_py() == text
+    assert jsonl.scan(line, ["text"]).fields["text"].array()[0].as_py() == text
 
 
 def test_mark_only_at_the_start_of_a_file() -> None:
     chunk = twin.MARK + b'{"text":"a"}\n' + twin.MARK + b"{}"
-    assert lines.scan(chunk, ["text"], start_of_file=True).status.tolist()[0] == lines.OK
-    assert lines.scan(chunk, ["text"], start_of_file=True).status[1] > lines.BLANK
-    assert lines.scan(chunk, ["text"]).status[0] > lines.BLANK
-    assert lines.scan(twin.MARK, [], start_of_file=True).status.tolist() == [lines.BLANK]
+    assert jsonl.scan(chunk, ["text"], start_of_file=True).status.tolist()[0] == jsonl.OK
+    assert jsonl.scan(chunk, ["text"], start_of_file=True).status[1] > jsonl.BLANK
+    assert jsonl.scan(chunk, ["text"]).status[0] > jsonl.BLANK
+    assert jsonl.scan(twin.MARK, [], start_of_file=True).status.tolist() == [jsonl.BLANK]
 
 
 @given(st.lists(st.sampled_from([b"{}", b"x\r", b"", b" ", b"\r"]), max_size=8), st.data())
@@ -209,10 +209,10 @@ def test_select_agrees(parts: list[bytes], data: st.DataObject) -> None:
     chunk = b"\n".join(parts)
     count = sum(not twin.is_blank(part) for part in parts)
     keep = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
-    picked = lines.select(chunk, np.array(keep, dtype=bool))
+    picked = jsonl.select(chunk, np.array(keep, dtype=bool))
     assert picked.data == twin.select(chunk, keep)
     assert picked.documents == count
 
 
 def test_select_with_a_short_mask_keeps_nothing_more() -> None:
-    assert lines.select(b"1\n2\n3\n", np.array([True])).data == b"1\n"
+    assert jsonl.select(b"1\n2\n3\n", np.array([True])).data == b"1\n"

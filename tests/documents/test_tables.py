@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.documents import Collection, Columns, DocumentBatch, collect
-from neardup.documents.tables import pandas_source
+from neardup.documents.memory_tables import pandas_source
 from neardup.errors import ColumnError, InputError
 
 ROWS = [{"id": f"d{i}", "text": f"text {i}", "n": i} for i in range(5)]

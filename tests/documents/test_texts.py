@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from documents.pages import MENU
-from neardup.documents.texts import texts_of
+from neardup.documents.collection import texts_of
 from neardup.errors import SettingsError
 
 

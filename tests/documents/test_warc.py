@@ -158,7 +158,7 @@ def test_wet_files_are_text(tmp_path: Path) -> None:
 
 
 def test_an_estimate_of_a_crawl(tmp_path: Path) -> None:
-    from neardup.dryrun.estimate import estimate
+    from neardup.engines.estimate.estimate import estimate
     from neardup.plan import Settings, resolve
 
     path = written(tmp_path / "crawl.warc.gz", CRAWL[:-2] * 1)

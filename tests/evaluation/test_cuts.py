@@ -6,10 +6,10 @@ import pytest
 from evaluation.collections import grouped
 from neardup import api as nd
 from neardup.errors import SettingsError
-from neardup.evaluation.cuts import parse_thresholds, settings_of
-from neardup.evaluation.scored import of_result
+from neardup.evaluation.scored_pairs import of_result
+from neardup.evaluation.swept_settings import parse_thresholds, settings_of
 from neardup.methods import registry
-from neardup.methods.written import read_method
+from neardup.methods.registry import read_method
 
 
 def test_thresholds_are_the_numbers_as_written() -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import neardup as nd
-from evaluation.test_sampling import collection
+from labels.test_sampling import collection
 from neardup.errors import InputError
-from neardup.evaluation.indexed import result_of_index
-from neardup.evaluation.sampling import draw
+from neardup.labels.sampling import draw
+from neardup.web.judging.desk import result_of_index
 
 
 def built(path: Path, *, texts: bool) -> Path:

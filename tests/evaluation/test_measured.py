@@ -11,10 +11,9 @@ import pytest
 
 from evaluation.collections import grouped
 from neardup import api as nd
-from neardup.evaluation.evaluation import Evaluation
-from neardup.evaluation.lines import AtCut
+from neardup.evaluation.evaluation import Evaluation, evaluate
+from neardup.evaluation.measurement import AtCut
 from neardup.evaluation.metrics import BANDS
-from neardup.evaluation.run import evaluate
 from neardup.features.measures import resemblance
 from neardup.text.words import words
 

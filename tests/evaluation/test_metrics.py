@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.evaluation import metrics
-from neardup.evaluation.gold import NEGATIVE, POSITIVE, UNKNOWN
+from neardup.labels.gold import NEGATIVE, POSITIVE, UNKNOWN
 from reference import metrics as twin
 
 classes = st.sampled_from([POSITIVE, NEGATIVE, UNKNOWN])

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from neardup.evaluation.report import Section, html_page, write_report
-from neardup.outputs.html.table import Table, shown
+from neardup.evaluation.evaluation_report import Section, html_page, write_report
+from neardup.report.html_page import Table, shown
 
 HOSTILE = "<script>alert('x')</script>&\"'"
 
@@ -60,7 +60,7 @@ def test_a_report_is_one_file_without_scripts(tmp_path: Path) -> None:
 
 
 def test_without_the_extra_tables_remain(monkeypatch: pytest.MonkeyPatch) -> None:
-    from neardup.evaluation.plots import altair_module
+    from neardup.evaluation.evaluation_report import altair_module
 
     monkeypatch.setitem(sys.modules, "altair", None)
     page = html_page("t", [Section("s", "", Table(("a",), [(1,)]), altair_module)])

@@ -15,7 +15,7 @@ import pytest
 import neardup as nd
 from evaluation.collections import grouped
 from neardup.errors import ColumnError, InputError, NeardupError, SettingsError
-from neardup.evaluation.labelled import PairColumns, read_pairs
+from neardup.labels.labelled_pairs import PairColumns, read_pairs
 from neardup.methods.shingles import Shingles
 
 DOCUMENTS = grouped(groups=8)

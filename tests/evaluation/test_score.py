@@ -14,8 +14,8 @@ import pytest
 
 from neardup import api as nd
 from neardup.evaluation import metrics
-from neardup.evaluation.run import evaluate
-from neardup.evaluation.scored import of_result
+from neardup.evaluation.evaluation import evaluate
+from neardup.evaluation.scored_pairs import of_result
 
 THRESHOLDS = (0.5, 0.7, 0.9)
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from evaluation.collections import grouped
-from neardup.evaluation import scored
-from neardup.evaluation.evaluation import Evaluation
-from neardup.evaluation.run import evaluate
+from neardup.evaluation import scored_pairs
+from neardup.evaluation.evaluation import Evaluation, evaluate
 from neardup.methods.shingles import Shingles
 
 METHODS = ["shingles words=3", "qgrams", "simhash"]
@@ -22,10 +21,12 @@ class Passes:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.made: list[str] = []
         self.interrupted: str | None = None
-        self._match = scored.match
-        monkeypatch.setattr(scored, "match", self)
+        self._match = scored_pairs.match
+        monkeypatch.setattr(scored_pairs, "match", self)
 
-    def __call__(self, collection: Any, plan: Any, progress: Any = None) -> scored.ScoredPairs:
+    def __call__(
+        self, collection: Any, plan: Any, progress: Any = None
+    ) -> scored_pairs.ScoredPairs:
         if plan.method.name == self.interrupted:
             raise KeyboardInterrupt
         self.made.append(plan.method.name)

@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.features.aligned import MADE_OF, align
-from neardup.features.similarity import vectors
+from neardup.features.similarity import MADE_OF_ORDER, align, vectors
 from neardup.schema import Ragged, offsets_of
 from reference import aligned as twin
 
-NAMES = tuple(f"aligned_{made}" for made in MADE_OF)
+NAMES = tuple(f"aligned_{made}" for made in MADE_OF_ORDER)
 WORDS = st.integers(0, 30) | st.sampled_from([2**31, 2**32 - 1])
 LISTS = st.lists(WORDS, max_size=40)
 

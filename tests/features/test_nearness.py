@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.features.dates import NO_DATE
-from neardup.features.nearness import HALF_AT, date_entries
-from neardup.features.similarity import vectors
+from neardup.features.similarity import HALF_AT, date_entries, vectors
 from neardup.schema import Ragged
 
 NAMES = tuple(f"date_{name}" for name in HALF_AT)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.methods import sketches
+from neardup.methods import minhash as sketches
 from neardup.schema import Ragged, offsets_of
 from reference import minhash as minhash_twin
 from reference import shingles as shingles_twin

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from neardup import _native
 from neardup.errors import SettingsError
 from neardup.features.qgrams import qgram_sets
-from neardup.matching.bitmap_window import SLOT_BITS, BitmapWindow
+from neardup.matching.window import SLOT_BITS, BitmapWindow
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from reference.bitmap_window import Window
 
 SLOTS = 3

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching.collapse import leaders
+from neardup.matching.candidates import leaders
 from reference import matching as twin
 
 

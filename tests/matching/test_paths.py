@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.matching import path_depth
-from neardup.matching.path_depth import FEWEST_REPETITIONS, MOST_DEPTH, repetitions
+from neardup.matching import paths as path_depth
+from neardup.matching.paths import FEWEST_REPETITIONS, MOST_DEPTH, repetitions
 from neardup.schema import Ragged, offsets_of
 from reference import paths as twin
 

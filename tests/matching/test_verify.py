@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from neardup.matching import verify
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.verify import Pairs, Verifier
-from neardup.methods.method import Scores
+from neardup.methods.base import Scores
 from neardup.methods.shingles import Shingles
 from neardup.schema import Ragged, offsets_of
 from reference import shingles as twin

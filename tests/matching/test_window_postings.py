@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching.window_postings import WindowPostings
+from neardup.matching.window import WindowPostings
 
 SETS = st.lists(st.sets(st.integers(0, 12), min_size=1), min_size=1, max_size=30)
 HALF = Fraction(1, 2)

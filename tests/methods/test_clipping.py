@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup.artefacts.artefact import resolved
 from neardup.errors import SettingsError
-from neardup.methods.clipping import FEWEST, most_documents
-from neardup.methods.shingles import Shingles
+from neardup.methods.shingles import FEWEST, Shingles, most_documents
 
 TEXTS = st.lists(st.text(alphabet="ab ", max_size=12), min_size=1, max_size=12)
 

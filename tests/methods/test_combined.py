@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.errors import SettingsError
-from neardup.methods.combined import Combined
-from neardup.methods.parts import packed, unpacked
+from neardup.methods.combined import Combined, packed, unpacked
+from neardup.methods.registry import read_method, write_method
 from neardup.methods.shingles import Shingles
 from neardup.methods.simhash import SimHash
-from neardup.methods.written import read_method, write_method
 from neardup.schema import Ragged, offsets_of
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 TEXT = st.lists(st.sampled_from([*"abcde", "größe", "日本"]), max_size=14).map(" ".join)
 PARTS = (

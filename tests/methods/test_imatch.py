@@ -16,10 +16,10 @@ from neardup import api as nd
 from neardup.artefacts.artefact import resolved
 from neardup.artefacts.idf import IdfCounter
 from neardup.errors import SettingsError
+from neardup.methods.base import Prepared
 from neardup.methods.imatch import IMatch
-from neardup.methods.method import Prepared
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import buffers
 from reference import term_methods as twin
 from reference import terms as terms_twin

@@ -19,7 +19,7 @@ from neardup.methods.join import Join
 from neardup.methods.overlap import MEASURES, pair_scorer, prefix_sizes, set_scores
 from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from reference import join as twin
 from reference.shingles import windows
 

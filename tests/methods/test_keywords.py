@@ -17,13 +17,13 @@ from neardup import api as nd
 from neardup.artefacts.artefact import resolved
 from neardup.artefacts.idf import IdfCounter, IdfTable
 from neardup.errors import SettingsError
-from neardup.methods import vectors
+from neardup.methods import weighted_sets
+from neardup.methods.base import UNRELIABLE, Rarity
 from neardup.methods.keywords import MEASURES, Keywords
-from neardup.methods.method import UNRELIABLE, Rarity
-from neardup.methods.vectors import rare_vector_keys, vector_scores
+from neardup.methods.weighted_sets import rare_vector_keys, vector_scores
 from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import words
 from reference import keywords as twin
 
@@ -97,7 +97,7 @@ def test_tuples_equal_twin(texts: list[str], options: dict[str, Any]) -> None:
     texts=st.lists(TEXT, min_size=2, max_size=8),
     threshold=st.sampled_from([0.1, 0.36, 0.5, 0.6, 0.8, 1.0]),
     k=st.sampled_from([1, 3, 6]),
-    common=st.sampled_from([0, 2, vectors.COMMON]),
+    common=st.sampled_from([0, 2, weighted_sets.MOST_MEETING]),
 )
 def test_runs_equal_twin(
     measure: str, unit: str, per: str, texts: list[str], threshold: float, k: int, common: int
@@ -108,7 +108,7 @@ def test_runs_equal_twin(
     )
     options = twin.Settings(k=k, per=per, unit=unit, tf="count")
     expected_vectors = [twin.vector(text, texts, options) for text in texts]
-    with mock.patch.object(vectors, "COMMON", common):
+    with mock.patch.object(weighted_sets, "COMMON", common):
         made = method.prepare(batch(texts), resolved(method.needs, batch(texts)))
         result = nd.find(texts, method=method)
     expected = set()

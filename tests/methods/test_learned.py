@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from artefacts.models import model as made_by_hand
+from engines.index.test_equality import real
 from evaluation.training.labelled import collection
 from neardup import api as nd
 from neardup.artefacts.artefact import Artefacts, resolved
@@ -26,20 +27,19 @@ from neardup.artefacts.model import Model
 from neardup.cli.summary import lines
 from neardup.documents import collect
 from neardup.errors import SettingsError
-from neardup.evaluation.training.groups import labelled_by_group
-from neardup.evaluation.training.material import Source, material_of
+from neardup.evaluation.training.complete_labels import labelled_by_group
+from neardup.evaluation.training.training_data import Source, material_of
 from neardup.features import similarity
-from neardup.methods import seeking
+from neardup.methods import profiles
+from neardup.methods.base import Prepared
 from neardup.methods.learned import QUOTING, Learned
-from neardup.methods.method import Prepared
 from neardup.methods.rareshingles import COMMON, LONE, RARE
-from neardup.methods.written import read_method, write_method
+from neardup.methods.registry import read_method, write_method
 from neardup.planting.plant import planted
 from neardup.progress import Silent
 from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch
-from neardup.text.options import Text
-from online.test_equality import real
+from neardup.text.text_options import Text
 from planting.test_plant import documents
 from quality.extraction import rows
 
@@ -311,10 +311,10 @@ def test_documents_that_should_meet_do() -> None:
     evidence = signed(method, texts)[0].evidence
     for a, b in there - found:
         families = similarity.compared(evidence, np.array([a]), np.array([b]), method.families)
-        assert similarity.measured(families, ["chars8_jaccard"])[0, 0] < seeking.LEAST_SHARE
+        assert similarity.measured(families, ["chars8_jaccard"])[0, 0] < profiles.LEAST_SHARE
 
 
-@pytest.mark.parametrize("share", [seeking.LEAST_SHARE, 0.1, 0.05])
+@pytest.mark.parametrize("share", [profiles.LEAST_SHARE, 0.1, 0.05])
 def test_the_miss_rate_is_at_most_the_stated_one(share: float) -> None:
     """Pairs of sets of rare grams, of which a known share is common."""
     draw, trials, size = np.random.default_rng(2), 600, 300
@@ -324,15 +324,15 @@ def test_the_miss_rate_is_at_most_the_stated_one(share: float) -> None:
     for _ in range(trials):
         grams = draw.integers(0, 1 << 32, 2 * size - common, np.uint32)
         sets += [np.sort(grams[:size]), np.sort(grams[size - common :])]
-    keys, _ = seeking.keys_of(ragged(sets, np.uint32), table)
+    keys, _ = profiles.keys_of(ragged(sets, np.uint32), table)
     shared = [len(np.intersect1d(keys[i], keys[i + 1])) for i in range(0, 2 * trials, 2)]
-    missed = np.mean(np.array(shared) < seeking.LEAST_SHARED)
+    missed = np.mean(np.array(shared) < profiles.LEAST_SHARED)
     stated = sum(
-        comb(seeking.RARE_KEYS, n) * share**n * (1 - share) ** (seeking.RARE_KEYS - n)
-        for n in range(seeking.LEAST_SHARED)
+        comb(profiles.RARE_KEYS, n) * share**n * (1 - share) ** (profiles.RARE_KEYS - n)
+        for n in range(profiles.LEAST_SHARED)
     )
     assert missed <= stated + 3 * (stated / trials) ** 0.5
-    assert share != seeking.LEAST_SHARE or stated == pytest.approx(Learned.miss_rate)
+    assert share != profiles.LEAST_SHARE or stated == pytest.approx(Learned.miss_rate)
 
 
 def press(data: Path, count: int) -> list[dict[str, str]]:

@@ -26,7 +26,7 @@ from neardup.features.similarity import (
 from neardup.methods.profiles import frequency_name, needs, profiles
 from neardup.schema import Ragged
 from neardup.testing import HOSTILE, batch, resolved
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from reference import aligned
 from reference import profiles as twin
 from reference.similarity import row_of

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from neardup import api as nd
 from neardup.errors import SettingsError
 from neardup.features.qgrams import doc_q, qgram_form, qgram_sets, qgrams
-from neardup.matching import path_sets, paths
+from neardup.matching import paths
 from neardup.methods.qgrams import Qgrams
-from neardup.outputs.result import Result
+from neardup.runs.result import Result
 from neardup.schema import Ragged
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from reference import qgrams as twin
 
 AS_WRITTEN = Text(case="keep")
@@ -151,7 +151,7 @@ def test_paths_are_the_same_in_any_memory_and_number_of_threads(
 ) -> None:
     documents = versions(400, 4)
     usual = nd.find(documents, method="qgrams", workers=1).decisions
-    monkeypatch.setattr(path_sets, "BLOCK_FEATURES", 5000)
+    monkeypatch.setattr(paths, "BLOCK_FEATURES", 5000)
     monkeypatch.setattr(paths, "PART_PATHS", 500)
     for memory, workers in (("1MB", 3), ("1GB", 2)):
         assert (

@@ -19,7 +19,7 @@ from neardup.matching import rare
 from neardup.methods.rareshingles import Rareshingles
 from neardup.schema import Ragged
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from reference import rarity as twin
 
 PLAIN = Rareshingles(calibrate=False)

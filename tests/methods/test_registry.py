@@ -7,7 +7,7 @@ import pytest
 from neardup.errors import SettingsError
 from neardup.methods import registry, synonyms
 from neardup.methods.shingles import Shingles
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 
 def test_names_are_sorted_and_the_default_is_one_of_them() -> None:

@@ -23,13 +23,11 @@ from neardup import _native
 from neardup.artefacts.encoders import encoder_of
 from neardup.documents import Collection
 from neardup.documents.lists import ListSource
+from neardup.engines.ranked import Grouper
 from neardup.errors import DataError, InputError, MissingExtraError, SettingsError, SignatureError
-from neardup.features.hashing import DIMENSIONS, Hashing
-from neardup.features.hyperplanes import quantised
-from neardup.grouping import Grouper
-from neardup.methods.plane_tables import PlaneTables, choose_tables, plane_keys
-from neardup.methods.semantic import Semantic
-from neardup.methods.written import read_method, write_method
+from neardup.features.vectors import DIMENSIONS, Hashing, quantised
+from neardup.methods.registry import read_method, write_method
+from neardup.methods.semantic import PlaneTables, Semantic, choose_tables, plane_keys
 from neardup.schema import Ragged
 from neardup.testing import prepare
 from neardup.text.words import buffers, words
@@ -313,9 +311,9 @@ def test_what_python_brings_is_written_as_a_name(made: Any, tmp_path: Path) -> N
 
 
 def test_a_function_that_can_be_imported_is_named_by_its_place() -> None:
-    assert Semantic(encoder=Hashing().encode).encoder != "neardup.features.hashing:Hashing.encode"
-    assert Semantic(encoder="neardup.features.hashing:Hashing") is not None
-    place = encoder_of("neardup.features.hashing:Hashing")
+    assert Semantic(encoder=Hashing().encode).encoder != "neardup.features.vectors:Hashing.encode"
+    assert Semantic(encoder="neardup.features.vectors:Hashing") is not None
+    place = encoder_of("neardup.features.vectors:Hashing")
     assert place.digest == encoder_of("hashing").digest
     for written, said in (("json:nothing", "cannot be imported"), ("os:sep", "encodes nothing")):
         with pytest.raises(SettingsError, match=said):

@@ -14,7 +14,7 @@ from neardup import _native
 from neardup import api as nd
 from neardup.errors import SettingsError
 from neardup.methods import minhash
-from neardup.methods.method import Prepared
+from neardup.methods.base import Prepared
 from neardup.methods.minhash import multipliers
 from neardup.methods.overlap import prefix_sizes
 from neardup.methods.shingles import Shingles

@@ -19,7 +19,7 @@ from neardup.methods import bit_tables
 from neardup.methods.simhash import SimHash
 from neardup.schema import Ragged
 from neardup.testing import batch, prepare
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import buffers, words
 from reference import simhash as twin
 

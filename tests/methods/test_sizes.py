@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.methods.sizes import size_classes, sized_keys
+from neardup.methods.qgrams import size_classes, sized_keys
 from neardup.schema import Ragged
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from neardup import _native
 from neardup import api as nd
 from neardup.errors import SettingsError
-from neardup.methods import sketches
-from neardup.methods.method import Prepared
+from neardup.methods import minhash
+from neardup.methods.base import Prepared
 from neardup.methods.shingles import Shingles
 from neardup.testing import batch
 from neardup.text.words import buffers, words
@@ -55,7 +55,7 @@ def prepare(method: Shingles, texts: list[str]) -> Prepared:
 
 
 def minima(method: Shingles, text: str) -> list[int]:
-    a, b = sketches.family(method.family, method.permutations)
+    a, b = minhash.family(method.family, method.permutations)
     hashes = hashes_of(text, method.words)
     made = twin.classic(hashes, a.tolist(), b.tolist()) if len(b) else None
     return (made or minhash_twin.minima(hashes, a.tolist()))[: method.permutations]
@@ -120,7 +120,7 @@ def test_hot_groups_change_nothing(method: Shingles, monkeypatch: pytest.MonkeyP
     assert walked.decisions.equals(usual)
 
 
-@pytest.mark.parametrize("family", sketches.FAMILIES)
+@pytest.mark.parametrize("family", minhash.FAMILIES)
 def test_evidence_is_the_minima_in_their_places(family: str) -> None:
     method = Shingles(words=2, permutations=84, sampling="minima", family=family, min_words=1)
     texts = ["a rose is a rose is a rose", "one two three four"]
@@ -128,7 +128,7 @@ def test_evidence_is_the_minima_in_their_places(family: str) -> None:
     signatures = method.signatures(pa.array(texts, pa.large_string()))
     for i, text in enumerate(texts):
         assert signatures[i].tolist() == minima(method, text)
-        assert (made.evidence[i] ^ sketches.salts(84)).tolist() == minima(method, text)
+        assert (made.evidence[i] ^ minhash.salts(84)).tolist() == minima(method, text)
 
 
 def test_every_value_is_a_key_when_all_are_counted() -> None:

@@ -14,7 +14,7 @@ from neardup.errors import SettingsError
 from neardup.features.spots import antecedent_words, spots
 from neardup.methods.spotsigs import SpotSigs
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from reference import spots as twin
 
 WORDS = st.lists(st.sampled_from(["the", "is", "a", "of", *"klmn"]), max_size=30)

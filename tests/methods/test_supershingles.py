@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neardup import _native
 from neardup import api as nd
 from neardup.errors import SettingsError
-from neardup.methods import registry, sketches
+from neardup.methods import minhash, registry
 from neardup.methods.supershingles import Supershingles
 from neardup.testing import batch
 from neardup.text.words import buffers, words
@@ -40,7 +40,7 @@ METHODS = [
 def supershingles(method: Supershingles, text: str) -> list[tuple[int, ...]]:
     found = _native.hash_words(*buffers(words(text))).tolist()
     hashes = shingles_twin.shingle_hashes(found, method.words)
-    a, b = (values.tolist() for values in sketches.family(method.family, method.permutations))
+    a, b = (values.tolist() for values in minhash.family(method.family, method.permutations))
     minima = twin.classic(hashes, a, b) if b else minhash_twin.minima(hashes, a)
     cut = twin.groups if method.variant == "henzinger" else twin.windows
     return cut(minima[: method.permutations], method.size)
@@ -113,7 +113,7 @@ def test_the_chance_to_meet_is_that_of_the_formula() -> None:
     r, size, pairs = 19 / 21, 40, 2000
     shared = round(2 * size * r / (1 + r))
     rng = np.random.default_rng(8)
-    family, method = sketches.family("fast", 84)[0], Supershingles()
+    family, method = minhash.family("fast", 84)[0], Supershingles()
     rows = np.empty((2, pairs, 84), np.uint32)
     for i in range(pairs):
         features = rng.integers(0, 2**64, 2 * size - shared, np.uint64)

@@ -10,8 +10,8 @@ import pytest
 from neardup import api as nd
 from neardup.errors import SettingsError, SignatureError
 from neardup.methods.rareshingles import Rareshingles
+from neardup.papers.recipe import with_recipe
 from neardup.plan import resolve, settings_of
-from neardup.recipes import with_recipe
 
 NEWS = Path(__file__).parents[2] / "examples" / "news.jsonl"
 

@@ -24,7 +24,7 @@ from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.methods.shingles import Shingles
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 TEXT = st.lists(st.sampled_from([*"abcdef", "größe"]), min_size=1, max_size=12).map(" ".join)
 

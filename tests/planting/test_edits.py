@@ -12,8 +12,8 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup.errors import SettingsError
 from neardup.planting.edits import EDITS, Edit, edits_named
-from neardup.planting.material import Material
-from neardup.planting.units import (
+from neardup.planting.material import (
+    Material,
     joined,
     paragraph_parts,
     sentence_parts,

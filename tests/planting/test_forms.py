@@ -5,8 +5,8 @@ from __future__ import annotations
 from neardup.documents import Columns, collect
 from neardup.planting.edits import edits_named
 from neardup.planting.forms import SHARES, forms
+from neardup.planting.material import units
 from neardup.planting.plant import plant
-from neardup.planting.units import units
 from planting.test_edits import TEXTS
 from planting.test_plant import documents
 

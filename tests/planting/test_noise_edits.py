@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from neardup.planting.lookalikes import JOINED, LOOKALIKES, NEIGHBOURS
-from neardup.planting.material import Material
-from neardup.planting.sounds import sound
-from neardup.planting.units import unit_count, units
+from neardup.planting.material import Material, sound, unit_count, units
+from neardup.planting.noise_edits import JOINED, LOOKALIKES, NEIGHBOURS
 from neardup.text.words import words
 from planting.test_edits import ENGLISH, GERMAN, MATERIAL, SOME_TEXT, TEXTS, each_text, made
 

@@ -20,8 +20,8 @@ METHODS = (USUAL, *sorted({*registry.METHODS} - {USUAL}), *BESIDE)
 
 def find(method: str, folder: Path) -> Found:
     from neardup import api as nd
-    from neardup.evaluation.scored import of_result
-    from neardup.methods.written import read_method
+    from neardup.evaluation.scored_pairs import of_result
+    from neardup.methods.registry import read_method
 
     result = nd.find(folder / "docs.jsonl.zst", method=read_method(method))
     assert result.pairs_complete, "pairs are partial; a floor needs all of them"

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import words
 from reference.text import kind_of
 

@@ -9,17 +9,19 @@ from hypothesis import strategies as st
 
 from neardup import _native
 from neardup.schema import Ragged
-from neardup.text import alignments
-from neardup.text.alignment import Alignments, align, align_pairs
-from neardup.text.alignments import (
+from neardup.text import alignment
+from neardup.text.alignment import (
     BEGINS_PARAGRAPH,
     BEGINS_SENTENCE,
     ENDS_PARAGRAPH,
     ENDS_SENTENCE,
     HOW,
     ONLY_NUMBERS,
+    Alignments,
+    align,
+    align_pairs,
 )
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import buffers
 from text.test_words import long_texts
 
@@ -67,7 +69,7 @@ def test_threads_chunks_and_instructions_change_nothing(monkeypatch: pytest.Monk
     left, right = (ids.ravel() for ids in np.mgrid[:40, :40])
     given = Ragged.of_texts(texts), left, right
     expected = columns(align_pairs(*given))
-    monkeypatch.setattr(alignments, "_CHUNK_BYTES", 5000)
+    monkeypatch.setattr(alignment, "_CHUNK_BYTES", 5000)
     assert columns(align_pairs(*given, workers=3)) == expected
     for name in _native.INSTRUCTIONS:
         _native.use_instructions(name)

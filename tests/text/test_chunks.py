@@ -7,9 +7,9 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.methods.semantic import chunks
 from neardup.schema import Ragged
 from neardup.testing import HOSTILE
-from neardup.text.chunks import chunks
 from neardup.text.words import words
 
 TEXT = st.text(st.sampled_from("ab cé.\n日本語ไทย😀e\u0301ﬁ"), max_size=60)

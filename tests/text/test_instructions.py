@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from neardup import _native
 from neardup.methods.simhash import SimHash
 from neardup.testing import batch
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import buffers, words
 from reference import text as reference
 

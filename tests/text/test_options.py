@@ -11,8 +11,8 @@ import pytest
 
 from neardup import _native
 from neardup.errors import MissingExtraError, SettingsError
-from neardup.text.options import Text
 from neardup.text.stopwords import LANGUAGE_CODES, STOP_WORDS
+from neardup.text.text_options import Text
 from neardup.text.words import buffers, word_map, words
 
 OPTIONS = [
@@ -106,6 +106,6 @@ def test_word_map_with_many_words() -> None:
 
 
 def test_the_package_alone_imports_nothing_heavy() -> None:
-    code = "import sys, neardup.text.options; print({'numpy', 'pyarrow'} & set(sys.modules))"
+    code = "import sys, neardup.text.text_options; print({'numpy', 'pyarrow'} & set(sys.modules))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "set()"

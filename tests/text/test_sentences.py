@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neardup import _native
 from neardup.schema import Ragged
-from neardup.text.sentences import sentences
+from neardup.text.words import sentences
 from reference import sentences as twin
 
 MARKS = st.sampled_from(

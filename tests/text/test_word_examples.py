@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neardup import _native
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import buffers, normal_form, words
 
 

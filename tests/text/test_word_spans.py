@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import buffers, word_map, words
 from reference import text as reference
 from text.test_words import SETTINGS, hashes, long_texts, option, twin_options

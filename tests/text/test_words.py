@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup import _native
-from neardup.text.options import CHOICES, Text
+from neardup.text.text_options import CHOICES, Text
 from neardup.text.words import buffers, normal_form, words
 from reference import text as reference
 

@@ -126,8 +126,8 @@ def test_what_apt_get_has_is_brought(works: bool, tmp_path: Path) -> None:
 
 # A test, and what it needs.
 NEEDY = {
-    "tests/spark/test_spark.py::test_frames_that_are_none": "java",
-    "tests/outputs/report/test_browser.py::test_what_a_document_hides_is_shown": "chromium",
+    "tests/engines/spark/test_spark.py::test_frames_that_are_none": "java",
+    "tests/report/test_browser.py::test_what_a_document_hides_is_shown": "chromium",
 }
 
 

@@ -12,7 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Page
 
-from neardup.web.running import address_of, bind
+from neardup.web.server import address_of, bind
 
 
 @contextmanager

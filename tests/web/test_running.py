@@ -10,7 +10,7 @@ import os, signal, threading, urllib.error, urllib.request
 from fastapi import APIRouter
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
-from neardup.web.running import address_of, bind, run
+from neardup.web.server import address_of, bind, run
 
 class Broken:
     links = ()

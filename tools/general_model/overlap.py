@@ -14,7 +14,7 @@ from pathlib import Path
 
 import neardup as nd
 from neardup.methods.shingles import Shingles
-from neardup.outputs.texts import REFERENCE
+from neardup.runs.texts_again import REFERENCE
 from tools.general_model.collect import read
 
 NEAR = 0.5

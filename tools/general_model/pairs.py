@@ -19,7 +19,7 @@ from neardup.artefacts.artefact import resolved
 from neardup.features import similarity
 from neardup.methods.profiles import needs, profiles
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from tools.general_model.document import Document
 
 MEASURES = (

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.documents import Columns, collect
+from neardup.planting.decoys import traps
 from neardup.planting.edits import edits_named
 from neardup.planting.forms import forms
 from neardup.planting.plant import Planted, plant
-from neardup.planting.traps import traps
 from tools.general_model.document import Document
 
 PER_EDIT = 40  # a collection of so many documents has one original for each edit and rate

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.planting.units import unit_count
+from neardup.planting.material import unit_count
 from tools.general_model import fetch
 from tools.general_model.document import Document, ordered
 from tools.general_model.languages import language, untranslated

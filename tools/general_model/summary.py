@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from neardup.planting.units import unit_count
+from neardup.planting.material import unit_count
 from tools.general_model.document import Document
 
 HEAD = """# Training material of the general model

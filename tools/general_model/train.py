@@ -19,8 +19,8 @@ from neardup.artefacts import outline
 from neardup.artefacts.discriminants import Linear
 from neardup.artefacts.model import Model, Platt
 from neardup.artefacts.outline import Outline, OutlineNeed
-from neardup.evaluation.training.kinds import one_thread
-from neardup.text.options import Text
+from neardup.evaluation.training.machines import one_thread
+from neardup.text.text_options import Text
 from tools.general_model.about import about
 from tools.general_model.collect import read
 from tools.general_model.document import Document

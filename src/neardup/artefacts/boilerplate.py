@@ -22,7 +22,7 @@ from neardup import _native
 from neardup.artefacts.artefact import NothingToCount, why_unreadable
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import word_map
 
 FORMAT = 1

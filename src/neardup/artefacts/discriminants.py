@@ -4,10 +4,18 @@
 2014 print it without tⱼ and b); ``trees`` sum small decision trees. Sums go in one order, number by
 number, so that the bits do not depend on how many pairs are asked at once, on threads or on a
 library of linear algebra.
+
+eˣ with the same bits on every machine: additions and products alone, which are exact to the last
+bit by IEEE 754. What a system's own function gives may differ in that bit, and with it a decision.
+
+Sums of small decision trees, as gradient boosting makes them (Friedman 2001), each monotone: a
+pair that is more alike in any measure never has a lower g.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -15,8 +23,135 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from neardup.artefacts.arrays import Arrays, Floats
-from neardup.artefacts.exponential import exp
-from neardup.artefacts.trees import Trees
+from neardup.schema import Array
+
+_LOWEST, _HIGHEST = -700.0, 700.0
+_LN2_HIGH = 6.93147180369123816490e-01  # its last 21 bits are 0: k times it is exact
+_LN2_LOW = 1.90821492927058770002e-10
+_TAYLOR = tuple(1 / math.factorial(n) for n in range(14))
+
+
+def exp(x: Floats) -> Floats:
+    """eˣ = 2ᵏ · eʳ with |r| ≤ ln 2 / 2; beyond ±700 as at ±700."""
+    x = np.clip(np.asarray(x, np.float64), _LOWEST, _HIGHEST)
+    k = np.rint(x * (1 / math.log(2)))
+    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
+    total = np.full_like(r, _TAYLOR[-1])
+    for term in _TAYLOR[-2::-1]:
+        total = total * r + term
+    return np.asarray(np.ldexp(total, k.astype(np.int32)), np.float64)
+
+
+def sigmoid(x: Floats) -> Floats:
+    """1 / (1 + e⁻ˣ), never falling as x grows."""
+    small = exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+
+MOST_NODES = 20_000
+MOST_DEPTH = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """g(z) = b + Σ value of the leaf that z falls into, a tree each.
+
+    Node *i* asks whether z[feature] ≤ cut and goes ``left`` or ``right``, always to a node of a
+    higher number; a leaf has feature −1 and a value. Tree *t* is the nodes from ``roots[t]`` on.
+    """
+
+    feature: Floats
+    cut: Floats
+    left: Floats
+    right: Floats
+    value: Floats
+    roots: Floats
+    b: float
+    kind: ClassVar[str] = "trees"
+
+    def g(self, z: Floats) -> Floats:
+        feature, left, right, roots = self._whole
+        total = np.full(len(z), self.b, np.float64)
+        rows = np.arange(len(z))
+        for root, depth in zip(roots.tolist(), self._depths.tolist(), strict=True):
+            node = np.full(len(z), root)
+            for _ in range(depth):
+                asked = feature[node]
+                low = z[rows, np.maximum(asked, 0)] <= self.cut[node]
+                node = np.where(asked < 0, node, np.where(low, left[node], right[node]))
+            total += self.value[node]
+        return total
+
+    @functools.cached_property
+    def _whole(self) -> tuple[Array, ...]:
+        numbers = (self.feature, self.left, self.right, self.roots)
+        return tuple(some.astype(np.int64) for some in numbers)
+
+    @functools.cached_property
+    def _depths(self) -> Array:
+        """Of each tree, the steps to its deepest leaf."""
+        feature, left, right, roots = self._whole
+        depth = np.zeros(len(feature), np.int64)
+        for node in np.flatnonzero(feature >= 0).tolist():  # parents come before children
+            depth[left[node]] = depth[right[node]] = depth[node] + 1
+        return np.maximum.reduceat(depth, roots)
+
+    def arrays(self) -> dict[str, Floats]:
+        names = ("feature", "cut", "left", "right", "value", "roots")
+        return {name: getattr(self, name) for name in names}
+
+    def constants(self) -> dict[str, float]:
+        return {"b": self.b}
+
+    def monotone(self) -> bool:
+        """At each node nothing on the left is above anything on the right."""
+        feature, left, right, _ = self._whole
+        low, high = self.value.copy(), self.value.copy()
+        for node in np.flatnonzero(feature >= 0)[::-1].tolist():
+            below, above = left[node], right[node]
+            if high[below] > low[above]:
+                return False
+            low[node], high[node] = low[below], high[above]
+        return True
+
+    def wrong(self, measures: int) -> str | None:
+        count = self.feature.size
+        if any(some.shape != (count,) for n, some in self.arrays().items() if n != "roots"):
+            return "its trees are not whole"
+        if not 0 < count <= MOST_NODES:
+            return f"it has not between 1 and {MOST_NODES:,} nodes"
+        numbers = (self.feature, self.left, self.right, self.roots)
+        if any((some != np.clip(np.rint(some), -1, MOST_NODES)).any() for some in numbers):
+            return "its trees name nodes that are none"
+        return self._wrong_shape(measures)
+
+    def _wrong_shape(self, measures: int) -> str | None:
+        """Each node but a root is the child of one, of a lower number and in the same tree: so
+        there is no cycle, and every walk ends."""
+        feature, left, right, roots = self._whole
+        count = len(feature)
+        if self.roots.ndim != 1 or roots[:1].tolist() != [0] or (np.diff(roots) < 1).any():
+            return "its trees have no beginnings"
+        if roots[-1] >= count or (feature < -1).any() or (feature >= measures).any():
+            return "its trees ask for measures or nodes that are not there"
+        inner = np.flatnonzero(feature >= 0)
+        children, parents = np.concatenate([left[inner], right[inner]]), np.tile(inner, 2)
+        tree = np.repeat(np.arange(len(roots)), np.diff(roots, append=count))
+        if (children <= parents).any() or (children >= count).any():
+            return "its trees have cycles, or children that are not there"
+        expected = np.ones(count, np.int64)
+        expected[roots] = 0
+        if (tree[children] != tree[parents]).any() or (
+            np.bincount(children, minlength=count) != expected
+        ).any():
+            return "its nodes are no trees"
+        return self._wrong_answers()
+
+    def _wrong_answers(self) -> str | None:
+        if self._depths.max() > MOST_DEPTH:
+            return f"its trees are deeper than {MOST_DEPTH}"
+        return None if self.monotone() else "a greater similarity may lower its score"
+
 
 MOST_SUPPORT = 20_000
 

@@ -36,7 +36,7 @@ from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SignatureError
 from neardup.features.qgrams import qgram_sets
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import word_map
 
 FORMAT = 2

@@ -32,7 +32,7 @@ from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.terms import DocumentTerms, document_terms, terms_of_words
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 FORMAT = 1
 ALL_TERMS = 2**32 - 1

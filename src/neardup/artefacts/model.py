@@ -17,12 +17,11 @@ import numpy as np
 
 from neardup.artefacts.arrays import Floats, LayoutError, arrays_digest, load_arrays, save_arrays
 from neardup.artefacts.artefact import NothingToCount, why_unreadable
-from neardup.artefacts.discriminants import Discriminant, discriminant_of
-from neardup.artefacts.exponential import sigmoid
+from neardup.artefacts.discriminants import Discriminant, discriminant_of, sigmoid
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features import similarity
 from neardup.schema import Array
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 FORMAT = 1
 _DESCRIPTION = b"neardup model"

@@ -26,7 +26,7 @@ from neardup.artefacts.artefact import packed_arrays, unpacked_arrays, why_unrea
 from neardup.artefacts.frequencies import sets_of_words
 from neardup.errors import InputError, SignatureError
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import word_map
 
 FORMAT = 1

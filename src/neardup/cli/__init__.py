@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import click
 
-from neardup.cli.failures import guarded
-from neardup.cli.lazy import Commands
+from neardup.cli.command import Commands, guarded
 
 # name → module:command, in the order of ``neardup --help``
 COMMANDS = {
     "dedup": "neardup.cli.dedup:dedup",
-    "find": "neardup.cli.find:find",
+    "find": "neardup.cli.dedup:find",
     "apply": "neardup.cli.apply:apply",
-    "undo": "neardup.cli.undo:undo",
+    "undo": "neardup.cli.apply:undo",
     "compare": "neardup.cli.compare:compare",
     "group": "neardup.cli.group:group",
     "report": "neardup.cli.report:report",
@@ -25,7 +24,7 @@ COMMANDS = {
     "index": "neardup.cli.index:index",
     "watch": "neardup.cli.watch:watch",
     "serve": "neardup.cli.serve:serve",
-    "token": "neardup.cli.token:token",
+    "token": "neardup.cli.serve:token",
     "methods": "neardup.cli.methods:methods",
     "label": "neardup.cli.label:label",
     "train": "neardup.cli.train:train",

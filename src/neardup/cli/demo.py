@@ -41,7 +41,7 @@ EXPLAINED = "flood-edited"
 def demo() -> None:
     """Find near-duplicates in a few built-in documents, and explain one of them."""
     from neardup.api import dedup
-    from neardup.cli.listing import show_table
+    from neardup.cli.terminal import show_table
 
     result = dedup(DOCUMENTS)
     rows = [

@@ -1,8 +1,21 @@
-"""``neardup doctor``: what is installed, and whether it works."""
+"""``neardup doctor``: what is installed, and whether it works.
+
+What this installation has, and whether it works: for a report, and for a bad night.
+
+Nothing is installed, written or sent. A missing extra is no fault: its line says how to get it.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import platform
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from typing import NamedTuple
 
 import click
 
@@ -21,8 +34,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
     Nothing is changed. The exit code is 1 where something that is installed does not work; a
     missing extra is no fault.
     """
-    from neardup.cli.listing import show_table
-    from neardup.doctor import FAULT, findings
+    from neardup.cli.terminal import show_table
 
     found = list(findings())
     if as_json:
@@ -31,3 +43,111 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
         show_table(("what", "state", "found"), found)
     if any(one.state == FAULT for one in found):
         ctx.exit(EXIT_FAULT)
+
+
+OK, MISSING, FAULT = "ok", "missing", "fault"
+# What is no extra of users, or holds others.
+_INNER = ("dev", "all")
+_NEED = re.compile(r"([\w.-]+)")
+_EXTRA = re.compile(r'extra == "([\w-]+)"')
+LEAST_ROOM = 1 << 30
+
+
+class Finding(NamedTuple):
+    """``state``: ok, missing (an extra that is not installed) or fault."""
+
+    name: str
+    state: str
+    said: str
+
+
+def findings() -> Iterator[Finding]:
+    yield Finding("neardup", OK, f"{version('neardup')}, Python {platform.python_version()}")
+    yield Finding("system", OK, f"{platform.system()} {platform.machine()}, {_cores()} cores")
+    yield _guarded("native module", _native)
+    yield _guarded("temporary files", _room)
+    yield _guarded("a run", _run)
+    yield _guarded("a store", _store)
+    for extra, packages in extras().items():
+        yield _extra(extra, packages)
+
+
+def _guarded(name: str, look: Callable[[], str]) -> Finding:
+    """Whatever is wrong with an installation, the others are still told."""
+    try:
+        return Finding(name, OK, look())
+    except Exception as error:
+        return Finding(name, FAULT, f"{type(error).__name__}: {error}")
+
+
+def _cores() -> int:
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def _native() -> str:
+    from neardup import _native
+
+    return f"{_native.INSTRUCTIONS[-1]} instructions, Unicode {_native.UNICODE_VERSION}"
+
+
+def _room() -> str:
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    if free < LEAST_ROOM:
+        raise OSError(f"{folder} has only {free >> 20:,} MB free; TMPDIR names another folder")
+    return f"{free >> 30:,} GB free in {folder}"
+
+
+def _run() -> str:
+    """Small, but all the way: reading, matching, kinds, the rule."""
+    from neardup.api import dedup
+
+    text = "the council met on tuesday to discuss the harbour and the price of fish in the old town"
+    result = dedup([text, text.upper(), "a wholly different sentence about trains and rain"])
+    counts = result.counts
+    if (counts.kept, counts.duplicates) != (2, 1):
+        raise AssertionError(f"expected 2 kept and 1 duplicate, got {counts.sentence()}")
+    return f"{counts.sentence()}, as it should be"
+
+
+def _store() -> str:
+    import sqlite3
+
+    from neardup.engines.index.index import Index
+
+    with tempfile.TemporaryDirectory() as folder:
+        with Index.open(f"{folder}/index.db", method="exact") as index:
+            index.add({"id": "a", "text": "fish"})
+        with Index.open(f"{folder}/index.db") as again:
+            found = again.check("fish")
+    if found is None or found.of != "a":
+        raise AssertionError("a document that was stored is not found again")
+    return f"SQLite {sqlite3.sqlite_version}"
+
+
+def extras() -> dict[str, list[str]]:
+    """The packages of each extra that is for users, as the package itself says."""
+    found: dict[str, list[str]] = {}
+    for line in requires("neardup") or ():
+        extra, package = _EXTRA.search(line), _NEED.match(line)
+        if extra and package and extra[1] not in _INNER:
+            found.setdefault(extra[1], []).append(package[1])
+    return found
+
+
+def _extra(extra: str, packages: list[str]) -> Finding:
+    there, missing = [], []
+    for package in packages:
+        try:
+            there.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            missing.append(package)
+    name = f"extra {extra}"
+    if missing:
+        said = f"{', '.join(missing)} not installed; pip install 'neardup[{extra}]'"
+        return Finding(name, MISSING, said)
+    said = ", ".join(there)
+    if extra == "spark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        return Finding(name, FAULT, f"{said}, but there is no java: Spark needs Java 17")
+    return Finding(name, OK, said)

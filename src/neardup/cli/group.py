@@ -13,7 +13,7 @@ from neardup.cli.options import debug_option, json_option
 from neardup.cli.target import STDOUT
 
 if TYPE_CHECKING:
-    from neardup.outputs.grouped import Grouped
+    from neardup.runs.grouped_list import Grouped
 
 
 @click.command(short_help="Group the near-duplicates of a result list.")
@@ -74,9 +74,9 @@ def group(
     written has the columns group, position (in the ranking), indent, copies (how many stand under
     it), score, kind and flags.
     """
-    from neardup.grouping import group as grouped
-    from neardup.methods.written import parse_assignments
-    from neardup.outputs.listed import check_target
+    from neardup.engines.ranked import group as grouped
+    from neardup.methods.registry import parse_assignments
+    from neardup.runs.grouped_list import check_target
 
     if out and as_json:
         raise click.UsageError("-o and --json are two ways to get the list; give one of them.")
@@ -89,7 +89,7 @@ def group(
 
 
 def _show(made: Grouped, title: str, out: Path | None, *, as_json: bool) -> None:
-    from neardup.outputs.listed import json_lines, write_list
+    from neardup.runs.grouped_list import json_lines, write_list
 
     if as_json:
         found = {"results": made.results, "groups": len(made), "list": made.to_list()}

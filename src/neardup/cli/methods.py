@@ -31,7 +31,7 @@ def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> Non
         show_papers(as_json)
         return
     from neardup.methods import registry
-    from neardup.methods.described import describe
+    from neardup.methods.registry import describe
 
     if as_toml and name is None:
         raise click.UsageError("--toml needs the name of a method.")
@@ -50,8 +50,8 @@ def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> Non
 
 
 def show_papers(as_json: bool) -> None:
-    from neardup.cli.listing import show_table
-    from neardup.recipes import papers
+    from neardup.cli.terminal import show_table
+    from neardup.papers.recipe import papers
 
     found = papers()
     if as_json:
@@ -73,7 +73,7 @@ def _written(settings: dict[str, Any]) -> str:
 
 
 def show_all(described: list[dict[str, Any]]) -> None:
-    from neardup.cli.listing import show_table
+    from neardup.cli.terminal import show_table
     from neardup.methods import registry
 
     rows = [(d["name"], f"{d['threshold']:.4g}", _misses(d), d["summary"]) for d in described]
@@ -82,7 +82,7 @@ def show_all(described: list[dict[str, Any]]) -> None:
 
 
 def show(method: dict[str, Any]) -> None:
-    from neardup.cli.listing import show_table
+    from neardup.cli.terminal import show_table
 
     click.echo(f"{method['name']}: {method['summary']}")
     resolved = {key: value for key, value in method["resolved"].items() if key != "miss_rate"}

@@ -2,6 +2,8 @@
 
 What is written on the command line wins over the recipe, the recipe over the defaults. An option
 that was not given is None and changes nothing; so no default stands here a second time.
+
+The options that say a policy, for ``dedup``, ``find`` and ``apply``.
 """
 
 from __future__ import annotations
@@ -12,12 +14,61 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from neardup.cli.failures import DEBUG
-from neardup.cli.policy import action_option, policy_from, policy_option
+from neardup.cli.command import DEBUG
+from neardup.errors import SettingsError
 
 if TYPE_CHECKING:
-    from neardup.methods.method import Method
+    from neardup.methods.base import Method
     from neardup.plan import Settings
+
+DEFAULT = "default"
+
+policy_option = click.option(
+    "--policy",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="A TOML file with the order and what to do with duplicates by kind: keep, link, merge, "
+    "drop or review.",
+)
+action_option = click.option(
+    "--action",
+    "actions",
+    metavar="KIND=ACTION",
+    multiple=True,
+    help="A policy without a file: what to do with duplicates of a kind; default=ACTION for all "
+    "others. May be repeated.",
+)
+
+
+def policy_from(
+    policy: Path | None, actions: tuple[str, ...], keep: str | None
+) -> Path | dict[str, Any] | None:
+    """A file, or what the options say; ``keep`` belongs to the latter."""
+    if policy is None:
+        return _written(actions) if actions else None
+    for option, given in (("--keep", keep), ("--action", actions)):
+        if given:
+            raise SettingsError(
+                f"--policy and {option} are both given.",
+                hint=f"write it into {policy}, or leave --policy out.",
+            )
+    return policy
+
+
+def _written(actions: tuple[str, ...]) -> dict[str, Any]:
+    found: dict[str, str] = {}
+    for one in actions:
+        kind, equals, action = one.partition("=")
+        if not (kind and equals and action):
+            raise SettingsError(
+                f"--action got {one!r}; expected KIND=ACTION.", hint="--action identical=drop"
+            )
+        if kind in found:
+            raise SettingsError(f"--action says {kind!r} twice.", hint="say it once.")
+        found[kind] = action
+    default = {DEFAULT: found.pop(DEFAULT)} if DEFAULT in found else {}
+    return {"actions": found, **default}
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +79,7 @@ def _debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 def _verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        from neardup.cli.progress import show_log
+        from neardup.cli.terminal import show_log
 
         show_log(ctx)
 
@@ -234,15 +285,15 @@ def run_options(command: F) -> F:
 def settings_from(options: dict[str, Any]) -> Settings:
     """Takes the options of ``run_options`` out of ``options`` that are settings; a command may have
     only some of them."""
-    from neardup.methods.written import parse_assignments
+    from neardup.methods.registry import parse_assignments
+    from neardup.papers.recipe import read_recipe
     from neardup.plan import Settings
-    from neardup.recipes import read_recipe
 
     recipe = options.pop("recipe")
     base = read_recipe(recipe) if recipe else {}
     parameters = parse_assignments(options.pop("assignments"))
     if files := options.pop("boilerplate", ()):
-        from neardup.documents.texts import texts_of
+        from neardup.documents.collection import texts_of
 
         parameters["boilerplate"] = [text for file in files for text in texts_of(file)]
     policy = policy_from(
@@ -257,7 +308,7 @@ def merged(
     recipe: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]
 ) -> dict[str, Any]:
     """Another method than the recipe's leaves the recipe's parameters behind: they are not its."""
-    from neardup.methods.written import deep_merged
+    from neardup.methods.registry import deep_merged
 
     settings = {**recipe, **given}
     other = "method" in given and given["method"] != recipe.get("method", given["method"])

@@ -35,8 +35,8 @@ def report(run: Path, out: Path | None, by: str | None, quiet: bool) -> None:
     clusters and the weakest pairs side by side, what was rejected, settings and timings. Every run
     writes it; this makes it again, elsewhere or by a column.
     """
-    from neardup.outputs.report.page import REPORT
-    from neardup.outputs.result import Result
+    from neardup.report.run_report import REPORT
+    from neardup.runs.result import Result
 
     target = out or run / REPORT
     if target.suffix.lower() not in SUFFIXES or target.is_dir():

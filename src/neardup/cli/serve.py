@@ -1,16 +1,23 @@
-"""``neardup serve``: an index over HTTP."""
+"""``neardup serve``: an index over HTTP.
+
+``neardup token``: who may ask a service from another machine.
+
+The commands of ``neardup token``.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.index.parts import quiet_option, store_argument
-from neardup.cli.new_index import hint_of, new_index_options, opened_or_new
-from neardup.cli.options import debug_option, verbose_option
+from neardup.cli.command import Commands
+from neardup.cli.index import quiet_option, store_argument
+from neardup.cli.index_options import hint_of, new_index_options, opened_or_new
+from neardup.cli.options import debug_option, json_option, verbose_option
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -104,13 +111,13 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
     STORE: a file (SQLite) or postgresql://…; it is made if it is not there. Ctrl-C or SIGTERM
     finishes what was accepted, then stops. /openapi.json describes every request.
     """
-    from neardup.web.running import address_of, bind, check_extra, run
+    from neardup.web.server import address_of, bind, check_extra, run
 
     check_extra()
     from neardup.web.app import Part, make_app
-    from neardup.web.flow.part import FlowPart
+    from neardup.web.flow_pages import FlowPart
     from neardup.web.login import Login
-    from neardup.web.service.part import Service
+    from neardup.web.service.service import Service
 
     # The writer is Python too: at 5 ms, the usual, a check would wait for it that long.
     sys.setswitchinterval(SWITCH)
@@ -140,10 +147,9 @@ def _limits(options: dict[str, Any]) -> Limits:
 
 
 def _guard(server: dict[str, Any]) -> Guard:
-    from neardup.web.access import Access
+    from neardup.web.access import Access, Tokens
     from neardup.web.guard import Guard
-    from neardup.web.rate import Rate
-    from neardup.web.tokens import Tokens
+    from neardup.web.limits import Rate
 
     host, file, rate = server["host"], server["token_file"], server["rate"]
     local = host in LOOPBACK
@@ -169,3 +175,70 @@ def _names(host: str, given: tuple[str, ...]) -> list[str]:
 
     own = [socket.gethostname(), socket.getfqdn()] if host in EVERYWHERE else [host]
     return [*own, *given]
+
+
+COMMANDS = {
+    "new": "neardup.cli.serve:new",
+    "list": "neardup.cli.serve:list_",
+    "remove": "neardup.cli.serve:remove",
+}
+
+
+@click.group(cls=Commands, homes=COMMANDS, short_help="Make and remove tokens of a service.")
+def token() -> None:
+    """Tokens for `neardup serve --token-file FILE`. FILE has their hashes alone.
+
+    A running server sees at once what is added to FILE or removed from it.
+    """
+
+
+file_option = click.option(
+    "--token-file",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Where their hashes are.",
+)
+
+
+@click.command(short_help="Make a token and print it, once.")
+@file_option
+@click.option("--name", default="default", show_default=True, help="What it is called in FILE.")
+@click.option("--read-only", is_flag=True, help="It may ask, but change nothing.")
+@debug_option
+def new(file: Path, name: str, read_only: bool) -> None:
+    """Make a token, add its hash to FILE, and print the token: it cannot be printed again."""
+    from neardup.web.access import make_token
+
+    click.echo(make_token(file, name, read_only=read_only))
+
+
+@click.command("list", short_help="List the tokens of a file.")
+@file_option
+@json_option
+@debug_option
+def list_(file: Path, as_json: bool) -> None:
+    """List the tokens of FILE by name, and what they may do."""
+    from neardup.cli.terminal import show_table
+    from neardup.web.access import read_tokens
+
+    found = read_tokens(file)
+    if as_json:
+        data = [{"name": t.name, "read_only": t.read_only, "made": t.made} for t in found]
+        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        return
+    rows = [(one.name, "read" if one.read_only else "read and write", one.made) for one in found]
+    show_table(("token", "may", "made"), rows)
+
+
+@click.command(short_help="Take a token out of a file.")
+@file_option
+@click.argument("name")
+@debug_option
+def remove(file: Path, name: str) -> None:
+    """Take the token NAME out of FILE: from now on it is refused."""
+    from neardup.web.access import remove_token
+
+    remove_token(file, name)
+    click.echo(f"{name} is removed.")

@@ -6,12 +6,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.counted import many
-from neardup.names import shortened
+from neardup.wording import many, shortened
 
 if TYPE_CHECKING:
-    from neardup.dryrun.estimate import Estimate
-    from neardup.outputs.result import Result
+    from neardup.engines.estimate.estimate import Estimate
+    from neardup.runs.result import Result
 
 SHOWN_REJECTED = 3
 NO_VALLEY = "no clear valley"
@@ -42,7 +41,7 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
 def _actions(result: Result, out: Path | None) -> dict[str, Any]:
     if not out or not result.info["settings"]["policy"]:
         return {}
-    from neardup.outputs.applying.applied import action_counts
+    from neardup.runs.application import action_counts
 
     return {"actions": action_counts(result.actions)}
 
@@ -87,7 +86,7 @@ def _unlike_lines(result: Result) -> list[str]:
 
 def _kind_lines(result: Result) -> list[str]:
     """How many duplicates are of each kind; why some have none."""
-    from neardup.outputs.kinds import UNKNOWN
+    from neardup.runs.kind_pass import UNKNOWN
 
     counts = dict(result.info["kinds"])
     unknown = counts.pop(UNKNOWN, 0)
@@ -154,7 +153,7 @@ def _empty_lines(result: Result) -> list[str]:
     """Nothing to compare and nothing to read: often a mistake of whoever wrote the files."""
     import pyarrow as pa
 
-    from neardup.methods.preparing import text_digests
+    from neardup.methods.preparation import text_digests
 
     if result.text_digests is None:
         return []
@@ -209,7 +208,7 @@ def _rejected_lines(result: Result, out: Path | None) -> list[str]:
 
 def mostly_rejected(result: Result) -> list[str]:
     """Files of which most was rejected for one reason, and what may help."""
-    from neardup.outputs.rejections import Rejection
+    from neardup.runs.rejections import Rejection
 
     found = result.info.get("mostly_rejected", [])
     return [f"Error: {Rejection(**one).sentence()} Hint: {one['hint']}" for one in found]
@@ -251,7 +250,7 @@ def _action_lines(result: Result, out: Path | None) -> list[str]:
     """What the policy would do; it is done by another command."""
     if not out or not result.info["settings"]["policy"]:
         return []
-    from neardup.outputs.applying.applied import action_counts, counted
+    from neardup.runs.application import action_counts, counted
 
     told = counted(action_counts(result.actions))
     return [f"By the policy: {told}. Nothing of it is done yet: neardup apply {out}"]

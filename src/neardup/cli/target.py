@@ -10,16 +10,16 @@ from neardup.errors import KeptError, UsageError
 
 if TYPE_CHECKING:
     from neardup.documents.remote import Place
-    from neardup.outputs.result import Result
+    from neardup.runs.result import Result
 
 STDOUT = Path("-")
 _OTHERS = (".txt", ".md", ".xlsx", ".zip", ".db", ".sqlite")
-RUN = "run.json"  # as in outputs/folder.py, which is too heavy to import here
+RUN = "run.json"  # as in runs/run_folder.py, which is too heavy to import here
 
 
 def names_file(out: Path) -> bool:
     """Whether a path is written as that of a file, and no folder is there."""
-    from neardup.documents.paths import FORMATS, is_known, named_format
+    from neardup.documents.file_paths import FORMATS, is_known, named_format
 
     if out.is_dir() or out == STDOUT:
         return False
@@ -33,7 +33,7 @@ def names_file(out: Path) -> bool:
 
 def check_file(file: Path, inputs: Sequence[Place | None], *, overwrite: bool) -> None:
     """Refuses before any work what would write over something."""
-    from neardup.outputs.folder import spare_inputs
+    from neardup.runs.run_folder import spare_inputs
 
     spare_inputs(file, inputs)
     if file.exists() and not overwrite:
@@ -54,7 +54,7 @@ class Target:
 
     def check(self, inputs: Sequence[Place | None]) -> None:
         """Refuses before any work what would write over something."""
-        from neardup.outputs.folder import spare_applied, spare_inputs
+        from neardup.runs.run_folder import spare_applied, spare_inputs
 
         spare_inputs(self.folder, inputs)
         spare_applied(self.folder)
@@ -76,7 +76,7 @@ class Target:
         self._ours = not any(self.folder.iterdir())
 
     def save(self, result: Result, *, kept: bool) -> None:
-        from neardup.outputs.folder import save
+        from neardup.runs.run_folder import save
 
         self._saving = True
         try:
@@ -91,7 +91,7 @@ class Target:
         import contextlib
 
         if self._ours:
-            from neardup.outputs.folder import remove
+            from neardup.runs.run_folder import remove
 
             for path in self.folder.iterdir():
                 remove(path)

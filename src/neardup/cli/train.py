@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.idf.parts import check_target, overwrite_option, quiet_option, text_options
+from neardup.cli.idf import check_target, overwrite_option, quiet_option, text_options
 from neardup.cli.options import EXTRACT, debug_option, json_option, listed, verbose_option
 
 if TYPE_CHECKING:
     from neardup.artefacts.model import Model
-    from neardup.evaluation.training.labels import Labelled
-    from neardup.evaluation.training.material import Source
+    from neardup.evaluation.training.training_data import Source
+    from neardup.evaluation.training.training_labels import Labelled
     from neardup.progress import Progress
 
 AUTO, ALL = "auto", "all"  # of the measures
@@ -124,7 +124,7 @@ def train(labels: tuple[Path, ...], **options: Any) -> None:
     if options["show"]:
         _show_only(labels, options)
         return
-    from neardup.cli.progress import progress_for
+    from neardup.cli.terminal import progress_for
 
     _check_usage(labels, options)
     inputs = [Path(one) for one in (*labels, *options["documents"])]
@@ -141,7 +141,7 @@ def train(labels: tuple[Path, ...], **options: Any) -> None:
 
 
 def _show_only(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
-    from neardup.methods.trained import model_at, place_of
+    from neardup.methods.learned import model_at, place_of
 
     if labels or options["documents"] or options["out"]:
         raise click.UsageError("--show takes a model alone. Hint: leave LABELS and -o out.")
@@ -169,7 +169,7 @@ def _check_usage(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
 
 
 def _check_no_store(labels: tuple[Path, ...]) -> None:
-    from neardup.evaluation.training.labels import is_store
+    from neardup.evaluation.training.training_labels import is_store
 
     for path in labels:
         if is_store(path):
@@ -180,9 +180,9 @@ def _check_no_store(labels: tuple[Path, ...]) -> None:
 
 
 def _trained(labels: tuple[Path, ...], options: dict[str, Any], progress: Progress) -> Model:
-    from neardup.evaluation.training.kinds import check_extra
-    from neardup.evaluation.training.material import material_of
-    from neardup.evaluation.training.train import check_kind, train
+    from neardup.evaluation.training.machines import check_extra
+    from neardup.evaluation.training.trainer import check_kind, train
+    from neardup.evaluation.training.training_data import material_of
     from neardup.plan import check_positive
 
     check_extra()
@@ -198,7 +198,7 @@ def _source(options: dict[str, Any]) -> Source:
     from neardup.documents import Columns
     from neardup.documents.collection import collect_inputs
     from neardup.documents.extraction.extractor import Extraction
-    from neardup.evaluation.training.material import Source, told_apart
+    from neardup.evaluation.training.training_data import Source, told_apart
 
     given = [(None, one) for one in options["documents"]]
     how = Extraction(options["extract"])
@@ -230,10 +230,9 @@ def _measures(written: str) -> tuple[str, ...]:
 def _labelled(
     labels: tuple[Path, ...], source: Source, options: dict[str, Any], progress: Progress
 ) -> Labelled:
-    from neardup.evaluation.run import pair_columns
-    from neardup.evaluation.training.complete import labelled_completely
-    from neardup.evaluation.training.groups import labelled_by_group
-    from neardup.evaluation.training.labels import pairs_named, read_labelled
+    from neardup.evaluation.evaluation import pair_columns
+    from neardup.evaluation.training.complete_labels import labelled_by_group, labelled_completely
+    from neardup.evaluation.training.training_labels import pairs_named, read_labelled
 
     given = options["seed"], progress, options["max_pairs"]
     if options["group"]:
@@ -247,8 +246,8 @@ def _labelled(
 
 
 def _show(model: Model, as_json: bool) -> None:
-    from neardup.cli.evaluate.showing import show_sections
-    from neardup.evaluation.training.report import sections_of
+    from neardup.cli.evaluate import show_sections
+    from neardup.evaluation.training.model_report import sections_of
 
     if as_json:
         click.echo(json.dumps(model.describe(), indent=2, ensure_ascii=False))

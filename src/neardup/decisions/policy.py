@@ -6,6 +6,12 @@ A policy is written as TOML or as a dict: ``order`` (criteria, see ``decisions/o
 ``needs`` (what an action asks of a pair; a pair that has less goes to review), ``fields`` (what a
 merge fills) and ``date``. Everything that is wrong is said at once. Readers of law must never lose
 a copy (Conrad et al., §8), so no action deletes one, and what is not named is linked.
+
+What a policy does with each set-aside document: the action of its kind, or review.
+
+A copy that contains the kept document says more than what is kept: it is not dropped or merged but
+goes to review, unless the policy says so (``contains``). An action is taken only where the pair has
+what the policy asks of it (``needs``); what is unknown is less than anything asked.
 """
 
 from __future__ import annotations
@@ -15,11 +21,15 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.decisions.order import Order
 from neardup.errors import NeardupError, SettingsError, all_problems
-from neardup.schema import KINDS
+from neardup.schema import KINDS, Array
 
 KEEP, LINK, MERGE, DROP, REVIEW = ACTIONS = ("keep", "link", "merge", "drop", "review")
 KEYS = ("order", "actions", "default", "contains", "needs", "fields", "date")
@@ -237,3 +247,33 @@ def _fields(given: Any, where: str) -> tuple[str, ...] | None:
     raise SettingsError(
         f"{where}: fields is {given!r}.", hint='expected columns, as in fields = ["author"].'
     )
+
+
+CONTAINS = "b_in_a"  # the direction of a set-aside document that contains the kept one
+
+
+class Chosen(NamedTuple):
+    """By document, as numbers in ``ACTIONS``: what is done, and what the kind alone would say."""
+
+    action: Array
+    by_kind: Array
+
+
+def choose(
+    policy: Policy, kind: pa.Array, score: Array, confidence: Array, contains: Array, ref: Array
+) -> Chosen:
+    """``score`` and ``confidence`` are NaN where unknown; ``contains`` marks copies that hold the
+    kept one; ``ref`` copies of references, into which nothing is merged: they are linked."""
+    actions = np.array([ACTIONS.index(policy.action(one)) for one in (None, *KINDS)], np.int8)
+    known = pc.index_in(kind.cast(pa.string()), pa.array(KINDS, pa.string()))
+    by_kind = actions[np.asarray(pc.fill_null(known, -1)).astype(np.int64) + 1]
+    by_kind[ref & (by_kind == ACTIONS.index(MERGE))] = ACTIONS.index(LINK)
+    action = by_kind.copy()
+    lossy = np.isin(by_kind, [ACTIONS.index(DROP), ACTIONS.index(MERGE)])
+    action[contains & lossy] = ACTIONS.index(policy.contains)
+    for name, least in policy.needs.items():
+        asked = by_kind == ACTIONS.index(name)
+        for measure, value in least.items():
+            has = score if measure == "score" else confidence
+            action[asked & (action == by_kind) & ~(has >= value)] = ACTIONS.index(REVIEW)
+    return Chosen(action, by_kind)

@@ -2,6 +2,8 @@
 
 Only the needed columns are read; kept rows are written with the schema of the file, metadata and
 dictionaries included. A long record batch is cut into chunks of at most 10,000 rows or about 8 MB.
+
+Several files with schemas as one kept file: unified where Arrow can do so without loss.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyarrow.ipc as ipc
@@ -26,13 +28,74 @@ from neardup.documents.columns import (
     Rejected,
     kept_rows,
     mask_for,
+    text_column,
 )
 from neardup.documents.lost import Watch
+from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.remote import Place
-from neardup.documents.schemas import conform, unified_schema
 from neardup.documents.streams import CHUNK_BYTES, arrow_file, cause, unreadable, whole_file
-from neardup.documents.tables import CHUNK_ROWS, check_columns, chunk_of, wanted
-from neardup.documents.values import text_column
+from neardup.errors import InputError
+
+
+class Typed(Protocol):
+    """A file with a schema."""
+
+    @property
+    def file(self) -> str: ...
+
+    def schema(self) -> pa.Schema: ...
+
+
+def unified_schema(sources: Sequence[Typed]) -> pa.Schema:
+    """One schema for all files, or an error that names the two files and the field that differ."""
+    first, *others = sources
+    unified = first.schema()
+    for source in others:
+        schema = source.schema()
+        try:
+            merged = pa.unify_schemas([unified, schema], promote_options="permissive")
+        except pa.ArrowException as error:
+            raise _unlike(first, source, unified, schema) from error
+        unified = _nullable_where_missing(merged, unified, schema)
+    return unified
+
+
+def _nullable_where_missing(merged: pa.Schema, *parts: pa.Schema) -> pa.Schema:
+    for i, column in enumerate(merged):
+        if any(column.name not in part.names for part in parts):
+            merged = merged.set(i, column.with_nullable(True))
+    return merged
+
+
+def _unlike(a: Typed, b: Typed, left: pa.Schema, right: pa.Schema) -> InputError:
+    def clash(name: str) -> bool:
+        pair = [pa.schema([left.field(name)]), pa.schema([right.field(name)])]
+        try:
+            pa.unify_schemas(pair, promote_options="permissive")
+        except pa.ArrowException:
+            return True
+        return False
+
+    name = next((name for name in left.names if name in right.names and clash(name)), "?")
+    types = f"{left.field(name).type} and {right.field(name).type}" if name != "?" else "unlike"
+    return InputError(
+        f"{a.file} and {b.file} cannot be one kept file: column {name!r} has the types {types}.",
+        hint="convert one of the files, or run them apart.",
+    )
+
+
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with the columns, order and types of the schema; what is missing is null."""
+    if table.schema.equals(schema):
+        return table.replace_schema_metadata(schema.metadata)
+    columns = [
+        table.column(field.name).cast(field.type)
+        if field.name in table.column_names
+        else pa.nulls(table.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
 
 FILE_MAGIC = b"ARROW1"
 STREAM_MAGIC = b"\xff\xff\xff\xff"

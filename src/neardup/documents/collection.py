@@ -2,6 +2,11 @@
 
 ``collect`` makes a :class:`Collection` of paths, globs, standard input, lists, data frames, Arrow
 tables or anything with the Arrow PyCapsule protocol.
+
+The texts of an input, whatever it is: for what is compared with documents, such as boilerplate.
+
+A file whose name tells no format is one text. Of pages it is all their text: what is given as
+boilerplate is what an extractor would leave out.
 """
 
 from __future__ import annotations
@@ -19,12 +24,17 @@ import pyarrow as pa
 from neardup.documents.clashes import Book, NamedApart, Naming, Shared
 from neardup.documents.columns import Chunk, Columns, Mask, Source
 from neardup.documents.csv import CsvSource
-from neardup.documents.extracted import ExtractedChunk, extracted_texts
-from neardup.documents.extraction.extractor import Extraction, Extractor
-from neardup.documents.extraction.page import HTML
+from neardup.documents.encodings import decoded
+from neardup.documents.extraction.extractor import (
+    ExtractedChunk,
+    Extraction,
+    Extractor,
+    extracted_texts,
+)
+from neardup.documents.extraction.page import HTML, KINDS
 from neardup.documents.feeds import FeedSource
-from neardup.documents.file import FileSource
-from neardup.documents.folder import FolderSource
+from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
+from neardup.documents.folder import FileSource, FolderSource
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource, LineWriter
 from neardup.documents.kept import (
@@ -42,13 +52,13 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
-from neardup.documents.paths import JSONL, PARQUET, WARC, named_format
 from neardup.documents.remote import Place
 from neardup.documents.streams import wide_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import (
     ColumnError,
     InputError,
+    SettingsError,
     UnreadableError,
     UsageError,
     all_problems,
@@ -379,3 +389,24 @@ def collect_inputs(
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
     return Collection(sources, None, Inputs(tuple(names), offered, mapped), extractor)
+
+
+def texts_of(path: Path, column: str = "text") -> list[str]:
+    if not path.exists():
+        raise SettingsError(f"{path} does not exist.", hint="check the path.")
+    if path.is_file() and not is_known(path):
+        return [_text(path)]
+    of_pages = Extraction("all-text") if path.is_dir() or path.suffix.lower() in KINDS else None
+    chunks = collect([path], extraction=of_pages).chunks(Columns(text=column))
+    batches = (chunk.read() for chunk in chunks)
+    return [text for batch in batches for text in batch.records["text"].to_pylist()]
+
+
+def _text(path: Path) -> str:
+    try:
+        found = decoded(path.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
+    if found.text is None:
+        raise SettingsError(f"{path} cannot be read: {found.reason}.", hint="give a text file.")
+    return found.text

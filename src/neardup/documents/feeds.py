@@ -19,13 +19,13 @@ import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
 from neardup.documents.extraction.extractor import Extractor
-from neardup.documents.extraction.visible import visible_text
+from neardup.documents.extraction.page import visible_text
 from neardup.documents.jsonl import LineWriter
 from neardup.documents.lists import json_line
 from neardup.documents.lost import Watch
+from neardup.documents.memory_tables import TableChunk
 from neardup.documents.remote import Place
 from neardup.documents.streams import unreadable
-from neardup.documents.tables import TableChunk
 from neardup.documents.xml import HEAD, Element, broken, local, local_name, root_name, tree
 from neardup.errors import UnreadableError
 

@@ -5,6 +5,13 @@ out; all others are text. Feeds, which hold many documents, are sources of their
 sorted by path, hidden ones left out. What cannot be read, a file or a whole sub-folder, is rejected
 with a sentence. Kept files are copied byte for byte into the same places under ``kept/``, and
 listed in ``kept.txt``.
+
+Which files a folder holds, here or in a store; hidden ones (a dot first) are left out.
+
+Single files that are one document each, such as ``page.html``: a folder of one file.
+
+The id is the path as it was written. The kept copy lies under ``kept/`` in the same place, from
+wherever the path begins; what leads up and out of there is left out.
 """
 
 from __future__ import annotations
@@ -12,11 +19,13 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -25,13 +34,58 @@ from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
 from neardup.documents.feeds import is_feed
-from neardup.documents.listing import Entry, entry_now, local_entries, remote_entries
 from neardup.documents.lost import changed
+from neardup.documents.memory_tables import TableChunk
 from neardup.documents.remote import Place, Remote
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
-from neardup.documents.tables import TableChunk
 from neardup.documents.xml import HEAD, SUFFIXES, xml_text
 from neardup.errors import InputError
+
+
+class Entry(NamedTuple):
+    """A file of a folder, or a sub-folder that cannot be looked into."""
+
+    name: str
+    size: int
+    problem: str | None = None
+    modified: int = 0
+
+
+def local_entries(top: Path) -> Iterator[Entry]:
+    problems: list[OSError] = []
+    for folder, below, files in os.walk(top, onerror=problems.append):
+        below[:] = [name for name in below if not name.startswith(".")]
+        for name in (name for name in files if not name.startswith(".")):
+            path = Path(folder, name)
+            if entry := entry_of(path, path.relative_to(top).as_posix()):
+                yield entry
+    for error in problems:
+        if Path(error.filename) == top:
+            raise unreadable(top, error) from error
+        name = Path(error.filename).relative_to(top).as_posix()
+        yield Entry(name, 0, f"folder cannot be read: {error.strerror or error}")
+
+
+def entry_of(path: Path, name: str) -> Entry | None:
+    """None for sockets and pipes, which are no documents."""
+    try:
+        found = path.stat()
+    except OSError as error:
+        return Entry(name, 0, f"file cannot be read: {error.strerror}")
+    if not stat.S_ISREG(found.st_mode):
+        return None
+    return Entry(name, found.st_size, None, found.st_mtime_ns)
+
+
+def entry_now(path: Path, name: str) -> Entry | None:
+    return entry_of(path, name) if os.path.exists(path) else None
+
+
+def remote_entries(top: Remote) -> Iterator[Entry]:
+    for name, file in top.files():
+        found = file.stat()
+        yield Entry(name, found.st_size, None, found.st_mtime_ns)
+
 
 CHUNK_FILES = 1000
 CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
@@ -304,3 +358,45 @@ def folder_writer(path: Path) -> Iterator[Callable[[FolderSource, Mask], int]]:
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
+
+
+@dataclass
+class FileSource(FolderSource):
+    """``path`` is the file."""
+
+    @cached_property
+    def entries(self) -> list[Entry]:
+        found = self._entry()
+        if found is None:
+            raise unreadable(self.path, OSError("it is no file"))
+        return [found]
+
+    @property
+    def feeds(self) -> list[Entry]:  # those are read otherwise
+        return []
+
+    def _entry(self) -> Entry | None:
+        if not isinstance(self.path, Remote):
+            return entry_of(self.path, self.file)
+        found = self.path.stat()
+        return Entry(self.file, found.st_size, None, found.st_mtime_ns)
+
+    def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a folder)
+        return self.path
+
+    def path_of(self, row: int) -> str:  # noqa: ARG002 (as of a folder)
+        return self.file.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+    def id_of(self, entry: Entry) -> str:
+        return entry.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+    def place(self, entry: Entry) -> str:
+        _, _, name = entry.name.rpartition("://")
+        parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")]
+        return "/".join(part.replace(":", "") for part in parts)  # of a drive
+
+    def _now(self, entries: Sequence[Entry]) -> list[Entry | None]:
+        if isinstance(self.path, Remote):
+            same = self.path.now() == self.path.found
+            return [entry if same else None for entry in entries]
+        return [self._entry() if self.path.exists() else None for _ in entries]

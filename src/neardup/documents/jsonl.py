@@ -2,23 +2,31 @@
 
 A line that is broken, or whose text or id cannot be used, is rejected with a sentence; reading
 goes on. A column that no line of a file's first chunk has is a mistake in the settings: a stop.
+
+The native JSON Lines scanner as Python sees it, and its sentences for people.
+
+The numbers are those of ``native/documents/jsonl.hpp``; what a line is, is defined once in
+``native/documents/lines.hpp``.
+
+JSON objects as a table: what the lines of a file are when they come back as ``kept``.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
-from typing import IO
+from typing import IO, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from neardup import schema
-from neardup.documents import lines
+from neardup import _native, schema
 from neardup.documents.columns import (
     Columns,
     DocumentBatch,
@@ -28,11 +36,136 @@ from neardup.documents.columns import (
     generated_ids,
     refuse_missing,
 )
-from neardup.documents.json import parsed, table_of
 from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.remote import Place
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable, whole_lines
 from neardup.errors import InputError
+
+OK, BLANK = 0, 1
+ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY = range(8)
+KINDS = ("absent", "null", "a string", "a number", "true", "false", "an object", "an array")
+_EXPECTED = {
+    8: "a value",
+    9: "a key in double quotes",
+    10: "a key in double quotes or '}'",
+    11: "':'",
+    12: "',' or '}'",
+    13: "',' or ']'",
+}
+_SENTENCES = {
+    2: "line is not a JSON object (byte {byte})",
+    3: "line is not valid JSON: it ends at byte {byte} before its object does",
+    4: "line is not valid UTF-8 at byte {byte}",
+    5: "line is not valid JSON: unescaped control character in a string at byte {byte}",
+    6: "line is nested more than 512 deep at byte {byte}",
+    7: "line is not valid JSON: something follows the object at byte {byte}",
+    14: "line is not valid JSON: unknown escape in a string at byte {byte}",
+    15: "line is not valid JSON: malformed number at byte {byte}",
+}
+
+
+class Field(NamedTuple):
+    """One asked field of all lines of a chunk."""
+
+    types: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+    values: npt.NDArray[np.uint8]
+
+    def array(self) -> pa.Array:
+        """As large_string without copying; absent and null are null."""
+        valid = self.types > NULL
+        bitmap = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+        buffers = [bitmap, pa.py_buffer(self.offsets), pa.py_buffer(self.values)]
+        return pa.Array.from_buffers(pa.large_string(), len(self.types), buffers)
+
+
+class Scan(NamedTuple):
+    status: npt.NDArray[np.uint8]
+    position: npt.NDArray[np.int64]
+    fields: dict[str, Field]
+
+
+def scan(chunk: bytes, names: Sequence[str], *, start_of_file: bool = False) -> Scan:
+    # A name with a lone surrogate (from a command line) cannot be in valid UTF-8; "replace" keeps
+    # it from being a crash: the column is then simply unknown.
+    wanted = [name.encode("utf-8", "replace").decode() for name in names]
+    status, position, fields = _native.scan_jsonl(chunk, wanted, start_of_file)
+    return Scan(status, position, {n: Field(*f) for n, f in zip(names, fields, strict=True)})
+
+
+def sentence(status: int, byte: int) -> str:
+    """Why a line was rejected."""
+    if status in _EXPECTED:
+        return f"line is not valid JSON: expected {_EXPECTED[status]} at byte {byte}"
+    return _SENTENCES[status].format(byte=byte)
+
+
+class Selection(NamedTuple):
+    data: bytes
+    documents: int
+    last_kept: bool
+
+
+def select(
+    chunk: bytes,
+    keep: npt.NDArray[np.bool_],
+    *,
+    start_of_file: bool = False,
+    previous_kept: bool = True,
+) -> Selection:
+    """The kept lines of a chunk byte for byte; a blank line goes with the document before it."""
+    mask = np.ascontiguousarray(keep).view(np.uint8)
+    return Selection(*_native.select_lines(chunk, mask, start_of_file, previous_kept))
+
+
+def count(chunk: bytes) -> int:
+    return int(_native.count_lines(chunk))
+
+
+class _Digits(str):
+    """A whole number with more digits than Python makes an int of."""
+
+    __slots__ = ()
+
+
+def _whole_number(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:
+        return _Digits(digits)
+
+
+def parsed(line: str) -> Any:
+    """As ``json.loads``, which refuses a number of some thousand digits."""
+    return json.loads(line, parse_int=_whole_number)
+
+
+def _json_text(value: Any) -> str:
+    return str(value) if isinstance(value, _Digits) else json.dumps(value)
+
+
+def table_of(objects: list[dict[str, Any]]) -> pa.Table:
+    """Columns in the order of appearance; one whose values have no common type is JSON text."""
+    names = dict.fromkeys(name for item in objects for name in item)
+    columns = [_column([item.get(name) for item in objects]) for name in names]
+    return pa.Table.from_arrays(columns, names=[_without_lone_surrogates(name) for name in names])
+
+
+def _column(values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values)
+    except UnicodeEncodeError:
+        return _column([_without_lone_surrogates(value) for value in values])
+    except (pa.ArrowException, TypeError, OverflowError):
+        return pa.array([None if value is None else _json_text(value) for value in values])
+
+
+def _without_lone_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return (
+        json.loads(json.dumps(value)) if not isinstance(value, list | dict) else json.dumps(value)
+    )
 
 
 @dataclass(frozen=True)
@@ -53,14 +186,14 @@ class _Parsed:
         self.chunk = chunk
         self.columns = chunk.columns
         names = dict.fromkeys((self.columns.text, self.columns.id_name, *self.columns.delivered))
-        self.scan = lines.scan(chunk.data, list(names), start_of_file=chunk.first_row == 1)
+        self.scan = scan(chunk.data, list(names), start_of_file=chunk.first_row == 1)
         self.text = self.scan.fields[self.columns.text]
         self.id = self.scan.fields[self.columns.id_name]
 
     def batch(self) -> DocumentBatch:
         self._check_columns()
-        used = (self.text.types == lines.STRING) & (self.id.types <= lines.NUMBER)
-        lost = ~used & (self.scan.status != lines.BLANK)
+        used = (self.text.types == STRING) & (self.id.types <= NUMBER)
+        lost = ~used & (self.scan.status != BLANK)
         rejected = [self._rejected(int(i)) for i in np.flatnonzero(lost)]
         size = len(self.chunk.data)
         return DocumentBatch(self.chunk.file, self._records(used), rejected, len(used), size)
@@ -91,18 +224,18 @@ class _Parsed:
     def _rejected(self, i: int) -> Rejected:
         status = int(self.scan.status[i])
         row = self.chunk.first_row + i
-        if status != lines.OK:
-            reason = lines.sentence(status, int(self.scan.position[i]))
+        if status != OK:
+            reason = sentence(status, int(self.scan.position[i]))
             return Rejected(self.chunk.file, row, reason, None)
-        if self.id.types[i] > lines.NUMBER:
-            kind = lines.KINDS[self.id.types[i]]
+        if self.id.types[i] > NUMBER:
+            kind = KINDS[self.id.types[i]]
             reason = f"{self.columns.id_name} is {kind}; expected a string or a number"
             return Rejected(self.chunk.file, row, reason, None)
-        reason = text_reason(self.columns.text, lines.KINDS[self.text.types[i]])
+        reason = text_reason(self.columns.text, KINDS[self.text.types[i]])
         return Rejected(self.chunk.file, row, reason, self.ids[i].as_py())
 
     def _check_columns(self) -> None:
-        whole = np.flatnonzero(self.scan.status == lines.OK)
+        whole = np.flatnonzero(self.scan.status == OK)
         if self.chunk.first_row > 1 or len(whole) == 0:
             return
         missing = [n for n in self.columns.required if not self.scan.fields[n].types.any()]
@@ -150,9 +283,7 @@ class JsonlSource:
         """Writes the kept lines; says how many documents there are."""
         position, last_kept = 0, True
         for row, data in self._blocks():
-            picked = lines.select(
-                data, keep[position:], start_of_file=row == 1, previous_kept=last_kept
-            )
+            picked = select(data, keep[position:], start_of_file=row == 1, previous_kept=last_kept)
             position, last_kept = position + picked.documents, picked.last_kept
             out.write(picked.data)
         out.end_file()
@@ -161,7 +292,7 @@ class JsonlSource:
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         position, objects = 0, []
         for row, data in self._blocks():
-            picked = lines.select(data, keep[position:], start_of_file=row == 1)
+            picked = select(data, keep[position:], start_of_file=row == 1)
             position += picked.documents
             text = picked.data.decode("utf-8-sig", "replace")
             objects += [parsed(line) for line in text.split("\n") if line.strip()]
@@ -180,7 +311,7 @@ class JsonlSource:
                     stream.seek(offset)
                 for data in whole_lines(stream, self.chunk_bytes):
                     yield row, data
-                    row, offset = row + lines.count(data), offset + len(data)
+                    row, offset = row + count(data), offset + len(data)
                     self._mark(row, offset)
                 if fault := fault_of(stream):
                     self._lost = Rejected(self.file, row, fault, None)
@@ -200,7 +331,7 @@ class JsonlSource:
         last = wanted if self.codec is None else max(rows)
         mark = self._marks[bisect_right(self._marks, wanted, key=itemgetter(0)) - 1]
         for first, data in self._blocks(*mark):
-            end = first + lines.count(data)
+            end = first + count(data)
             if near := sorted(row for row in rows if first <= row < end):
                 found |= _texts_in(data, first, near, column)
             if last < end:
@@ -218,8 +349,8 @@ def _texts_in(data: bytes, first: int, rows: list[int], column: str) -> dict[int
             row, begin = row + 1, data.index(b"\n", begin) + 1
         end = data.find(b"\n", begin)
         asked.append(data[begin:] if end < 0 else data[begin:end])
-    scan = lines.scan(b"\n".join(asked), [column], start_of_file=rows[0] == 1)
-    text = scan.fields[column].array()
+    scanned = scan(b"\n".join(asked), [column], start_of_file=rows[0] == 1)
+    text = scanned.fields[column].array()
     return {row: text[i].as_py() or "" for i, row in enumerate(rows)}
 
 

@@ -1,14 +1,26 @@
 """Lists of texts and lists of dicts: the twin in memory of a JSON Lines file.
 
 Kept items are the very objects that came in. Written out, a text becomes ``{"text": …}``.
+
+Rows that come only once, kept on disk: a sequence that holds none of them in memory.
+
+Each row is pickled by itself, so what comes back is equal to what came, whatever the types, and a
+slice takes no more memory than its rows. The file is read only by the process that made it, and
+goes away with the sequence.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import os
+import pickle
+import tempfile
+import weakref
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, overload
 
 import pyarrow as pa
 
@@ -18,12 +30,14 @@ from neardup.documents.columns import (
     DocumentBatch,
     Mask,
     Rejected,
+    json_like,
+    kind,
     refuse_missing,
+    text_column,
     unknown_column,
 )
 from neardup.documents.jsonl import LineWriter
-from neardup.documents.tables import CHUNK_ROWS, TableChunk
-from neardup.documents.values import json_like, kind, text_column
+from neardup.documents.memory_tables import CHUNK_ROWS, TableChunk
 
 
 @dataclass(frozen=True)
@@ -116,3 +130,44 @@ def json_line(item: dict[str, Any]) -> bytes:
         return json.dumps(item, ensure_ascii=False, default=str).encode() + b"\n"
     except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
         return json.dumps(item, default=str).encode() + b"\n"
+
+
+class SpooledRows(Sequence[Any]):
+    def __init__(self, rows: Iterable[Any]) -> None:
+        handle, name = tempfile.mkstemp(prefix="neardup-rows-")
+        self._path = Path(name)
+        weakref.finalize(self, self._path.unlink, missing_ok=True)
+        self._starts = array("q")
+        with os.fdopen(handle, "wb", buffering=1 << 20) as out:
+            for row in rows:
+                self._starts.append(out.tell())
+                out.write(pickle.dumps(row, pickle.HIGHEST_PROTOCOL))
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        if isinstance(index, slice):
+            wanted = range(*index.indices(len(self)))
+            if wanted.step == 1:
+                return list(self._rows(wanted.start, wanted.stop))
+            return [self[i] for i in wanted]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"row {index} of {len(self)}")
+        return next(self._rows(place, place + 1))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows(0, len(self))
+
+    def _rows(self, start: int, stop: int) -> Iterator[Any]:
+        if start >= stop:
+            return
+        with self._path.open("rb", buffering=1 << 16) as file:
+            file.seek(self._starts[start])
+            for _ in range(start, stop):
+                yield pickle.load(file)

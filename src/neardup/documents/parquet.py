@@ -15,13 +15,21 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.documents.columns import Chunk, Columns, LostChunk, LostRows, Mask, Rejected, mask_for
+from neardup.documents.arrow import conform, unified_schema
+from neardup.documents.columns import (
+    Chunk,
+    Columns,
+    LostChunk,
+    LostRows,
+    Mask,
+    Rejected,
+    mask_for,
+    text_column,
+)
 from neardup.documents.lost import Watch
+from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.remote import Place
-from neardup.documents.schemas import conform, unified_schema
 from neardup.documents.streams import CHUNK_BYTES, cause, parquet_file, unreadable, whole_file
-from neardup.documents.tables import CHUNK_ROWS, check_columns, chunk_of, wanted
-from neardup.documents.values import text_column
 
 ROW_GROUP_BYTES = 64 << 20
 _BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)

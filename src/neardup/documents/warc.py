@@ -31,13 +31,12 @@ from neardup.documents.columns import (
     Rejected,
     unknown_column,
 )
-from neardup.documents.extraction.charsets import decoded_html
 from neardup.documents.extraction.extractor import Extractor
-from neardup.documents.extraction.page import META, TEXT, Extracted, Meta, Page
+from neardup.documents.extraction.page import META, TEXT, Extracted, Meta, Page, decoded_html
 from neardup.documents.lost import Watch, lost_from_here
+from neardup.documents.memory_tables import TableChunk
 from neardup.documents.remote import Place
 from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable, whole_file
-from neardup.documents.tables import TableChunk
 from neardup.documents.warc_records import (
     Cut,
     Found,

@@ -16,9 +16,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 
 from neardup.documents.encodings import decoded
-from neardup.documents.extraction.charsets import known
-from neardup.documents.extraction.page import Extracted
-from neardup.documents.extraction.visible import visible_text
+from neardup.documents.extraction.page import Extracted, known, visible_text
 from neardup.errors import UnreadableError
 
 Element = ElementTree.Element

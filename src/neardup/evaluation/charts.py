@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from neardup.evaluation.lines import Measured
+from neardup.evaluation.evaluation_report import altair_module
+from neardup.evaluation.measurement import Measured
 from neardup.evaluation.metrics import Band
-from neardup.evaluation.plots import altair_module
 
 MEASURES = ("precision", "recall", "F1")
 COLOURS = ("#c8553d", "#3a6ea5", "#2f6f4f")

@@ -1,19 +1,37 @@
-"""The outcome of an evaluation: data for JSON, a table of all cuts, sections to show."""
+"""``evaluate``: how good settings are, on the user's own documents and labels.
+
+The outcome of an evaluation: data for JSON, a table of all cuts, sections to show.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from neardup.evaluation.lines import AtCut, Measured
-from neardup.evaluation.recommend import Recommendation
-from neardup.evaluation.report import Section, save_report, write_report
-from neardup.evaluation.tables import all_sections, summary_sections
-from neardup.outputs.folder import write_table
+from neardup.documents import Collection, collect
+from neardup.documents.extraction.extractor import Extraction
+from neardup.errors import SettingsError
+from neardup.evaluation.evaluation_report import Section, save_report, write_report
+from neardup.evaluation.gold_request import Asked, Wish, about_gold
+from neardup.evaluation.measurement import AtCut, Measured, Truth, measure
+from neardup.evaluation.recommendation import Recommendation, recommend
+from neardup.evaluation.scored_pairs import of_result, survey
+from neardup.evaluation.sections import all_sections, summary_sections
+from neardup.evaluation.sweep import Sweep
+from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
+from neardup.labels.labelled_pairs import PairColumns
+from neardup.methods import registry
+from neardup.methods.base import Method
+from neardup.methods.registry import read_method
+from neardup.plan import CLUSTERS, Settings
+from neardup.progress import Progress, Silent
+from neardup.runs.result import Result
+from neardup.runs.run_folder import write_table
 
 TABLE = "sweep.parquet"
 TITLE = "Evaluation"
@@ -120,3 +138,194 @@ def _schema() -> pa.Schema:
             ("adjusted_rand", pa.float64()),
         ]
     )
+
+
+SHOWN_FILES = 3
+SETTINGS = (
+    *("text", "id", "date", "encoding", "extract", "within"),
+    *("workers", "memory", "limit", "max_pairs"),
+    *("strict", "set"),
+)
+PAIRS = "pairs"  # the folder of scored pairs, in that of the evaluation
+
+
+def evaluate(
+    documents: Any,
+    *,
+    group: str | None = None,
+    pairs: Any = None,
+    columns: Sequence[str] = ("a", "b", "label"),
+    positive: Sequence[str] | None = None,
+    negative: Sequence[str] | None = None,
+    complete: bool | None = None,
+    method: str | Method | Sequence[str | Method] = registry.DEFAULT,
+    threshold: float | None = None,
+    sweep: bool | str | Sequence[float] = False,
+    wish: str | None = None,
+    clusters: str = "rule",
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Evaluation:
+    """Measure methods on documents of which it is known what is a duplicate of what.
+
+    ``documents``: as for :func:`neardup.dedup`, or the Result of a run. Gold is a column of groups
+    (``group``) or labelled ``pairs``: paths, or rows of ``a``, ``b`` and ``label`` (``columns``
+    says what they are called). ``positive`` and ``negative`` name labels; ``complete`` says whether
+    pairs that are not listed are no duplicates. ``method``: one or several, as names, as written
+    ("shingles words=3") or as objects. ``sweep``: True, or thresholds. ``wish``: "f1",
+    "precision=0.99" or "recall=0.95". Scored pairs are kept in ``folder`` and found again there.
+    Other settings (``text``, ``id``, ``within`` …) are those of :class:`neardup.plan.Settings`.
+    """
+    asked = Asked(group, pairs, pair_columns(columns), positive, negative, complete)
+    wished = Wish.parse(wish or "f1")
+    if clusters not in CLUSTERS:
+        raise SettingsError(f"clusters is {clusters!r}.", hint=f"expected {' or '.join(CLUSTERS)}.")
+    thresholds = _thresholds(sweep, threshold)
+    told = progress or Silent()
+    if isinstance(documents, Result):
+        return _of_run(documents, asked, threshold, thresholds, wished, clusters, told)
+    base = _settings(settings)
+    methods = [_method(one, base) for one in _several(method)]
+    chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
+    asked.check(base.text)
+    collection = collect(documents, base.encoding, Extraction(base.extract))
+    job = Sweep(collection, replace(base, set={}), chosen, "", _pairs_folder(folder), clusters)
+    compared = sorted({name for plan in job.plans() for name in plan.columns.extra})
+    known = survey(collection, base, told, group=asked.group, compared=compared)
+    gold = asked.gold(known)
+    truth = Truth.of(gold, known.similarity)
+    measured = list(replace(job, digest=known.digest).measured(truth, told))
+    about = _about(known.documents, known.rejected, collection, clusters, truth)
+    made = _finished(about, measured, wished, asked_for=wish is not None)
+    return made.pasted(pasted_inputs(collection, base))
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    for name in given:
+        if name not in SETTINGS:
+            raise SettingsError(
+                f"{name!r} is no setting of an evaluation.",
+                hint="parameters are written with their method, as in 'shingles words=3'; "
+                f"settings are {', '.join(SETTINGS)}.",
+            )
+    return Settings(**given)
+
+
+def _of_run(
+    result: Result,
+    asked: Asked,
+    threshold: float | None,
+    thresholds: Sequence[float] | None,
+    wished: Wish,
+    clusters: str,
+    told: Progress,
+) -> Evaluation:
+    """Scores that a run has left; its documents are read again for ids and similarities."""
+    if result.info.get("against"):
+        raise SettingsError(
+            "This run was made against references, whose documents gold does not know.",
+            hint="evaluate the documents instead.",
+        )
+    written = result.info["settings"]
+    names = ("text", "id", "limit", "encoding", "extract")
+    base = Settings(**{name: written[name] for name in names if written.get(name) is not None})
+    asked.check(base.text)
+    made = registry.build(written["method"], written["parameters"])
+    (setting,) = settings_of([made], threshold=threshold, thresholds=thresholds)
+    cuts = tuple(cut for cut in setting.cuts if cut.threshold >= result.threshold)
+    if not cuts:
+        raise SettingsError(
+            f"The run has scores from {result.threshold:g} on, which is above all thresholds.",
+            hint="take higher ones, or evaluate the documents instead of the run.",
+        )
+    setting = Setting(made, made, cuts)
+    collection = result.collection()
+    known = survey(collection, base, told, group=asked.group)
+    truth = Truth.of(asked.gold(known), known.similarity)
+    told.stage("measuring", len(setting.cuts), unit="thresholds")
+    measured = measure(setting, of_result(result), truth, clusters=clusters, advance=told.advance)
+    about = _about(known.documents, known.rejected, collection, clusters, truth)
+    return _finished(about, [measured], wished, asked_for=False).pasted(
+        pasted_inputs(collection, base)
+    )
+
+
+def _about(
+    documents: int, rejected: int, collection: Collection, clusters: str, truth: Truth
+) -> dict[str, Any]:
+    return {
+        "documents": documents,
+        "rejected": rejected,
+        "inputs": list(dict.fromkeys(collection.files)),
+        "clusters": clusters,
+        "gold": about_gold(truth.gold),
+    }
+
+
+def _finished(
+    about: dict[str, Any], measured: Sequence[Measured], wished: Wish, *, asked_for: bool
+) -> Evaluation:
+    """One threshold of one method is no choice, unless one was asked to be judged by a wish."""
+    choices = sum(len(one.at) for one in measured)
+    found = recommend(measured, wished) if choices > 1 or asked_for else None
+    return Evaluation(about, measured, found)
+
+
+def pasted_inputs(collection: Collection, base: Settings) -> str:
+    """Files and options of a command for these documents; INPUT where they are no few files."""
+    files = [path.as_posix() for path in collection.paths if path]
+    few = len(files) == len(collection.paths) <= SHOWN_FILES
+    words = [shlex.quote(file) for file in files] if few and files else ["INPUT"]
+    for name in ("text", "id", "date", "within", "encoding", "extract", "limit"):
+        value = getattr(base, name)
+        if value is not None and value != getattr(Settings(), name):
+            words += [f"--{name}", shlex.quote(str(value))]
+    return " ".join(words)
+
+
+def pair_columns(names: Sequence[str]) -> PairColumns:
+    if len(names) not in (2, 3):
+        raise SettingsError(
+            f"columns are {list(names)}; expected those of a, b and the label.",
+            hint="such as a,b,label.",
+        )
+    a, b, *label = names
+    if not label:
+        return PairColumns(a, b)
+    return PairColumns(a, b, label[0], label_named=label != ["label"])
+
+
+def _thresholds(
+    sweep: bool | str | Sequence[float], threshold: float | None
+) -> Sequence[float] | None:
+    if sweep is False:
+        return None
+    if threshold is not None:
+        raise SettingsError(
+            "Both a threshold and a sweep over thresholds are asked for.", hint="give one of them."
+        )
+    if sweep is True:
+        return parse_thresholds(SWEEP)
+    written = sweep if isinstance(sweep, str) else ",".join(map(str, sweep))
+    return parse_thresholds(written)
+
+
+def _several(method: str | Method | Sequence[str | Method]) -> Iterator[str | Method]:
+    if isinstance(method, list | tuple):
+        yield from method
+    else:
+        yield method  # type: ignore[misc]  # a method is no sequence
+
+
+def _method(written: str | Method, base: Settings) -> Method:
+    if isinstance(written, str):
+        return read_method(written, dict(base.set), base.date)
+    made, parameters = written, dict(base.set)
+    if base.date is not None and "date" in registry.parameter_names(type(made)):
+        parameters.setdefault("date", base.date)
+    return registry.changed(made, parameters)
+
+
+def _pairs_folder(folder: str | Path | None) -> Path | None:
+    return None if folder is None else Path(folder) / PAIRS

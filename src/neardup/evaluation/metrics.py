@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.evaluation.gold.contract import NEGATIVE, POSITIVE, UNKNOWN, joint
+from neardup.labels.gold import NEGATIVE, POSITIVE, UNKNOWN, joint
 from neardup.schema import Array
 
 BANDS = (0.0, 0.1, 0.3, 0.5, 0.8, 1.0)

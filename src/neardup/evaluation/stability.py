@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.artefacts.agreement import LONGEST, Signatures
 from neardup.artefacts.idf import IdfTable
-from neardup.decisions.values import plain
+from neardup.artefacts.idf_agreement import LONGEST, Signatures
+from neardup.decisions.order import plain
 from neardup.documents import Columns, collect
-from neardup.local.artefacts import Pass, Seen, count
+from neardup.engines.batch.table_pass import Pass, Seen, count
 from neardup.plan import check_positive, worker_count
 from neardup.progress import Progress, Silent
 

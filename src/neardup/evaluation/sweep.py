@@ -15,12 +15,11 @@ from pathlib import Path
 
 from neardup.artefacts.artefact import ReadyNeed
 from neardup.documents import Collection
-from neardup.evaluation import scored
-from neardup.evaluation.cuts import Setting
-from neardup.evaluation.lines import Measured
-from neardup.evaluation.measured import Truth, measure
-from neardup.evaluation.scored import ScoredPairs
-from neardup.methods.method import SIGNATURE_FORMAT, signed_parameters
+from neardup.evaluation import scored_pairs
+from neardup.evaluation.measurement import Measured, Truth, measure
+from neardup.evaluation.scored_pairs import ScoredPairs
+from neardup.evaluation.swept_settings import Setting
+from neardup.methods.base import SIGNATURE_FORMAT, signed_parameters
 from neardup.plan import Plan, Settings, resolve
 from neardup.progress import LOG, Progress
 
@@ -64,13 +63,13 @@ class Sweep:
     def pairs(self, plan: Plan, progress: Progress) -> ScoredPairs:
         key = self._key(plan)
         path = self.folder and self.folder / f"{plan.method.name}-{key[:12]}.parquet"
-        if path and (found := scored.load(path, key)):
+        if path and (found := scored_pairs.load(path, key)):
             LOG.info("%s: scored pairs are at hand in %s", plan.method.name, path)
             return found
-        made = scored.match(self.collection, plan, progress)
+        made = scored_pairs.match(self.collection, plan, progress)
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
-            scored.save(made, path, key)
+            scored_pairs.save(made, path, key)
         return made
 
     def _key(self, plan: Plan) -> str:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from neardup import _native
 from neardup.errors import SettingsError
 from neardup.schema import Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import buffers
 
 MOST_CHARACTERS = _native.MOST_SHINGLE_WORDS  # a q-gram is hashed as a shingle of characters

@@ -4,8 +4,22 @@ A measure is named by a family of features and what is made of it: ``words3_jacc
 ``keywords_cosine``. All are similarities from 0 to 1 that grow with what two documents share. They
 follow from a few whole numbers a family, which a kernel sums up (``native/features/profiles.hpp``);
 what is done with these is exact to the last bit on every machine (sums, ratios, roots). Two
-families are no sets: the words in their order (``features/aligned.py``) and the date
-(``features/nearness.py``).
+families are no sets: the words in their order (``features/similarity.py``) and the date
+(``features/similarity.py``).
+
+Words that two documents have in the same order, as shares: what sets of features cannot tell.
+
+Words that stand once in either text are anchors; the longest chain of them that both have in one
+order is aligned, and with it what is equal next to them, to the beginning and to the end
+(``native/features/aligned.hpp``). What was moved counts once at most. Words that are repeated are
+found only beside others, so a list of the same words over and over is aligned from its ends alone.
+
+How near the dates of two documents are: 1 on the same day, one half at a stated distance.
+
+Where one of them has no date that can be read nothing is known, which is one half as well.
+
+Where the families of profiles are: a profile begins with how many entries each of its families
+has, and the entries follow, family after family (``native/features/profiles.hpp``).
 """
 
 from __future__ import annotations
@@ -19,17 +33,102 @@ import numpy.typing as npt
 
 from neardup import _native
 from neardup.errors import SettingsError
-from neardup.features import aligned, nearness
-from neardup.features.aligned import Aligned
+from neardup.features.dates import NO_DATE
 from neardup.features.vectors import Products, euclidean_score
-from neardup.schema import Array, Ragged
+from neardup.schema import Array, Ragged, offsets_of
+
+ORDER_FAMILY = "aligned"
+
+
+class Aligned(NamedTuple):
+    """Words, an entry a pair: of each document, of the alignment, of its longest run without a
+    gap."""
+
+    a: Array
+    b: Array
+    words: Array
+    run: Array
+
+
+def align(profiles: Ragged, a: Array, b: Array, families: Sequence[str]) -> Aligned:
+    """``families`` are those of the profiles, this one among them."""
+    place = families.index(ORDER_FAMILY)
+    given = profiles.values, profiles.offsets, len(families), place
+    return Aligned(*_native.align_profiles(*given, a, b).reshape(-1, len(Aligned._fields)).T)
+
+
+def _share(part: Array, whole: Array) -> Array:
+    """0 where there are no words."""
+    return np.asarray(part / np.maximum(whole, 1))
+
+
+MADE_OF_ORDER: dict[str, Callable[[Aligned], Array]] = {
+    "dice": lambda found: _share(2 * found.words, found.a + found.b),
+    "containment": lambda found: _share(found.words, np.minimum(found.a, found.b)),
+    "of_larger": lambda found: _share(found.words, np.maximum(found.a, found.b)),
+    "run": lambda found: _share(found.run, np.minimum(found.a, found.b)),
+}
+
+
+def section(profiles: Ragged, families: Sequence[str], family: str) -> Ragged:
+    """The entries of one family of each profile; of what is no profile, none."""
+    places, ends = section_places(profiles, families, family)
+    return Ragged(profiles.values[places], ends)
+
+
+def section_places(
+    profiles: Ragged, families: Sequence[str], family: str
+) -> tuple[Array, npt.NDArray[np.int64]]:
+    """Where these entries are, and where those of each profile end among them."""
+    count, at = len(families), families.index(family)
+    whole = profiles.lengths >= count
+    begins = np.where(whole, profiles.offsets[:-1], 0)
+    heads = profiles.values[np.minimum(begins[:, None] + np.arange(count), _last(profiles))]
+    heads = np.where(whole[:, None], heads, 0).astype(np.int64)
+    whole &= heads.sum(axis=1) + count == profiles.lengths
+    lengths = np.where(whole, heads[:, at], 0)
+    starts = begins + count + heads[:, :at].sum(axis=1)
+    ends = offsets_of(lengths)
+    return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1]), ends
+
+
+def _last(profiles: Ragged) -> int:
+    return max(len(profiles.values) - 1, 0)
+
+
+DATE_FAMILY = "date"
+HALF_AT = {"day": 1, "month": 30, "year": 365}  # days apart at which dates are half as near
+UNKNOWN = 0.5
+_NO_DAY = -1
+
+
+def date_entries(days: Array) -> Ragged:
+    """As profiles hold them: the day, or nothing."""
+    known = days != NO_DATE
+    values = (days[known].astype(np.int64) - NO_DATE).astype(np.uint64)
+    return Ragged(values, offsets_of(known.astype(np.int64)))
+
+
+def days_apart(profiles: Ragged, a: Array, b: Array, families: Sequence[str]) -> Array:
+    """−1 where one of the two has no date."""
+    entries = section(profiles, families, DATE_FAMILY)
+    day = np.full(len(profiles), _NO_DAY, np.int64)
+    dated = entries.lengths > 0
+    day[dated] = entries.values[entries.offsets[:-1][dated]].astype(np.int64)
+    apart = np.abs(day[a] - day[b])
+    return np.where(dated[a] & dated[b], apart, _NO_DAY)
+
+
+def nearness(apart: Array, half_at: int) -> Array:
+    return np.where(apart < 0, UNKNOWN, half_at / (half_at + np.maximum(apart, 0)))
+
 
 VERSION = 1  # steps when a measure changes its meaning
 SUMMED = (
     *("words1", "words2", "words3", "words5", "chars3", "chars5", "chars8"),
     *("keywords", "sentences", "tuples", "numbers"),
 )
-FAMILIES = (*SUMMED, aligned.FAMILY, nearness.FAMILY)  # as they stand in a profile
+FAMILIES = (*SUMMED, ORDER_FAMILY, DATE_FAMILY)  # as they stand in a profile
 LONE_SHARE = 0.5  # what a feature that no other document has counts, as in rareshingles
 MEASURES = (
     *("words1_idf", "words1_known", "words3_jaccard", "words3_idf", "words3_known"),
@@ -129,8 +228,8 @@ MADE_OF: dict[str, Callable[[Family], Any]] = {
 }
 KNOWN = (
     *(f"{family}_{made}" for family in SUMMED for made in MADE_OF),
-    *(f"{aligned.FAMILY}_{made}" for made in aligned.MADE_OF),
-    *(f"{nearness.FAMILY}_{name}" for name in nearness.HALF_AT),
+    *(f"{ORDER_FAMILY}_{made}" for made in MADE_OF_ORDER),
+    *(f"{DATE_FAMILY}_{name}" for name in HALF_AT),
     LENGTH,
 )
 
@@ -147,14 +246,14 @@ def families_of(measures: Sequence[str]) -> tuple[str, ...]:
 
 _HINT = (
     f"a family ({', '.join(SUMMED)}), an underscore and one of {', '.join(MADE_OF)}; "
-    f"{aligned.FAMILY}_ and one of {', '.join(aligned.MADE_OF)}; "
-    f"{nearness.FAMILY}_ and one of {', '.join(nearness.HALF_AT)}; or {LENGTH}."
+    f"{ORDER_FAMILY}_ and one of {', '.join(MADE_OF_ORDER)}; "
+    f"{DATE_FAMILY}_ and one of {', '.join(HALF_AT)}; or {LENGTH}."
 )
 
 
 def needs_date(measures: Sequence[str]) -> bool:
     """Whether one of them compares dates."""
-    return nearness.FAMILY in families_of(measures)
+    return DATE_FAMILY in families_of(measures)
 
 
 def vectors(
@@ -182,8 +281,8 @@ def compared(profiles: Ragged, a: Array, b: Array, names: Sequence[str]) -> Comp
     return Compared(
         len(one),
         summed(*given),
-        aligned.align(*given) if aligned.FAMILY in names else None,
-        nearness.days_apart(*given) if nearness.FAMILY in names else None,
+        align(*given) if ORDER_FAMILY in names else None,
+        days_apart(*given) if DATE_FAMILY in names else None,
     )
 
 
@@ -210,12 +309,12 @@ def _measured(measure: str, found: Compared) -> Array:
     if measure == LENGTH:
         return _length_ratio(found.sums["words1"])
     family, _, made = measure.partition("_")
-    if family == aligned.FAMILY:
+    if family == ORDER_FAMILY:
         assert found.aligned is not None
-        return aligned.MADE_OF[made](found.aligned)
-    if family == nearness.FAMILY:
+        return MADE_OF_ORDER[made](found.aligned)
+    if family == DATE_FAMILY:
         assert found.days_apart is not None
-        return nearness.nearness(found.days_apart, nearness.HALF_AT[made])
+        return nearness(found.days_apart, HALF_AT[made])
     return np.asarray(MADE_OF[made](found.sums[family]))
 
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from neardup import _native
 from neardup.errors import SettingsError
 from neardup.schema import Ragged
-from neardup.text.options import Text, language
 from neardup.text.stopwords import STOP_WORDS
+from neardup.text.text_options import Text, language
 from neardup.text.words import buffers, words
 
 AUTO = "auto"

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.matching.verify import Pairs
-from neardup.methods.fractions import moved
+from neardup.methods.thresholds import moved
 from neardup.schema import Array
 
 STEP = 0.05

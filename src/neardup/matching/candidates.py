@@ -3,6 +3,10 @@
 Groups are cheap while they are small. ``pairs_within`` makes the pairs of the small ones within a
 budget and leaves the rest as hot groups, which the rule then walks document by kept document
 (``decisions/rule.py``), so that no group costs its square.
+
+Documents with equal evidence are one document to every method: the first stands for all.
+
+This is what makes a million copies of one text linear.
 """
 
 from __future__ import annotations
@@ -85,3 +89,17 @@ def pairs_sharing(groups: Groups, documents: int, least: int) -> tuple[Array, Ar
     members = groups.members
     a, b, _ = _native.sharing_pairs(members.values, members.offsets, documents, least)
     return a, b
+
+
+def leaders(digests: Array, rank: Array, within: Array | None = None) -> npt.NDArray[np.int64]:
+    """For each document the first, by rank, of those with its digest (and its ``within`` code)."""
+    code = within if within is not None else np.zeros(len(rank), np.int64)
+    order = np.lexsort((rank, code, digests[:, 1], digests[:, 0]))
+    same = np.ones(len(order), bool)
+    for column in (digests[:, 0], digests[:, 1], code):
+        same[1:] &= column[order[1:]] == column[order[:-1]]
+    same[:1] = False
+    start = np.flatnonzero(~same)
+    leader = np.empty(len(order), np.int64)
+    leader[order] = np.repeat(order[start], np.diff(np.append(start, len(order))))
+    return leader

@@ -11,7 +11,7 @@ import numpy as np
 from neardup import _native
 from neardup.matching.candidates import Groups
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.method import BitsMethod
+from neardup.methods.base import BitsMethod
 from neardup.schema import Array, Ragged
 
 

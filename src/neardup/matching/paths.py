@@ -6,11 +6,16 @@ features that any partner must share. Who is on the same path is compared on ske
 and goes on when many are: common features make long paths, rare ones short ones. The kernels and
 the proof are in ``native/matching/paths.hpp``. How rare features are is counted from a sample, and
 changes the cost, not the bound on what is missed.
+
+How deep paths go, and how many repetitions of them keep a miss rate.
+
+The sets that walk paths: read in blocks, how rare their features are, and their sketches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,10 +26,93 @@ import numpy as np
 from neardup import _native
 from neardup.matching.candidates import Groups, share_keys
 from neardup.matching.evidence import EvidenceStore
-from neardup.matching.path_depth import path_depth, repetitions
-from neardup.matching.path_sets import PathSets, rarity, sketches
-from neardup.methods.method import PathMethod
+from neardup.methods.base import PathMethod
 from neardup.schema import Array, Ragged, offsets_of
+
+LEAST_DEPTH, MOST_DEPTH = 3, 15
+# Where paths are short, repetitions are cheap: pairs above the threshold are then all but certain.
+FEWEST_REPETITIONS = 33
+STILL_OPEN = 0.5  # paths of one repetition that are cut off at the deepest, about
+
+
+def repetitions(depth: int, miss_rate: float) -> int:
+    """So many that two sets share no path of this depth with probability ``miss_rate`` at most: a
+    branching process of mean 1 (``native/matching/paths.hpp``)."""
+    alive = 1.0
+    for _ in range(depth):
+        alive = -math.expm1(-alive)
+    needed = math.ceil(math.log(miss_rate) / math.log1p(-alive))
+    return max(needed, FEWEST_REPETITIONS)
+
+
+def path_depth(count: int, few_bits: int, share: Fraction, rarities: Array) -> int:
+    """So deep that few paths of ``count`` sets have more than 2^``few_bits`` on them. ``rarities``
+    says how many features have which rarity, in eighths of a bit."""
+    wanted = 8 * max((count - 1).bit_length() - few_bits, 1)
+    chances = rarities / max(rarities.sum(), 1)
+    open_ = np.eye(1, wanted)[0]  # by the rarity of the path so far
+    for depth in range(1, MOST_DEPTH):
+        open_ = np.convolve(open_, chances)[:wanted]
+        if open_.sum() / float(share) ** depth < STILL_OPEN:
+            return max(depth, LEAST_DEPTH)
+    return MOST_DEPTH
+
+
+SAMPLE = 1 << 13  # documents of which features are counted
+SLOTS = 1 << 18
+BLOCK_FEATURES = 4 << 20
+
+
+class PathSets(NamedTuple):
+    """Evidence of ``documents``, which ascend, in blocks."""
+
+    documents: Array
+    store: EvidenceStore
+    pool: ThreadPoolExecutor
+
+    @property
+    def sizes(self) -> Array:
+        return np.asarray(self.store.lengths[self.documents])
+
+    def of(self, chosen: Array, work: Callable[[Ragged, Array], Ragged]) -> list[Ragged]:
+        """What ``work`` makes of blocks of the chosen sets, in their order."""
+        blocks = list(_blocks(chosen, self.sizes))
+        return list(self.pool.map(lambda at: work(self.store.take(self.documents[at]), at), blocks))
+
+
+def _blocks(chosen: Array, sizes: Array) -> Iterator[Array]:
+    ends = offsets_of(sizes[chosen])
+    cuts = np.flatnonzero(np.diff(ends[1:] // BLOCK_FEATURES)) + 1
+    yield from np.split(chosen, cuts)
+
+
+def rarity(sets: PathSets) -> tuple[Array, Array]:
+    """−8·log₂ of the share of documents by slot, and how many features of the sample have which."""
+    count = len(sets.documents)
+    chosen = np.arange(0, count, -(-count // SAMPLE))
+    counts = np.zeros(SLOTS, np.int64)
+    for at in _blocks(chosen, sets.sizes):
+        features = sets.store.take(sets.documents[at]).values
+        counts += np.bincount(features & np.uint32(SLOTS - 1), minlength=SLOTS)
+    edges = [len(chosen) / 2 ** (eighths / 8) for eighths in range(255, 0, -1)]
+    by_slot = np.maximum(255 - np.searchsorted(edges, counts, side="left"), 1)
+    return by_slot.astype(np.uint8), np.bincount(by_slot, counts, minlength=256)
+
+
+def sketches(sets: PathSets, share: Fraction) -> Ragged:
+    """So many bits that unlike sets differ in more than sets that pass can: at most half of the
+    bits differ, and 2(1 − t) of a set that passes do."""
+    bits = max(5 * (1 - share), Fraction(1, 8))
+
+    def work(evidence: Ragged, _: Array) -> Ragged:
+        return Ragged(
+            *_native.parity_sketches(
+                evidence.values, evidence.offsets, bits.numerator, bits.denominator
+            )
+        )
+
+    return Ragged.concat(sets.of(np.arange(len(sets.documents)), work), np.uint64)
+
 
 FEW_BITS = 5  # who is on a path with fewer than 2⁵ others is compared with them
 FEW = 64  # documents that are all compared

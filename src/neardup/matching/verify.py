@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.method import Scores
+from neardup.methods.base import Scores
 from neardup.schema import Array, Ragged
 
 BLOCK_BYTES = 32 << 20

@@ -16,10 +16,10 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.errors import SettingsError
-from neardup.methods.method import Prepared, Scores
+from neardup.methods.base import Prepared, Scores
 from neardup.methods.parameters import require_one_of
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 _NORMAL = "1 for texts that are equal after normalisation, else 0"
 FORMS = ("normal", "bytes")

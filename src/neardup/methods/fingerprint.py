@@ -22,7 +22,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
-from neardup.methods.fractions import MOST_DECIMALS
+from neardup.methods.base import Prepared, Scores
 from neardup.methods.idf_terms import (
     check_lexicon,
     equal_evidence,
@@ -30,12 +30,12 @@ from neardup.methods.idf_terms import (
     read_terms,
     table_of,
 )
-from neardup.methods.method import Prepared, Scores
 from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import prepared
+from neardup.methods.preparation import prepared
+from neardup.methods.thresholds import MOST_DECIMALS
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 MOST_TERMS = 1000
 LENGTH = 2  # where the number of tokens stands, after the two halves of the key

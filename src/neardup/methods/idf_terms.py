@@ -13,10 +13,10 @@ from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.idf import ALL_TERMS, IdfTable
 from neardup.errors import SettingsError
 from neardup.features.terms import DocumentTerms
-from neardup.methods.method import MOSTLY_NUMBERS
-from neardup.methods.preparing import Reading, read_words
+from neardup.methods.base import MOSTLY_NUMBERS
+from neardup.methods.preparation import Reading, read_words
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 # A table of fewer documents cannot tell common terms from rare ones; its lexicon may be empty.
 FEWEST_DOCUMENTS = 20

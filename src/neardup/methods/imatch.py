@@ -21,12 +21,12 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
+from neardup.methods.base import Prepared, Scores
 from neardup.methods.idf_terms import check_lexicon, equal_evidence, read_terms, table_of
-from neardup.methods.method import Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import prepared
+from neardup.methods.preparation import prepared
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 MOST_LEXICONS = 100
 

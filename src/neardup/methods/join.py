@@ -18,8 +18,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.features.qgrams import check_characters_only, qgram_sets
-from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import PairScorer, Prepared, Rarity, Scores
+from neardup.methods.base import PairScorer, Prepared, Rarity, Scores
 from neardup.methods.overlap import (
     MEASURES,
     own_set_keys,
@@ -29,9 +28,10 @@ from neardup.methods.overlap import (
     whole_set_score,
 )
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import prepared, read_words
+from neardup.methods.preparation import prepared, read_words
+from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import word_map
 
 SIZES = {"shingles": 5, "words": 1, "qgrams": 4}  # words or characters in a feature

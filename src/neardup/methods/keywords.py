@@ -23,14 +23,14 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable, normalised_idf
 from neardup.features.vectors import MEASURES as VECTOR_MEASURES
-from neardup.methods.fractions import threshold_fraction
+from neardup.methods.base import UNRELIABLE, Prepared, Rarity, Scores
 from neardup.methods.idf_terms import table_of
-from neardup.methods.method import UNRELIABLE, Prepared, Rarity, Scores
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import prepared, read_words
-from neardup.methods.vectors import as_sets, rare_vector_keys, vector_scores
+from neardup.methods.preparation import prepared, read_words
+from neardup.methods.thresholds import threshold_fraction
+from neardup.methods.weighted_sets import as_sets, rare_vector_keys, vector_scores
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 PER = ("document", "sentence")
 UNITS = ("word", "tuple")

@@ -1,7 +1,7 @@
 """A model's word on a pair: what labelled pairs taught, in the place of a threshold set by hand
 (Raveena & Nandini 2014).
 
-Documents that share character grams meet (``methods/seeking.py``). Of each pair the similarity
+Documents that share character grams meet (``methods/profiles.py``). Of each pair the similarity
 vector is taken, and the model says how probable it is that the two are duplicates. The order in
 which a model puts pairs holds in other collections too, its cut less so: a collection may move it a
 little, to where the fewest duplicates are in doubt.
@@ -18,12 +18,19 @@ What labels taught is not overruled so.
 
 A model says what its documents looked like (``artefacts/outline.py``). In a collection that is
 unlike them the method says so, and lets nothing pass but what reaches the model's own cut.
+
+What the sums of two profiles tell beside their measures: a quotation, a filled template, and how
+much of what is rare two documents share.
+
+Which model a method takes: the general one that comes with the package, or one from a file.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -31,33 +38,117 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.artefacts import outline
-from neardup.artefacts.artefact import GENERAL, NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import GENERAL, NO_ARTEFACTS, Artefacts, Need, shipped
 from neardup.artefacts.frequencies import Frequencies
-from neardup.artefacts.model import Model, ModelNeed
+from neardup.artefacts.model import Model, ModelNeed, load_model
 from neardup.artefacts.outline import Outline, OutlineNeed
-from neardup.errors import SignatureError
-from neardup.features import nearness, similarity
+from neardup.errors import SettingsError, SignatureError
+from neardup.features import similarity
 from neardup.features.dates import check_dates
-from neardup.features.sections import section, section_places
-from neardup.features.similarity import Family
-from neardup.methods import seeking
-from neardup.methods.fractions import moved, threshold_fraction
+from neardup.features.similarity import (
+    FEATURES,
+    LONE_WEIGHT,
+    LONES,
+    RARE_WEIGHT,
+    RARES,
+    WEIGHT,
+    Family,
+    section,
+    section_places,
+)
+from neardup.methods.base import UNDATED, FaintEntries, Prepared, Scores
 from neardup.methods.idf_terms import equal_evidence
-from neardup.methods.method import UNDATED, FaintEntries, Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import no_keys, prepared, read_words
-from neardup.methods.profiles import check_date, frequency_name, needs, profiles
-from neardup.methods.rarity import (
+from neardup.methods.preparation import no_keys, prepared, read_words
+from neardup.methods.profiles import (
+    LEAST_SHARED,
+    MISS_RATE,
+    check_date,
+    frequency_name,
+    keys_of,
+    needs,
+    profiles,
+)
+from neardup.methods.thresholds import MOST_DECIMALS, moved, threshold_fraction
+from neardup.methods.weighted_sets import (
     LONE,
     NOISE,
     NOISY_DOCUMENTS,
     RARE,
     TEMPLATES,
+    fills_template,
     full_of_noise,
 )
-from neardup.methods.shares import held, is_template, rare_share, smaller
-from neardup.methods.trained import check_reached, cut_of, model_at, place_of
 from neardup.schema import Array, Ragged
+
+
+def smaller(family: Family) -> Array:
+    """How many features the one has that has fewer."""
+    return np.asarray(np.minimum(family.a[FEATURES], family.b[FEATURES]))
+
+
+def held(family: Family) -> Array:
+    """The share of the smaller that is in the other, whatever else it has that is its own."""
+    return np.asarray(family.shared[FEATURES] / np.maximum(smaller(family), 1))
+
+
+def is_template(shingles: Family) -> Array:
+    """Whether both go on with words of their own, and hardly anything they share is rare."""
+    own = np.minimum(shingles.a[LONES], shingles.b[LONES])
+    shared = shingles.shared[FEATURES], shingles.shared[RARES]
+    return fills_template(own, smaller(shingles), *shared)
+
+
+def rare_share(family: Family) -> Array:
+    """Rare features that both have, in all that other documents know of the two."""
+    shared = family.shared[RARE_WEIGHT]
+    known = sum(side[WEIGHT] - side[LONE_WEIGHT] for side in (family.a, family.b))
+    return np.asarray(shared / np.maximum(known - shared, np.maximum(shared, 1)))
+
+
+def place_of(model: str | None) -> str | None:
+    """Where the file is, from wherever it is asked for again; None for the general model."""
+    return None if model in (None, GENERAL) else str(Path(str(model)).absolute())
+
+
+def check_reached(model: Model, threshold: float) -> None:
+    """Refuses a threshold that not even documents with everything in common would reach."""
+    most = float(model.probability(np.ones((1, len(model.measures))))[0])
+    if model.discriminant.monotone() and threshold > most:
+        raise SettingsError(
+            f"learned: threshold is {threshold:g}, but no probability of this model is above "
+            f"{most:.4f}.",
+            hint="take a lower one, or the method exact for equal texts.",
+        )
+
+
+def model_at(path: str | None) -> Model:
+    """The general model, or one from a file, read once; another file of that name is read again."""
+    if path is None:
+        return _general()
+    try:
+        there = Path(path).stat()
+    except OSError:
+        return load_model(Path(path))  # says what is wrong
+    return _read(path, there.st_dev, there.st_ino, there.st_mtime_ns, there.st_size)
+
+
+@functools.cache
+def _general() -> Model:
+    with shipped("general.arrow") as file:
+        return load_model(file)
+
+
+@functools.lru_cache(maxsize=8)
+def _read(path: str, *_: int) -> Model:
+    return load_model(Path(path))
+
+
+def cut_of(model: Model) -> float:
+    """Rounded down to as many decimals as a threshold may have: what was at it stays above it."""
+    steps: int = 10**MOST_DECIMALS
+    return max(math.floor(model.threshold * steps), 1) / steps
+
 
 GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # sought by; noise is told by; templates by
 ALWAYS = (f"{GRAMS}_known", "length_ratio", f"{SHINGLES}_known")  # one measure of each of these
@@ -94,8 +185,8 @@ class Learned:
     name: ClassVar[str] = "learned"
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
     confirms_copies: ClassVar[bool] = False
-    miss_rate: ClassVar[float] = seeking.MISS_RATE
-    least_shared: ClassVar[int] = seeking.LEAST_SHARED
+    miss_rate: ClassVar[float] = MISS_RATE
+    least_shared: ClassVar[int] = LEAST_SHARED
     follows: ClassVar[dict[str, tuple[str, ...]]] = {
         "model": ("threshold", "calibrate"),
         "date": (),  # nothing follows, but a model of dates cannot be without it
@@ -199,15 +290,15 @@ class Learned:
         table = artefacts[frequency_name(GRAMS)]
         assert isinstance(table, Frequencies)
         short = reading.shorter_than(self.min_words) | (grams.lengths == 0)
-        keys, probes = seeking.keys_of(grams, table) if len(grams.values) else no_keys(grams)
+        keys, probes = keys_of(grams, table) if len(grams.values) else no_keys(grams)
         return prepared(reading, evidence, keys, probes, short, self._flags(evidence))
 
     def _flags(self, evidence: Ragged) -> Array | None:
         """Who has no date, where dates are compared."""
         if not self.date:
             return None
-        dates = section(evidence, self.families, nearness.FAMILY)
-        return np.where(dates.lengths == 0, UNDATED, 0)
+        days = section(evidence, self.families, similarity.DATE_FAMILY)
+        return np.where(days.lengths == 0, UNDATED, 0)
 
     def _marked(self, evidence: Ragged, artefacts: Artefacts) -> Ragged:
         """Lone words of noisy documents say so. Of few documents, any has many such words."""

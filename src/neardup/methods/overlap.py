@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from neardup import _native
-from neardup.methods.method import PairScorer, Rarity, Scores
+from neardup.methods.base import PairScorer, Rarity, Scores
 from neardup.schema import Array, Ragged
 
 MEASURES = ("jaccard", "dice", "cosine", "max", "containment")

@@ -3,9 +3,15 @@
 ``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. Q-grams
 are common, so the prefix filter, which finds every pair, makes most documents of a language meet.
 An engine that has all evidence finds pairs by paths (``matching/paths.py``), an index in a bitmap
-window (``matching/bitmap_window.py``); the keys of a document alone are MinHash bands:
+window (``matching/window.py``); the keys of a document alone are MinHash bands:
 ``doc_q ≥ t`` means a resemblance of at least ``t / (2 − t)``.
 Score 1 means equal sets of q-grams, not equal texts.
+
+Keys that only sets of near sizes share. ``|A∩B| ≥ t·max(|A|, |B|)`` cannot hold where one set
+has less than t of the size of the other.
+
+Sizes are cut into classes so that a partner is in the same class or the next; each set has its keys
+under the number of its class and of the next.
 """
 
 from __future__ import annotations
@@ -14,22 +20,54 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.features.qgrams import MOST_CHARACTERS, check_characters_only, qgram_sets
 from neardup.methods import minhash
-from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import Prepared, Rarity, Scores
+from neardup.methods.base import Prepared, Rarity, Scores
 from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores, whole_set_score
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import no_keys, prepared, read_words
-from neardup.methods.sizes import sized_keys
+from neardup.methods.preparation import no_keys, prepared, read_words
+from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def sized_keys(keys: Ragged, sizes: Array, t: Fraction) -> tuple[Ragged, Array]:
+    """Twice as many keys, all to look with."""
+    classes = np.repeat(size_classes(sizes, t), keys.lengths)
+    both = np.stack([_mixed(keys.values, classes), _mixed(keys.values, classes + 1)], axis=1)
+    return Ragged(both.reshape(-1), keys.offsets * 2), keys.lengths * 2
+
+
+def size_classes(sizes: Array, t: Fraction) -> Array:
+    if t == 1 or not len(sizes):
+        return sizes
+    return np.searchsorted(_edges(t, int(sizes.max()).bit_length()), sizes, side="right")
+
+
+@lru_cache(maxsize=64)
+def _edges(t: Fraction, bits: int) -> npt.NDArray[np.int64]:
+    """The first size of each class. A class ends with what its first size can still reach, so what
+    a size of the class can reach lies before the end of the next."""
+    edges = [1]
+    while edges[-1] < 1 << bits:
+        edges.append(edges[-1] * t.denominator // t.numerator + 1)
+    return np.array(edges, np.int64)
+
+
+def _mixed(keys: npt.NDArray[np.uint64], classes: Array) -> npt.NDArray[np.uint64]:
+    mixed: npt.NDArray[np.uint64] = keys ^ (classes.astype(np.uint64) + np.uint64(1)) * _SPREAD
+    return mixed
+
 
 MEASURE = "max"
 KEYS = ("auto", "bands", "prefix")

@@ -7,7 +7,7 @@ documents that share nothing but what many have, and each go on with words of th
 same template with other content: they are no duplicates, however alike (``templates``).
 
 Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``, in whole numbers. Rare features are the keys, until
-less weight is left than a partner must share, so no pair is missed (``methods/weighted.py``).
+less weight is left than a partner must share, so no pair is missed (``methods/weighted_sets.py``).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.boilerplate import BoilerplateNeed, checked
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
-from neardup.methods import weighted
-from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import FaintEntries, Prepared, Rarity, Scores
+from neardup.methods import weighted_sets
+from neardup.methods.base import FaintEntries, Prepared, Rarity, Scores
 from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import least_features, no_keys, prepared, read_words
-from neardup.methods.rarity import (
+from neardup.methods.preparation import least_features, no_keys, prepared, read_words
+from neardup.methods.thresholds import threshold_fraction
+from neardup.methods.weighted_sets import (
     COMMON,
     LEAST,
     LONE,
@@ -44,7 +44,7 @@ from neardup.methods.rarity import (
     full_of_noise,
 )
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 REFUSAL = "they share only what many have, and each goes on with words of its own"
 FAINT_FEATURES = 5  # rare ones that a pair below the threshold has to share
@@ -182,7 +182,7 @@ class Rareshingles:
         return np.asarray(np.rint(UNIT * idf).astype(np.uint32) << np.uint32(2) | classes)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
-        return weighted.heavy_keys(self.fraction, evidence, rarity)
+        return weighted_sets.heavy_keys(self.fraction, evidence, rarity)
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         num, den = self.fraction.as_integer_ratio()

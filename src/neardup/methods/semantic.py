@@ -4,34 +4,118 @@ What the vectors mean is the encoder's word: with a model of sentences, texts ar
 same; with ``hashing``, which needs no model, texts that use the same words. A long text is cut into
 chunks of as many words as the encoder reads, and its vector is the mean of theirs, each weighted by
 its words. The vector is kept as numbers of 8 bits, on which the cosine is decided exactly.
+
+How many hyperplanes make a key, and how many keys a document has (Charikar 2002).
+
+With ``k`` bits a key and ``L`` keys, each of a table of its own, a pair with the angle θ shares no
+key with probability (1 − (1 − θ/π)ᵏ)ᴸ. More bits let fewer unlike documents meet, and ask for more
+tables.
+
+Long texts in chunks of so many words, for whoever reads only the beginning of a text.
+
+Encoders of sentences stop after some hundred tokens and say nothing of it. Words are those of
+``Text()``, so that a chunk of a script without spaces has as many characters as others have words.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, cast
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.artefacts.encoder import Encoder, Encodes
-from neardup.artefacts.encoders import EncoderNeed, named
+from neardup.artefacts.encoders import Encoder, EncoderNeed, Encodes, named
 from neardup.errors import SettingsError, SignatureError
-from neardup.features.hyperplanes import LARGEST, quantised
-from neardup.methods import plane_tables
-from neardup.methods.fractions import threshold_fraction
+from neardup.features.vectors import LARGEST, quantised, sides
+from neardup.methods.base import Prepared, Scores
+from neardup.methods.bit_tables import mixed
 from neardup.methods.idf_terms import equal_evidence
-from neardup.methods.method import Prepared, Scores
 from neardup.methods.parameters import require
-from neardup.methods.plane_tables import PlaneTables
-from neardup.methods.preparing import SHORT_BYTES, prepared, read_words
-from neardup.methods.vectors import product_scores
-from neardup.schema import Array, Ragged
-from neardup.text.chunks import chunks
-from neardup.text.options import Text
+from neardup.methods.preparation import SHORT_BYTES, prepared, read_words
+from neardup.methods.thresholds import threshold_fraction
+from neardup.methods.weighted_sets import product_scores
+from neardup.schema import Array, Ragged, offsets_of
+from neardup.text.text_options import Text
+
+FEWEST_BITS, MOST_BITS = 8, 32
+MOST_TABLES = 1024
+
+
+def agreement(cosine: float) -> float:
+    """1 − θ/π: the probability that two vectors lie on the same side of a random plane."""
+    return 1 - math.acos(cosine) / math.pi
+
+
+class PlaneTables(NamedTuple):
+    bits: int
+    tables: int
+
+    def miss_rate(self, cosine: float) -> float:
+        """(1 − pᵏ)ᴸ: no table agrees."""
+        return float((1 - agreement(cosine) ** self.bits) ** self.tables)
+
+
+def choose_tables(
+    cosine: float, most: int, miss_rate: float, bits: int | None = None
+) -> PlaneTables | None:
+    """The most bits, unless they are given, for which at most ``most`` tables miss so few; and the
+    fewest tables for these bits. None where there are no such tables."""
+    wanted = range(MOST_BITS, FEWEST_BITS - 1, -1) if bits is None else (bits,)
+    for k in wanted:
+        tables = tables_needed(cosine, k, miss_rate)
+        if tables <= most:
+            return PlaneTables(k, tables)
+    return None
+
+
+def tables_needed(cosine: float, bits: int, miss_rate: float) -> int:
+    hit = agreement(cosine) ** bits
+    return 1 if hit >= 1 else math.ceil(math.log(miss_rate) / math.log1p(-hit))
+
+
+def plane_keys(vectors: Array, chosen: PlaneTables) -> tuple[Ragged, Array]:
+    """Keys of vectors of 8-bit numbers, and how many of them look: all."""
+    count, (bits, tables) = len(vectors), chosen
+    packed = np.zeros((count, tables, 8), np.uint8)
+    found = sides(vectors, bits * tables).reshape(count, tables, bits)
+    packed[:, :, : -(-bits // 8)] = np.packbits(found, axis=2, bitorder="little")
+    words = packed.reshape(-1, 8).view(np.dtype("<u8")).astype(np.uint64)
+    keys = mixed(words, np.tile(np.arange(tables, dtype=np.uint64), count))
+    ends = np.arange(count + 1, dtype=np.int64) * tables
+    return Ragged(keys, ends), np.full(count, tables, np.int32)
+
+
+class Chunks(NamedTuple):
+    """Those of text ``i`` are ``texts[offsets[i]:offsets[i + 1]]``, joined they are the text;
+    ``words`` of each."""
+
+    texts: list[str]
+    words: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.int64]
+
+
+def chunks(texts: Ragged, words: int) -> Chunks:
+    """0 words: each text is one chunk. Every text has at least one, an empty one too."""
+    plain = Text().native()
+    _, begins, _, ends = _native.word_spans(texts.values, texts.offsets, plain, None)
+    found: list[str] = []
+    counts: list[int] = []
+    many: list[int] = []
+    for i, (first, last) in enumerate(pairwise(ends.tolist())):
+        cuts = begins[first:last][words::words].tolist() if words else []
+        whole = bytes(texts[i])
+        found += [whole[a:b].decode() for a, b in pairwise([0, *cuts, len(whole)])]
+        counts += [words] * len(cuts) + [last - first - words * len(cuts)]
+        many.append(len(cuts) + 1)
+    return Chunks(found, np.array(counts, np.int64), offsets_of(np.array(many, np.int64)))
+
 
 FEWEST_ENTRIES = 2 * SHORT_BYTES  # no vector is as short as what stands for a short document
 _DOCUMENTS = 512  # whose vectors are floats at once
@@ -70,9 +154,9 @@ class Semantic:
     def __post_init__(self) -> None:
         object.__setattr__(self, "encoder", named(self.encoder))
         _ = self._fraction
-        most = plane_tables.MOST_BITS
+        most = MOST_BITS
         require(self.length is None or self.length >= 0, self, "length", "0 or more")
-        require(1 <= self.tables <= plane_tables.MOST_TABLES, self, "tables", "from 1 to 1024")
+        require(1 <= self.tables <= MOST_TABLES, self, "tables", "from 1 to 1024")
         require(self.bits is None or 1 <= self.bits <= most, self, "bits", f"from 1 to {most}")
         require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
         require(self.min_words >= 0, self, "min_words", "0 or more")
@@ -93,14 +177,14 @@ class Semantic:
     @property
     def planes(self) -> PlaneTables:
         asked = float(self._fraction), self.tables, self.miss_rate_limit
-        if found := plane_tables.choose_tables(*asked, self.bits):
+        if found := choose_tables(*asked, self.bits):
             return found
-        bits = self.bits or plane_tables.FEWEST_BITS
-        needed = plane_tables.tables_needed(asked[0], bits, self.miss_rate_limit)
+        bits = self.bits or FEWEST_BITS
+        needed = tables_needed(asked[0], bits, self.miss_rate_limit)
         raise SettingsError(
             f"semantic: a threshold of {self.threshold} with {bits} bits a key and a miss rate of "
             f"{self.miss_rate_limit} needs {needed:,} tables; there are {self.tables}.",
-            hint=f"take a higher threshold or more tables (up to {plane_tables.MOST_TABLES}).",
+            hint=f"take a higher threshold or more tables (up to {MOST_TABLES}).",
         )
 
     @property
@@ -132,7 +216,7 @@ class Semantic:
         reading = read_words(batch, self.text)
         short = reading.shorter_than(self.min_words)
         vectors = self._document_vectors(batch, encoder_in(artefacts), ~short)
-        keys, probes = plane_tables.plane_keys(vectors, self.planes)
+        keys, probes = plane_keys(vectors, self.planes)
         rows = np.arange(len(vectors) + 1, dtype=np.int64) * vectors.shape[1]
         nothing = ~vectors.any(axis=1)
         return prepared(reading, Ragged(vectors.reshape(-1), rows), keys, probes, short | nothing)

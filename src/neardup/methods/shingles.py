@@ -5,8 +5,17 @@ Resemblance is ``r = |A∩B| / |A∪B|`` of the two sets of w-word shingles; con
 bands where they serve the threshold, else from the head of the sorted set (prefix filter), which
 misses nothing. Every pair that meets is scored on the full sets of 32-bit features, whose error is
 stated in ``native/features/shingles.hpp``. With ``sampling`` a sample stands for the set, as in
-the papers (``methods/sketches.py``); with ``weights`` rare shingles count for more
-(``methods/weighted.py``).
+the papers (``methods/minhash.py``); with ``weights`` rare shingles count for more
+(``methods/weighted_sets.py``).
+
+Shingles without those that do not count: boilerplate, and what many documents have (clipping).
+
+Montanari & Puglisi, §6, would clip features by how many documents have them. What more than a
+share, or a number, of the documents have is left out of the sets; the counts are those of the
+frequencies, an artefact. A share of a small collection could be less than the copies of one text,
+so it means 20 documents at least. A document of which fewer shingles are left than the shortest
+comparable text has is a duplicate only of an equal one: of three shingles two in common would say
+nothing.
 """
 
 from __future__ import annotations
@@ -21,18 +30,71 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefact, Artefacts, Need
 from neardup.artefacts.boilerplate import BoilerplateNeed, checked
-from neardup.artefacts.frequencies import FrequencyNeed, Grams
+from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.errors import SettingsError
-from neardup.methods import clipping, minhash, sketches, weighted
-from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import PairScorer, Prepared, PreparedText, Rarity, Scores
-from neardup.methods.overlap import pair_scorer, rare_set_keys, set_scores, whole_set_score
+from neardup.methods import minhash, weighted_sets
+from neardup.methods.base import PairScorer, Prepared, PreparedText, Rarity, Scores
+from neardup.methods.overlap import (
+    NO_COUNTS,
+    pair_scorer,
+    rare_set_keys,
+    set_scores,
+    whole_set_score,
+)
 from neardup.methods.parameters import require, require_one_of
-from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.methods.preparation import least_features, prepared, read_words
+from neardup.methods.thresholds import threshold_fraction
+from neardup.schema import Array, Ragged, offsets_of
+from neardup.text.text_options import Text
 from neardup.text.words import word_map
+
+FEWEST = 20
+
+
+def check(method: Shingles) -> None:
+    if method.clip and (method.sampling != "none" or method.keys == "bands"):
+        raise SettingsError(
+            "shingles: clip is for whole sets, joined completely.",
+            hint="leave sampling and keys as they are by default.",
+        )
+
+
+def most_documents(clip: float, documents: int) -> int:
+    """In how many documents a shingle may be and still count."""
+    most = int(clip) if clip >= 1 else max(int(clip * documents), FEWEST)
+    return min(most, MOST_COUNT - 1)  # counts end there
+
+
+def clipped(sets: Ragged, table: Frequencies, clip: float) -> Ragged:
+    left = table.counts_of(sets.values) <= most_documents(clip, table.documents)
+    ends = np.concatenate([[0], np.cumsum(left)])[sets.offsets]
+    return Ragged(sets.values[left], offsets_of(np.diff(ends)))
+
+
+def prepare(method: Shingles, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
+    reading = read_words(batch, method.text)
+    words = reading.words
+    sets = _native.sample_features(words.values, words.offsets, method.words, method.ignored, 1, 0)
+    evidence = _left(method, Ragged(*sets), artefacts.get("frequencies"))
+    few = evidence.lengths < least_features(method.min_words, method.words)
+    keys, probes = _own_keys(method, evidence)
+    return prepared(reading, evidence, keys, probes, reading.shorter_than(method.min_words) | few)
+
+
+def _left(method: Shingles, sets: Ragged, table: Artefact | None) -> Ragged:
+    if not isinstance(table, Frequencies):
+        return sets
+    left = clipped(sets, table, method.clip) if method.clip else sets
+    return left if method.weights == "none" else table.weighted(left)
+
+
+def _own_keys(method: Shingles, evidence: Ragged) -> tuple[Ragged, Array]:
+    if method.bands:
+        return minhash.band_keys(evidence, method.bands)
+    return method.rare_keys(evidence, Rarity(NO_COUNTS))
+
 
 MEASURES = ("resemblance", "containment")
 KEYS = ("auto", "bands", "prefix", "all")
@@ -89,9 +151,9 @@ class Shingles:
             8 <= self.permutations <= minhash.MOST_VALUES, self, "permutations", "from 8 to 4096"
         )
         require(0 < self.miss_rate_limit < 1, self, "miss_rate_limit", "between 0 and 1")
-        require_one_of(sketches.SAMPLINGS, self, "sampling")
-        require_one_of(sketches.FAMILIES, self, "family")
-        require_one_of(weighted.WEIGHTS, self, "weights")
+        require_one_of(minhash.SAMPLINGS, self, "sampling")
+        require_one_of(minhash.FAMILIES, self, "family")
+        require_one_of(weighted_sets.WEIGHTS, self, "weights")
         require(1 <= self.modulus < 1 << 32, self, "modulus", "from 1 to 4294967295")
         require(self.sample_limit >= 0, self, "sample_limit", "0 or more")
         require(self.min_words >= 0, self, "min_words", "0 or more")
@@ -103,9 +165,9 @@ class Shingles:
             "a share below 1, or a number of documents from 2 on",
         )
         object.__setattr__(self, "boilerplate", checked(self.boilerplate, self.name))
-        sketches.check(self)
-        weighted.check(self)
-        clipping.check(self)
+        minhash.check(self)
+        weighted_sets.check(self)
+        check(self)
         if self.keys == "bands" and self.bands is None:
             raise SettingsError(
                 f"keys='bands' cannot serve {self.measure} ≥ {self.threshold} "
@@ -188,17 +250,17 @@ class Shingles:
 
     def resolved(self) -> dict[str, object]:
         bands = self.bands._asdict() if self.bands else {}
-        error = sketches.standard_error(self)
+        error = minhash.standard_error(self)
         sketch = {} if error is None else {"standard_error": error}
         return {"scheme": self.scheme, **bands, **sketch, "miss_rate": self.miss_rate}
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         if self.sampled:
-            return sketches.prepare(self, batch)
+            return minhash.prepare(self, batch)
         if self.clip or self.boilerplate:
-            return clipping.prepare(self, batch, artefacts)
+            return prepare(self, batch, artefacts)
         if self.weights != "none":
-            return weighted.prepare(self, batch, artefacts)
+            return weighted_sets.prepare(self, batch, artefacts)
         texts = Ragged.of_strings(batch.column("text"))
         words = word_map(texts.values, texts.offsets, self.text)
         made = _native.prepare_shingles(texts.values, texts.offsets, *self._kernel(words))
@@ -238,16 +300,16 @@ class Shingles:
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         if self.sampled:
-            return sketches.score(self, evidence, a, b)
+            return minhash.score(self, evidence, a, b)
         if self.weights != "none":
-            return weighted.score(self, evidence, a, b)
+            return weighted_sets.score(self, evidence, a, b)
         return set_scores(self.set_measure, self.fraction, evidence, a, b)
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
         if self.sampled:
-            return sketches.whole_score(self, evidence, a, b)
+            return minhash.whole_score(self, evidence, a, b)
         if self.weights != "none":
-            return weighted.score(self, evidence, a, b).score
+            return weighted_sets.score(self, evidence, a, b).score
         return whole_set_score(self.set_measure, evidence, a, b)
 
     def pair_scorer(self) -> PairScorer | None:
@@ -256,7 +318,7 @@ class Shingles:
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         if self.weights != "none":
-            return weighted.rare_keys(self, evidence, rarity)
+            return weighted_sets.rare_keys(self, evidence, rarity)
         return rare_set_keys(self.set_measure, self.fraction, evidence, rarity)
 
     @property
@@ -274,7 +336,7 @@ class Shingles:
         if self.family != "fast":
             words = self._words(ragged)
             of = (self.words, self.ignored, self.family, self.permutations)
-            return sketches.minima(words, *of)[0]
+            return minhash.minima(words, *of)[0]
         family = minhash.multipliers(self.permutations)
         values = _native.shingle_signatures(
             ragged.values,

@@ -19,12 +19,12 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import IdfNeed
 from neardup.errors import SettingsError
 from neardup.methods import bit_tables
+from neardup.methods.base import Prepared, Scores
 from neardup.methods.idf_terms import table_of
-from neardup.methods.method import Prepared, Scores
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import Reading, prepared
+from neardup.methods.preparation import Reading, prepared
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 from neardup.text.words import word_map
 
 WEIGHTS = ("tf", "set", "idf")

@@ -25,8 +25,7 @@ from neardup.features.spots import (
     spot_sets,
     spot_text,
 )
-from neardup.methods.fractions import threshold_fraction
-from neardup.methods.method import PairScorer, Prepared, Rarity, Scores
+from neardup.methods.base import PairScorer, Prepared, Rarity, Scores
 from neardup.methods.overlap import (
     own_set_keys,
     pair_scorer,
@@ -35,9 +34,10 @@ from neardup.methods.overlap import (
     whole_set_score,
 )
 from neardup.methods.parameters import require
-from neardup.methods.preparing import prepared, read_words
+from neardup.methods.preparation import prepared, read_words
+from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 MEASURE = "jaccard"
 MOST_STEPS = 32

@@ -23,14 +23,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
-from neardup.methods import minhash, sketches
-from neardup.methods.fractions import MOST_DECIMALS, threshold_fraction
-from neardup.methods.method import Prepared, Scores
+from neardup.methods import minhash
+from neardup.methods.base import Prepared, Scores
 from neardup.methods.overlap import prefix_sizes
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import prepared, read_words
+from neardup.methods.preparation import prepared, read_words
+from neardup.methods.thresholds import MOST_DECIMALS, threshold_fraction
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 VARIANTS = {"henzinger": 2, "broder": 1}  # how many equal ones the papers ask for
 MOST_PAIRED = 12  # groups: 66 pairs of them; beyond that, single ones are keys
@@ -72,7 +72,7 @@ class Supershingles:
     def __post_init__(self) -> None:
         most = minhash.MOST_VALUES
         require_one_of(VARIANTS, self, "variant")
-        require_one_of(sketches.FAMILIES, self, "family")
+        require_one_of(minhash.FAMILIES, self, "family")
         require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
         require(8 <= self.permutations <= most, self, "permutations", f"from 8 to {most}")
         require(1 <= self.size <= self.permutations, self, "size", "from 1 to permutations")
@@ -125,7 +125,7 @@ class Supershingles:
         reading = read_words(batch, self.text)
         nothing = np.empty(0, np.uint64)
         of = (self.words, nothing, self.family, self.permutations)
-        minima, shingles = sketches.minima(reading.words, *of)
+        minima, shingles = minhash.minima(reading.words, *of)
         rows = self.supershingles(minima)
         keys = self._keys(rows)
         short = reading.shorter_than(self.min_words) | (shingles == 0)
@@ -162,7 +162,7 @@ class Supershingles:
         """The share of equal ones; evidence that stands for a short document has another size."""
         equal = _native.common_values(evidence.values, evidence.offsets, a, b)
         sizes = np.maximum(evidence.lengths[a], evidence.lengths[b])
-        return sketches.shares(equal, sizes, self.fraction)
+        return minhash.shares(equal, sizes, self.fraction)
 
 
 def _ragged(rows: Array) -> Ragged:

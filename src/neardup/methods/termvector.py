@@ -27,8 +27,8 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
 from neardup.features.dates import NO_DATE, check_dates, days
-from neardup.features.packed import Vector
-from neardup.methods.fractions import threshold_fraction
+from neardup.features.terms import Vector
+from neardup.methods.base import UNDATED, UNRELIABLE, Prepared, Rarity, Scores
 from neardup.methods.idf_terms import (
     check_lexicon,
     equal_evidence,
@@ -36,12 +36,12 @@ from neardup.methods.idf_terms import (
     read_terms,
     table_of,
 )
-from neardup.methods.method import UNDATED, UNRELIABLE, Prepared, Rarity, Scores
 from neardup.methods.overlap import NO_COUNTS, agreeing, prefix_sizes
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparing import SHORT_ENTRIES, prepared
+from neardup.methods.preparation import SHORT_ENTRIES, prepared
+from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 MOST_TERMS = 1000
 NO_TESTS = -1, (0, 1), (0, 1)  # of days, lengths and common terms: every pair is compared whole

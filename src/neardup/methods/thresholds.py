@@ -1,17 +1,108 @@
 """A threshold as it was written: a number, or ``auto``: the collection says.
 
 A method that calibrates itself (``CalibratedMethod``) is told so; for others the cut is chosen by
-planted copies and traps (``local/planted.py``) among ``CUTS``.
+planted copies and traps (``engines/batch/threshold_choice.py``) among ``CUTS``.
+
+What of a method can be swept: its threshold, the distance of SimHash, or nothing.
+
+One matching pass at the lowest threshold serves all cuts above it.
+
+Thresholds as exact fractions, so that a pair exactly at the threshold passes on any machine.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.cuts import swept
-from neardup.methods.method import Method
+from neardup.methods.base import BitsMethod, CalibratedMethod, Method
+
+MOST_DISTANCE = 10  # as in Manku's and Henzinger's figures
+
+
+@dataclass(frozen=True)
+class Cut:
+    """``parameter`` of the method at ``value`` passes pairs from ``threshold`` on."""
+
+    threshold: float
+    parameter: str | None = None
+    value: float | int | None = None
+    auto: bool = False  # as the collection calibrates it: everything that was found
+
+    def __str__(self) -> str:
+        if self.auto:
+            return "auto"
+        if self.parameter is None:
+            return "–"
+        return (
+            f"{self.value:g}" if self.parameter == "threshold" else f"{self.parameter} {self.value}"
+        )
+
+    def of(self, method: Method) -> Method:
+        """The method cut here."""
+        if self.parameter is None:
+            return method
+        return registry.changed(method, {self.parameter: self.value})
+
+
+class Swept(NamedTuple):
+    """``wide`` finds all pairs of all cuts, which rise."""
+
+    wide: Method
+    cuts: tuple[Cut, ...]
+
+
+def swept(method: Method, thresholds: Sequence[float]) -> Swept | None:
+    """At those of the rising thresholds that the method serves, SimHash at its distances instead;
+    None where there is nothing to choose."""
+    if isinstance(method, BitsMethod):
+        return _distances(method)
+    made = [(t, found) for t in thresholds if (found := _possible(method, t))]
+    if not made:
+        return None
+    return Swept(made[0][1], tuple(Cut(t, "threshold", t) for t, _ in made))
+
+
+def own_cut(method: Method) -> Cut:
+    """Of ``exact`` there is one threshold only, so nothing that could be swept."""
+    if isinstance(method, CalibratedMethod) and method.calibrate:
+        return Cut(0.0, auto=True)
+    if isinstance(method, BitsMethod):
+        return Cut(method.threshold, "distance", method.distance)
+    if has_threshold(method) and method.threshold < 1:
+        return Cut(method.threshold, "threshold", method.threshold)
+    return Cut(method.threshold)
+
+
+def has_threshold(method: Method) -> bool:
+    return "threshold" in registry.parameter_names(type(method))
+
+
+def _possible(method: Method, threshold: float) -> Method | None:
+    """Some methods serve only some thresholds: ``exact`` one, MinHash bands the higher ones."""
+    if not has_threshold(method):
+        return None
+    try:
+        return registry.changed(method, {"threshold": threshold})
+    except SettingsError:
+        return None
+
+
+def _distances(method: Any) -> Swept:
+    made: list[Method] = []
+    for distance in range(MOST_DISTANCE + 1):
+        try:
+            made.append(registry.changed(method, {"distance": distance}))
+        except SettingsError:  # fewer bits allow less
+            break
+    cuts = tuple(Cut(m.threshold, "distance", d) for d, m in enumerate(made))
+    return Swept(made[-1], cuts[::-1])
+
 
 AUTO = "auto"
 CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
@@ -58,3 +149,28 @@ def check_cuts(method: Method) -> None:
             f"threshold is 'auto', and {method.name} has no threshold to choose.",
             hint="leave it out, or take a method that scores by degrees, such as shingles.",
         )
+
+
+MOST_DECIMALS = 6  # keeps inter · denominator inside 64 bits for sets of 10¹² features
+
+
+def moved(probability: float, by: float) -> float:
+    """A probability so many log-odds further, as a threshold: rounded down to what one may have."""
+    steps: int = 10**MOST_DECIMALS
+    odds = probability / max(1 - probability, 1 / steps) * math.exp(by)
+    return max(math.floor(odds / (1 + odds) * steps), 1) / steps
+
+
+def threshold_fraction(threshold: float) -> Fraction:
+    """The decimal number that was written, not its binary neighbour: 0.8 is 4/5."""
+    try:
+        fraction = Fraction(str(threshold))
+    except ValueError:  # nan, inf, not a number at all
+        fraction = Fraction(0)
+    if not 0 < fraction <= 1 or 10**MOST_DECIMALS % fraction.denominator:
+        raise SettingsError(
+            f"threshold is {threshold}; expected a number above 0 and up to 1 "
+            f"with at most {MOST_DECIMALS} decimals.",
+            hint="0.8 finds copies with small edits, 0.5 also revised versions.",
+        )
+    return fraction

@@ -14,7 +14,7 @@ from random import Random
 from typing import NamedTuple
 
 from neardup.errors import SettingsError
-from neardup.planting import noise_edits, part_edits, surface_edits, word_edits
+from neardup.planting import noise_edits, part_edits, word_edits
 from neardup.planting.material import Material
 
 Made = str | tuple[str, list[str]]
@@ -66,10 +66,10 @@ _ALL = (
     Edit("typing", noise_edits.typing, "other", NOISE_RATES, "characters"),
     Edit("spacing", noise_edits.spacing, "other", NOISE_RATES, "words merged or broken"),
     Edit("transcript", noise_edits.transcript, "revision", NOISE_RATES, "words", "rewrite"),
-    Edit("boilerplate", surface_edits.boilerplate, "layout", (0.1, 0.25, 0.5), "words added"),
-    Edit("layout", surface_edits.layout, "layout", (0.1, 0.5), "line ends hyphenated"),
-    Edit("case", surface_edits.case, "normalised", (0.1, 1.0), "words"),
-    Edit("punctuation", surface_edits.punctuation, "normalised", (0.25, 1.0), "marks"),
+    Edit("boilerplate", word_edits.boilerplate, "layout", (0.1, 0.25, 0.5), "words added"),
+    Edit("layout", word_edits.layout, "layout", (0.1, 0.5), "line ends hyphenated"),
+    Edit("case", word_edits.case, "normalised", (0.1, 1.0), "words"),
+    Edit("punctuation", word_edits.punctuation, "normalised", (0.25, 1.0), "marks"),
 )
 EDITS = {edit.name: edit for edit in _ALL}
 

@@ -14,10 +14,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from neardup.planting.material import Material
+from neardup.planting.decoys import beginning
+from neardup.planting.material import Material, Unit, units
 from neardup.planting.plant import Planted, table_of
-from neardup.planting.traps import beginning
-from neardup.planting.units import Unit, units
 from neardup.planting.word_edits import other_number, replaced
 
 PREFIX = "form:"

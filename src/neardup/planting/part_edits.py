@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from random import Random
 
-from neardup.planting.material import Material
-from neardup.planting.units import (
+from neardup.planting.material import (
+    Material,
     Part,
     joined,
     paragraph_parts,

@@ -6,19 +6,164 @@ side, and the spans of a side never overlap. Texts of up to 1,024 words get a lo
 subsequence; longer ones may be cut first at runs of words that are unique in both. Time and memory
 are linear in the words, at most some 2,048 cells of one bit a word, however alike, unlike or
 repetitive the texts are (``native/text/matches.hpp``). Texts of 4 GiB are refused.
+
+Many pairs of texts aligned at once, as columns: what the kinds of a run are decided from.
+
+The same passages as ``text.alignment``, but places are bytes of the UTF-8 text, and each side of a
+passage that is not shared also says how it sits in its text: whether it begins and ends where a
+sentence or a paragraph does, and whether it holds nothing but numbers and dates. Work is shared
+among threads; the result does not depend on their number.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from neardup.schema import Array, Ragged
-from neardup.text.alignments import HOW, Alignments, align_pairs
-from neardup.text.options import Text
-from neardup.text.words import buffers
+from neardup import _native
+from neardup.errors import SettingsError
+from neardup.schema import Array, Ragged, offsets_of
+from neardup.text.text_options import Text
+from neardup.text.words import buffers, word_map, words
+
+HOW = ("shared", "moved", "differs")  # Alignments.how is a place in this list
+
+# Bits of a_edges and b_edges. The first and the last word of a text are at all four edges. A
+# paragraph ends at a blank line, or at a line end where the text has no blank lines.
+BEGINS_SENTENCE, ENDS_SENTENCE, BEGINS_PARAGRAPH, ENDS_PARAGRAPH = 1, 2, 4, 8
+ONLY_NUMBERS = 16  # every word begins with a digit or names a month or a day of the week
+
+MOST_BYTES = 2**32 - 1
+_CHUNK_BYTES = 8 << 20  # of text, that a thread takes at a time
+
+_DATE_WORDS = """
+    january february march april may june july august september october november december
+    jan feb mar apr jun jul aug sep sept oct nov dec am pm
+    monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat
+    januar jänner februar märz mai juni juli oktober dezember mrz okt dez uhr
+    montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
+    janvier février mars avril juin juillet août septembre octobre novembre décembre
+    lundi mardi mercredi jeudi vendredi samedi dimanche
+    enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre
+    lunes martes miércoles jueves viernes sábado domingo
+    gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre
+    lunedì martedì mercoledì giovedì venerdì sabato domenica
+    janeiro fevereiro março maio junho julho setembro outubro dezembro
+    januari februari maart mei augustus maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
+    stycznia lutego marca kwietnia maja czerwca lipca sierpnia września
+    października listopada grudnia
+    января февраля марта апреля мая июня июля августа сентября октября ноября декабря
+    年 月 日 時 分
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignments:
+    """The passages of pair ``i`` are rows ``offsets[i]`` to ``offsets[i + 1]`` of the others.
+
+    They are in the order of ``Alignment.passages``. ``a_begin`` … ``b_end`` are bytes of the text;
+    ``a_words`` and ``b_words`` count words. ``a_edges`` and ``b_edges`` are bits, 0 where the
+    passage is shared; of an empty side they say what is at its place. One row a pair: ``words_a``,
+    ``words_b`` (all words of each text) and ``whole``.
+    """
+
+    offsets: Array
+    how: Array
+    a_begin: Array
+    a_end: Array
+    a_words: Array
+    a_edges: Array
+    b_begin: Array
+    b_end: Array
+    b_words: Array
+    b_edges: Array
+    words_a: Array
+    words_b: Array
+    whole: Array
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    @property
+    def pairs(self) -> Array:
+        """The pair of each passage: for sums by pair with ``np.bincount(found.pairs, weights)``."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+
+def align_pairs(
+    texts: Ragged,
+    left: Array,
+    right: Array,
+    options: Text | None = None,
+    *,
+    workers: int = 1,
+    by_chance: bool = False,
+) -> Alignments:
+    """``texts`` are UTF-8; pair ``i`` is ``texts[left[i]]`` and ``texts[right[i]]``.
+
+    Faster where pairs with the same text on the same side follow each other.
+    """
+    chosen = options or Text()
+    _check_sizes(texts)
+    left, right = (np.ascontiguousarray(ids, np.int64) for ids in (left, right))
+    given = chosen.native(), word_map(texts.values, texts.offsets, chosen), _numbers(chosen)
+
+    def run(part: slice) -> Alignments:
+        return _of(
+            _native.align_pairs(
+                texts.values, texts.offsets, left[part], right[part], *given, by_chance
+            )
+        )
+
+    parts = _parts(texts.lengths[left] + texts.lengths[right])
+    if workers == 1 or len(parts) == 1:
+        return _joined([run(part) for part in parts])
+    with ThreadPoolExecutor(workers) as pool:
+        return _joined(list(pool.map(run, parts)))
+
+
+def _check_sizes(texts: Ragged) -> None:
+    longest = int(texts.lengths.max(initial=0))
+    if longest > MOST_BYTES:
+        raise SettingsError(
+            f"A text of {longest:,} bytes cannot be aligned; the most is {MOST_BYTES:,}.",
+            hint="cut it into parts.",
+        )
+
+
+@lru_cache(maxsize=64)
+def _numbers(options: Text) -> _native.WordMap:
+    """The words that count as numbers, as these options leave them."""
+    capitals = " ".join(word.capitalize() for word in _DATE_WORDS.split())
+    named = words(_DATE_WORDS + capitals, options)
+    hashes = _native.hash_words(*buffers(named))
+    return _native.WordMap(hashes, np.zeros_like(hashes))
+
+
+def _parts(sizes: Array) -> list[slice]:
+    """Runs of pairs with about the same amount of text."""
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK_BYTES)) + 1
+    return [slice(i, j) for i, j in pairwise([0, *cuts.tolist(), len(sizes)])]
+
+
+def _of(found: _native.AlignedPairs) -> Alignments:
+    offsets, how, a, b, words_a, words_b, whole = found
+    return Alignments(offsets, how, *a, *b, words_a, words_b, whole.astype(bool))
+
+
+def _joined(parts: list[Alignments]) -> Alignments:
+    if len(parts) == 1:
+        return parts[0]
+    lengths = np.concatenate([np.diff(part.offsets) for part in parts])
+    columns = [name for name in Alignments.__slots__ if name != "offsets"]
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
+    return Alignments(offsets=offsets_of(lengths), **joined)
+
 
 __all__ = [
     "DIFFERS",

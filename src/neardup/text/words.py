@@ -3,6 +3,14 @@
 A word is a maximal run of letters, marks and numbers of the normalised text; scripts without
 spaces give overlapping pairs of characters. The work is done by the native tokenizer: kernels take
 the same options and, for stop words and stems, the map that ``word_map`` makes.
+
+The sentences of a text, in any script.
+
+``. ! ? …`` end a sentence where white space or the end of the text follows; the marks of scripts
+that put no space after them (``。！？`` and their kin) always do. Closing quotes and brackets
+belong to what they close. A blank line ends a sentence, a single line break does not: hard-wrapped
+copies of one text break their lines elsewhere. There is no list of abbreviations: "Dr. Who" is cut
+in two, in every copy alike. Nothing is lost: the sentences joined are the text.
 """
 
 from __future__ import annotations
@@ -16,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.text.options import Text
 from neardup.text.stopwords import STOP_WORDS
+from neardup.text.text_options import Text
 
 _DROP = 0
 
@@ -94,3 +102,11 @@ def _hashes(found: list[str]) -> npt.NDArray[np.uint64]:
 def _strings(values: npt.NDArray[Any], offsets: npt.NDArray[np.int64]) -> list[str]:
     joined, ends = bytes(values), offsets.tolist()
     return [joined[a:b].decode() for a, b in pairwise(ends)]
+
+
+def sentences(text: str) -> list[str]:
+    """With the white space that follows each."""
+    values, offsets = buffers([text])
+    ends, _ = _native.sentences(values, offsets)
+    whole = bytes(values)
+    return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(ends.tolist())]

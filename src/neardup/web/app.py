@@ -13,7 +13,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 
-from neardup.outputs.sidebyside.html import CSS
+from neardup.report.side_by_side_page import CSS
 from neardup.web import problems
 from neardup.web.guard import Guard
 from neardup.web.pages import Pages

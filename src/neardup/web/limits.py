@@ -3,18 +3,23 @@
 A body is read before anything else is done with the request, so that a slow or endless one costs a
 connection and its own bytes, no more. Requests beyond what fits are told to come back, instead of
 growing without end.
+
+How often one client may ask: a bucket of tokens for each, filled at a steady rate.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 
 from starlette.types import Message, Receive, Scope
 
-from neardup.counted import many
 from neardup.web.problems import ProblemError
+from neardup.wording import many
 
 MB = 1_000_000
 
@@ -136,3 +141,28 @@ def _declared(scope: Scope) -> int:
 
 def _chunked(scope: Scope) -> bool:
     return any(name == b"transfer-encoding" for name, _ in scope["headers"])
+
+
+CLIENTS = 10_000  # remembered; beyond it those that were quiet longest are forgotten
+
+
+class Rate:
+    """``per_second`` on the long run, ``burst`` at once."""
+
+    def __init__(
+        self, per_second: float, *, burst: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.per_second, self.burst = per_second, burst
+        self._clock = clock
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()  # tokens, since when
+
+    def wait(self, client: str) -> float:
+        """Takes a token: 0.0. Where there is none: seconds until there is one."""
+        now = self._clock()
+        tokens, since = self._left.pop(client, (self.burst, now))
+        tokens = min(self.burst, tokens + (now - since) * self.per_second)
+        taken = tokens >= 1
+        self._left[client] = (tokens - taken, now)
+        if len(self._left) > CLIENTS:
+            self._left.popitem(last=False)
+        return 0.0 if taken else (1 - tokens) / self.per_second

@@ -18,9 +18,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.meta import find_referenced_templates
 from markupsafe import Markup
 
-from neardup.names import shortened
-from neardup.outputs.html.safe import Html
-from neardup.outputs.sidebyside.visible import visible
+from neardup.report.html_page import Html
+from neardup.report.side_by_side import visible
+from neardup.wording import shortened
 
 if TYPE_CHECKING:
     from neardup.web.app import Link

@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from documents.pages import ARTICLE, MENU, plain_skin, rich_skin
-from neardup.documents.extraction.charsets import decoded_html
 from neardup.documents.extraction.html import MOST_TAGS, NO_TEXT, extract_html
-from neardup.documents.extraction.page import HTML, Page
-from neardup.documents.extraction.visible import visible_text
+from neardup.documents.extraction.page import HTML, Page, decoded_html, visible_text
 
 
 def page(source: str | bytes, **given: str) -> Page:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neardup.evaluation.cuts import settings_of
-from neardup.evaluation.planting.experiment import _setting
+from neardup.evaluation.planted_experiment import _setting
+from neardup.evaluation.swept_settings import settings_of
 from neardup.methods.rareshingles import Rareshingles
 
 

@@ -14,16 +14,16 @@ import pytest
 import neardup as nd
 from neardup.documents import Columns, collect
 from neardup.errors import SettingsError
-from neardup.evaluation.planting import evaluate
-from neardup.evaluation.planting.findings import Findings
-from neardup.evaluation.planting.measured import measure
-from neardup.evaluation.report import html_page
+from neardup.evaluation.evaluation_report import html_page
+from neardup.evaluation.planted_experiment import evaluate
+from neardup.evaluation.planted_findings import Findings
+from neardup.evaluation.planted_measures import measure
 from neardup.methods import registry
 from neardup.plan import Settings
+from neardup.planting.decoys import traps
 from neardup.planting.edits import edits_named
+from neardup.planting.material import unit_count
 from neardup.planting.plant import plant, with_copies
-from neardup.planting.traps import traps
-from neardup.planting.units import unit_count
 from planting.test_plant import documents
 
 SHINGLES = Settings(method="shingles")
@@ -155,11 +155,11 @@ def test_a_method_without_a_threshold_is_measured_as_it_is() -> None:
 def test_thresholds_that_would_compare_everything_are_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from neardup.evaluation.planting import bearable
+    from neardup.evaluation import planted_measures
 
     docs = collection_with_twins()
-    monkeypatch.setattr(bearable, "CANDIDATES", 50)
-    monkeypatch.setattr(bearable, "PER_DOCUMENT", 0)
+    monkeypatch.setattr(planted_measures, "CANDIDATES", 50)
+    monkeypatch.setattr(planted_measures, "PER_DOCUMENT", 0)
     found = evaluate(docs, Settings(method="qgrams"), edits=["case"], per_edit=3)
     assert found.cuts[0].value > 0.3  # type: ignore[operator]
     assert found.cuts[0].threshold <= registry.build("qgrams").threshold

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.evaluation.training.data import Data
+from neardup.evaluation.training.training_data import Data
 from planting.test_plant import documents
 
 

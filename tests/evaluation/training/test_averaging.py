@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.training.labelled import random_data
-from neardup.evaluation.training.averaging import Machine, mean_of
-from neardup.evaluation.training.fitting import machine_of
-from neardup.evaluation.training.kinds import KINDS, one_thread
+from neardup.evaluation.training.fit import Machine, machine_of, mean_of
+from neardup.evaluation.training.machines import KINDS, one_thread
 
 GIVEN = {"linear": {"C": 1.0}, "trees": {"trees": 7, "depth": 3}, "rbf": {"C": 1.0, "gamma": 0.1}}
 

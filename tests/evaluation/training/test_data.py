@@ -6,10 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.fitting import fit
-from neardup.evaluation.training.kinds import FEW_PAIRS, KINDS, one_thread
-from neardup.evaluation.training.scores import f1
+from neardup.evaluation.training.fit import f1, fit
+from neardup.evaluation.training.machines import FEW_PAIRS, KINDS, one_thread
+from neardup.evaluation.training.training_data import Data
 
 sizes = st.lists(st.integers(1, 9), min_size=1, max_size=12)
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import InputError
-from neardup.evaluation.training.data import Data
 from neardup.evaluation.training.folds import folds_of
+from neardup.evaluation.training.training_data import Data
 
 pairs = st.lists(
     st.tuples(st.integers(0, 60), st.integers(0, 60), st.booleans()).filter(lambda p: p[0] != p[1]),

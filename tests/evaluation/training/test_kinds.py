@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup.evaluation.training.kinds import KINDS, one_thread
+from neardup.evaluation.training.machines import KINDS, one_thread
 
 LAST = {"linear": {"C": 10.0}, "rbf": {"C": 10.0, "gamma": 0.2}, "trees": {"trees": 40, "depth": 3}}
 

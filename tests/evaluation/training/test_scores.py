@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.evaluation.training.scores import best_cut, f1, fit_platt, log_loss
+from neardup.evaluation.training.fit import best_cut, f1, fit_platt, log_loss
 
 scored = st.lists(
     st.tuples(st.integers(-8, 8).map(float), st.integers(0, 1)), min_size=2, max_size=40

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from artefacts.models import LINEAR, TWO, model
 from evaluation.training.labelled import random_data
-from neardup.evaluation.training.teaching import (
+from neardup.evaluation.training.suggestions import (
     NEAREST,
     PER_DOCUMENT,
     Candidates,

@@ -12,19 +12,17 @@ import neardup as nd
 from evaluation.training.labelled import collection, labels, random_data
 from neardup.documents import collect
 from neardup.errors import InputError, SettingsError
-from neardup.evaluation.labels import Label, LabelStore, Pair
-from neardup.evaluation.training import candidates
-from neardup.evaluation.training.complete import labelled_completely
-from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.groups import labelled_by_group
-from neardup.evaluation.training.kinds import KINDS
-from neardup.evaluation.training.labels import Labelled, pairs_named, read_labelled
-from neardup.evaluation.training.material import Material, Source, material_of
-from neardup.evaluation.training.report import sections_of
-from neardup.evaluation.training.train import train
+from neardup.evaluation.training import training_data
+from neardup.evaluation.training.complete_labels import labelled_by_group, labelled_completely
+from neardup.evaluation.training.machines import KINDS
+from neardup.evaluation.training.model_report import sections_of
+from neardup.evaluation.training.trainer import train
+from neardup.evaluation.training.training_data import Data, Material, Source, material_of
+from neardup.evaluation.training.training_labels import Labelled, pairs_named, read_labelled
 from neardup.features.similarity import MEASURES
+from neardup.labels.label_store import Label, LabelStore, Pair
 from neardup.progress import Silent
-from neardup.text.options import Text
+from neardup.text.text_options import Text
 
 
 def material(data: Data) -> Material:
@@ -195,7 +193,7 @@ def test_groups_give_the_pairs_that_a_model_is_asked_about() -> None:
 
 
 def test_more_pairs_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "MOST_COMPARED", 40)
+    monkeypatch.setattr(training_data, "MOST_COMPARED", 40)
     with pytest.raises(InputError, match=r"More than 40 pairs .* Hint: train on fewer documents"):
         labelled_by_group(Source(collect(collection())), "set", 0, Silent())
 

@@ -7,11 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.training.labelled import random_data
-from neardup.evaluation.training.fitting import fit
+from neardup.evaluation.training.fit import VOTERS, fit, fit_platt, log_loss, vote_of
 from neardup.evaluation.training.folds import INNER, folds_of
-from neardup.evaluation.training.kinds import KINDS, one_thread
-from neardup.evaluation.training.scores import fit_platt, log_loss
-from neardup.evaluation.training.votes import VOTERS, vote_of
+from neardup.evaluation.training.machines import KINDS, one_thread
 
 
 @settings(max_examples=8)

@@ -9,9 +9,8 @@ from random import Random
 from typing import NamedTuple
 
 from neardup.planting.edits import EDITS, Edit
-from neardup.planting.material import Material
-from neardup.planting.surface_edits import layout
-from neardup.planting.units import sentence_parts, units
+from neardup.planting.material import Material, sentence_parts, units
+from neardup.planting.word_edits import layout
 
 RUNNING = 12  # lines of a page with a running header
 # Sentences of other documents may be paragraphs here, and one letter in a hundred that is misread

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from neardup.decisions.kind_rules import told as told_by_rules
-from neardup.decisions.passages import measured
+from neardup.decisions.differences import measured
+from neardup.decisions.kinds import told as told_by_rules
 from neardup.schema import KINDS, Ragged
 from quality.kinds.planted import Pair, Told
 

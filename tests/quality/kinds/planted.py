@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neardup.decisions.classify import kind_of
-from neardup.decisions.kinds import Kind
+from neardup.decisions.kinds import Kind, kind_of
 from neardup.documents import collect
 from neardup.planting.material import Material
 from quality.kinds.edits import COPY, Change, changes, mixed

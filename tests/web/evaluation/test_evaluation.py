@@ -9,11 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 import neardup as nd
-from neardup.evaluation.labels import Label
+from neardup.labels.label_store import Label
 from neardup.web.app import make_app
-from neardup.web.evaluation.background import Background
+from neardup.web.evaluation_pages import Background
 from neardup.web.guard import Guard
-from neardup.web.judging.parts import JudgingParts, judging_parts
+from neardup.web.judging.judging_pages import JudgingParts, judging_parts
 from web.judging_pages import EXAMPLE
 
 

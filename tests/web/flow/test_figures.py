@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.online.store import Row
-from neardup.online.windows import UNITS, Window
-from neardup.web.flow.figures import MOST_BARS, Figures
+from neardup.engines.index.slots import UNITS, Window
+from neardup.engines.index.store import Row
+from neardup.web.flow_pages import MOST_BARS, Figures
 
 DAY = UNITS["d"]
 arrivals = st.tuples(

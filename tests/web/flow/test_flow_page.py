@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from neardup.online.index import Index
-from neardup.outputs.sidebyside.visible import visible
+from neardup.engines.index.index import Index
+from neardup.report.side_by_side import visible
 from neardup.web.app import make_app
-from neardup.web.flow.part import MOST_LISTENERS, FlowPart
+from neardup.web.flow_pages import MOST_LISTENERS, FlowPart
 from neardup.web.guard import Guard
 from web.serving import serving, visiting
 

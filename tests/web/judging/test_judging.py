@@ -14,10 +14,10 @@ from fastapi.testclient import TestClient
 
 import neardup as nd
 from neardup.cli import main
-from neardup.evaluation.labels import read_labels
+from neardup.labels.label_store import read_labels
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
-from neardup.web.judging.parts import judging_parts
+from neardup.web.judging.judging_pages import judging_parts
 from web.judging_pages import EXAMPLE
 
 Answer = Callable[[int], str]
@@ -400,7 +400,7 @@ def test_a_disk_that_takes_nothing_is_said_and_nothing_is_acknowledged(
     def full(_file: int, _data: bytes) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("neardup.documents.appended.os.write", full)
+    monkeypatch.setattr("neardup.files.os.write", full)
     fields = {"sample": sample, "assessor": "ann", "item": before["item"], "label": "not"}
     answer = client.post("/judge/label", json=fields)
     monkeypatch.undo()

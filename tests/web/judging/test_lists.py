@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from fastapi.testclient import TestClient
 
 from neardup.cli import main
-from neardup.evaluation.labels import read_labels
-from neardup.evaluation.result_lists import read_lists
+from neardup.labels.label_store import read_labels
+from neardup.labels.result_lists import read_lists
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
-from neardup.web.judging.parts import judging_parts
+from neardup.web.judging.judging_pages import judging_parts
 from web.judging_pages import EXAMPLE
 
 Sets = tuple[int, ...]

@@ -10,8 +10,8 @@ import pytest
 
 import neardup as nd
 from conftest import ROOT
-from neardup.web.review.sources import open_source
-from neardup.web.review.state import State
+from neardup.web.review.review_source import open_source
+from neardup.web.review.review_state import State
 
 NEWS = ROOT / "examples" / "news.jsonl"
 

@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 import neardup as nd
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
-from neardup.web.review.part import Review
-from neardup.web.review.sources import open_source
+from neardup.web.review.review_pages import Review
+from neardup.web.review.review_source import open_source
 from web.review.hostile import IDS, hostile_run
 from web.serving import Visited, serving, visiting
 

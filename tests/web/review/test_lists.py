@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import UsageError
-from neardup.evaluation.labels import Label, LabelStore
+from neardup.labels.label_store import Label, LabelStore
 from neardup.schema import KINDS
 from neardup.web.review.filters import Filter, asked, documents_mask
-from neardup.web.review.orders import PAGE, SORTS, page_of
-from neardup.web.review.sources import open_source
-from neardup.web.review.state import State
-from neardup.web.review.tables import BECOMES
+from neardup.web.review.pagination import PAGE, SORTS, page_of
+from neardup.web.review.review_source import open_source
+from neardup.web.review.review_state import State
+from neardup.web.review.review_tables import BECOMES
 from web.review.conftest import NEWS
 
 filters = st.builds(

@@ -13,11 +13,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 import neardup as nd
-from neardup.outputs.applying.changes import ChangeLog
+from neardup.runs.changes import ChangeLog
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
-from neardup.web.review.part import Review
-from neardup.web.review.sources import open_source
+from neardup.web.review.review_pages import Review
+from neardup.web.review.review_source import open_source
 from web.review.hostile import BODY, hostile_run
 
 LINK = re.compile(r'<a [^>]*?href="([^"]*)"')

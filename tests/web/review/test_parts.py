@@ -17,19 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.decisions.bridges import bridges
+from neardup.decisions.clusters import bridges
 from neardup.errors import NeardupError
-from neardup.outputs.applying.applied import apply
-from neardup.outputs.html.safe import html
+from neardup.report.html_page import html
+from neardup.runs.application import apply
 from neardup.text.alignment import align
-from neardup.web.review.cuts import Cuts, histogram
+from neardup.web.review.cluster_page import Edge, Graph, Node, drawn
 from neardup.web.review.filters import Filter
-from neardup.web.review.graph import Edge, Graph, Node, drawn
-from neardup.web.review.original import columns
-from neardup.web.review.sources import open_source
-from neardup.web.review.state import State
-from neardup.web.review.tables import BECOMES
-from neardup.web.review.texts import terms
+from neardup.web.review.pair_page import columns
+from neardup.web.review.review_source import open_source
+from neardup.web.review.review_state import Cuts, State, histogram
+from neardup.web.review.review_tables import BECOMES
+from neardup.web.review.review_texts import terms
 
 
 def test_cuts_are_those_of_a_new_threshold(news: Path) -> None:

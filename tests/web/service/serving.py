@@ -14,7 +14,7 @@ from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.limits import Limits
 from neardup.web.login import Login
-from neardup.web.service.part import Service
+from neardup.web.service.service import Service
 
 
 @dataclass

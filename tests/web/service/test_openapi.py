@@ -18,8 +18,8 @@ import neardup as nd
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.limits import Limits
-from neardup.web.service.part import Service
 from neardup.web.service.routes import COMPARE, GROUP, STREAM
+from neardup.web.service.service import Service
 from web.service.process import Served, served
 
 NEW = ("--method", "shingles", "--set", "words=3", "--date", "day", "--within", "lang", "--texts")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neardup.client import Client
-from neardup.web.tokens import make_token
+from neardup.web.access import make_token
 from web.service.process import served
 from web.service.texts import copy, document
 

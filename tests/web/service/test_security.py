@@ -15,12 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from neardup.errors import InputError, UsageError
-from neardup.web.access import COOKIE, LASTS, Access
+from neardup.web.access import COOKIE, LASTS, Access, Tokens, make_token, read_tokens, remove_token
 from neardup.web.guard import HEADERS, Guard
-from neardup.web.limits import Limits
-from neardup.web.rate import Rate
+from neardup.web.limits import Limits, Rate
 from neardup.web.service.routes import PATHS
-from neardup.web.tokens import Tokens, make_token, read_tokens, remove_token
 from web.service.process import served
 from web.service.serving import Asked, asked
 from web.service.texts import document, text
@@ -264,12 +262,12 @@ def test_tokens_are_counted_apart_and_guesses_too(
 
 
 def test_a_rate_remembers_so_many_clients() -> None:
-    from neardup.web import rate
+    from neardup.web import limits
 
     made = Rate(1, burst=1)
-    for number in range(rate.CLIENTS + 10):
+    for number in range(limits.CLIENTS + 10):
         assert made.wait(str(number)) == 0
-    assert len(made._left) == rate.CLIENTS
+    assert len(made._left) == limits.CLIENTS
 
 
 HOSTILE = [

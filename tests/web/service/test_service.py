@@ -31,7 +31,7 @@ def answer(id: str | None, match: Any = None) -> dict[str, Any]:
 
 
 def nd_fields() -> tuple[str, ...]:
-    from neardup.online.rule import Match
+    from neardup.engines.index.arrival_rule import Match
 
     return Match._fields
 

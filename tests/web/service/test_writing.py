@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 
 import neardup as nd
+from engines.index.postgres import running
 from neardup.client import Client
-from neardup.online.events import Events
+from neardup.engines.index.arrivals import Events
 from neardup.web.problems import ProblemError
-from neardup.web.service.checking import Checker
-from neardup.web.service.works import Add, AddEach, Remove, Update
-from neardup.web.service.writing import TOGETHER, Writer
-from online.postgres import running
+from neardup.web.service.service import Checker
+from neardup.web.service.writer import TOGETHER, Add, AddEach, Remove, Update, Writer
 from web.service.process import SETTINGS, served
 from web.service.texts import copy, document, text
 

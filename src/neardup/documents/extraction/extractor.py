@@ -2,22 +2,88 @@
 
 A page that no process survives, or that takes longer than a minute, is read as all its text if it
 is HTML, and rejected if it is a PDF.
+
+Extracted pages of a run on disk, so that no page is extracted twice.
+
+A run reads its documents up to three times: to count, to compare and to explain. The file lies in
+the temporary folder and goes away with its owner; memory holds none of it.
+
+Columns that hold HTML: the text of each document is extracted after it was read.
+
+The documents themselves stay as they are: kept lines and rows have the HTML that came in. One in
+which no text is found is rejected.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import pickle
+import sqlite3
+import tempfile
 import threading
+import weakref
+import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents.columns import Chunk, DocumentBatch, Rejected
 from neardup.documents.extraction.html import extract_html
 from neardup.documents.extraction.page import ALL_TEXT, HOWS, HTML, PDF, Extracted, Page
 from neardup.documents.extraction.pool import Pool, shared_pool
-from neardup.documents.extraction.spool import Spool
 from neardup.errors import MissingExtraError, SettingsError
+
+
+class Spool:
+    """Thread-safe. Equal pages are stored once."""
+
+    def __init__(self) -> None:
+        handle, name = tempfile.mkstemp(prefix="neardup-pages-")
+        os.close(handle)
+        self._lock = threading.Lock()
+        self._base = sqlite3.connect(name, check_same_thread=False, isolation_level=None)
+        self._base.execute("PRAGMA journal_mode = OFF")
+        self._base.execute("PRAGMA synchronous = OFF")
+        self._base.execute("CREATE TABLE page (digest BLOB PRIMARY KEY, how TEXT, found BLOB)")
+        weakref.finalize(self, _remove, self._base, Path(name))
+
+    def get(self, digest: bytes) -> Extracted | None:
+        with self._lock:
+            row = self._base.execute(
+                "SELECT found FROM page WHERE digest = ?", (digest,)
+            ).fetchone()
+        if row is None:
+            return None
+        found: Extracted = pickle.loads(zlib.decompress(row[0]))
+        return found
+
+    def put(self, digest: bytes, found: Extracted) -> None:
+        data = zlib.compress(pickle.dumps(found, pickle.HIGHEST_PROTOCOL), 1)
+        with self._lock:
+            self._base.execute(
+                "INSERT OR REPLACE INTO page VALUES (?, ?, ?)", (digest, found.how, data)
+            )
+
+    def counts(self) -> dict[str, int]:
+        """How many pages were read by what, the most common first."""
+        asked = "SELECT how, COUNT(*) FROM page WHERE how NOTNULL GROUP BY how ORDER BY 2 DESC, 1"
+        with self._lock:
+            return dict(self._base.execute(asked).fetchall())
+
+    def clear(self) -> None:
+        with self._lock:
+            self._base.execute("DELETE FROM page")
+
+
+def _remove(base: sqlite3.Connection, path: Path) -> None:
+    base.close()
+    path.unlink(missing_ok=True)
+
 
 USUAL = "trafilatura"
 _NEEDED = {
@@ -124,3 +190,33 @@ def _given_up(page: Page) -> Extracted:
 def page_of(text: str) -> Page:
     """A text that is HTML already, as from a column."""
     return Page(HTML, text.encode("utf-8", "replace"), "utf-8", sure=True)
+
+
+@dataclass(frozen=True)
+class ExtractedChunk:
+    chunk: Chunk
+    extractor: Extractor
+
+    def read(self) -> DocumentBatch:
+        batch = self.chunk.read()
+        records = batch.records
+        found = self.extractor.texts([page_of(text) for text in records["text"].to_pylist()])
+        there = np.array([one.text is not None for one in found], bool)
+        place = records.schema.get_field_index("text")
+        texts = pa.array([one.text or "" for one in found], pa.large_string())
+        records = records.set_column(place, records.schema.field(place), texts)
+        lost = [
+            Rejected(batch.file, row, found[i].reason or "", name)
+            for i, row, name in _rows(records, np.flatnonzero(~there))
+        ]
+        rejected = sorted([*batch.rejected, *lost], key=lambda one: one.row)
+        return replace(batch, records=records.filter(pa.array(there)), rejected=rejected)
+
+
+def _rows(records: pa.RecordBatch, chosen: np.ndarray) -> list[tuple[int, int, str]]:
+    rows, names = records["row"], records["id"]
+    return [(i, rows[i].as_py(), names[i].as_py()) for i in chosen.tolist()]
+
+
+def extracted_texts(texts: Sequence[str], extractor: Extractor) -> list[str]:
+    return [one.text or "" for one in extractor.texts([page_of(text) for text in texts])]

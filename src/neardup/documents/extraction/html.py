@@ -12,9 +12,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from neardup.documents.extraction.charsets import decoded_html
-from neardup.documents.extraction.page import ALL_TEXT, Extracted, Meta, Page
-from neardup.documents.extraction.visible import visible_text
+from neardup.documents.extraction.page import (
+    ALL_TEXT,
+    Extracted,
+    Meta,
+    Page,
+    decoded_html,
+    visible_text,
+)
 
 MOST_TAGS = 50_000  # real pages have 5,000 and long threads 20,000; seconds, not minutes
 MOST_CHARACTERS = 20_000_000

@@ -16,7 +16,7 @@ import numpy as np
 
 from neardup.decisions.clusters import components
 from neardup.errors import InputError
-from neardup.evaluation.training.data import Data
+from neardup.evaluation.training.training_data import Data
 from neardup.schema import Array
 
 OUTER, INNER = 5, 3  # folds to measure by, and to choose parameters by

@@ -1,21 +1,24 @@
-"""Cross-validation: how good what is trained on some documents is on others."""
+"""Cross-validation: how good what is trained on some documents is on others.
+
+What labels are worth: F1 on documents that were not trained on, against the number of labels.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from neardup.artefacts.arrays import Floats
 from neardup.decisions.clusters import components
-from neardup.evaluation.intervals import Interval, bootstrap, interval_of
-from neardup.evaluation.training.data import Data
-from neardup.evaluation.training.fitting import fit
+from neardup.errors import InputError
+from neardup.evaluation.training.fit import best_cut, f1, fit, log_loss
 from neardup.evaluation.training.folds import Folds
-from neardup.evaluation.training.kinds import Kind, Parameters
-from neardup.evaluation.training.scores import best_cut, f1, log_loss
+from neardup.evaluation.training.machines import Kind, Parameters
+from neardup.evaluation.training.training_data import Data
+from neardup.labels.intervals import Interval, bootstrap, interval_of
 from neardup.schema import Array
 
 
@@ -98,3 +101,49 @@ def validate_one_of(data: Data, columns: Sequence[int], folds: Folds) -> Validat
         tested[test] = 0.5  # measures are no probabilities
     found = measured(data, passed, tested)
     return Validated(found.f1, found.precision, found.recall, found.interval)
+
+
+SIZES = (20, 40, 80, 160, 320, 640, 1280, 2560)
+
+
+class Point(NamedTuple):
+    labels: int
+    f1: float
+
+
+def learning_curve(
+    kind: Kind,
+    data: Data,
+    columns: Sequence[int],
+    folds: Folds,
+    parameters: Parameters,
+    seed: int,
+) -> list[Point]:
+    """Each fold in turn is asked what the first *n* of the other pairs taught, in a random order;
+    sizes for which some fold has too few pairs are left out."""
+    draw = np.random.default_rng([seed, 3])
+    sides = [(draw.permutation(train), test) for train, test in folds.sides()]
+    fewest = min(len(train) for train, _ in sides)
+    sizes = [n for n in SIZES if n < fewest] + [fewest]
+    points = (_point(kind, data, columns, sides, n, parameters, seed) for n in sizes)
+    return [point for point in points if point is not None]
+
+
+def _point(
+    kind: Kind,
+    data: Data,
+    columns: Sequence[int],
+    sides: Sequence[tuple[np.ndarray, np.ndarray]],
+    size: int,
+    parameters: Parameters,
+    seed: int,
+) -> Point | None:
+    y, passed = [], []
+    for train, test in sides:
+        try:
+            made = fit(kind, data.at(np.sort(train[:size])), columns, seed, parameters)
+        except InputError:  # too few of a class among them
+            return None
+        y.append(data.y[test])
+        passed.append(made.passed(data.x[test]))
+    return Point(size, f1(np.concatenate(y), np.concatenate(passed)))

@@ -4,23 +4,167 @@ A filter asks of documents or of pairs. A cluster is shown where one of its docu
 is asked; kind and score are those of a set-aside document and what it was set aside for. A pair is
 shown where its own kind, score and label are those asked for, and one of its documents has the
 rest.
+
+All that a filter may ask of: arrays, texts as far as they are read, and labels as they are now.
+
+An object of this is of one moment: changes and labels make a new one.
+
+What assessors said of pairs, as one state a pair: the arbiter's word, or what all agree on.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from fastapi import Query
 
 from neardup.errors import UsageError
-from neardup.outputs.sidebyside.visible import visible
+from neardup.labels.label_store import LABELS, Label, Pair, read_labels
+from neardup.report.side_by_side import visible
 from neardup.schema import KINDS, Array
-from neardup.web.review.facts import Facts
-from neardup.web.review.labelled import STATES
-from neardup.web.review.tables import BECOMES
+from neardup.web.review.review_tables import BECOMES, Tables
+from neardup.web.review.review_texts import Texts
+
+DISAGREED = "disagreed"
+STATES = (*LABELS, DISAGREED)
+FILE = "labels.jsonl"
+
+
+class Labelled:
+    """The labels of a folder, read again when the file has changed."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._path = folder / FILE if folder else None
+        self._seen: tuple[int, int] | None = None
+        self._states: dict[Pair, str] = {}
+
+    @property
+    def version(self) -> tuple[int, int]:
+        """Another one where something was said since."""
+        if self._path is None:
+            return 0, 0
+        try:
+            found = self._path.stat()
+        except OSError:
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
+
+    def states(self) -> dict[Pair, str]:
+        now = self.version
+        if now != self._seen and self._path is not None:
+            self._states, self._seen = states_of(read_labels(self._path)), now
+        return self._states
+
+
+def states_of(labels: Iterable[Label]) -> dict[Pair, str]:
+    said: dict[Pair, list[Label]] = {}
+    for label in labels:
+        said.setdefault(label.pair, []).append(label)
+    return {pair: _state(some) for pair, some in said.items()}
+
+
+def _state(labels: list[Label]) -> str:
+    ending = [one for one in labels if one.arbiter] or labels
+    words = {str(one.label) for one in ending}
+    return words.pop() if len(words) == 1 else DISAGREED
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The states of pairs as arrays: numbers in ``STATES``, −1 where nobody said anything."""
+
+    tables: Tables
+    states: dict[Pair, str]
+
+    @functools.cached_property
+    def pairs(self) -> Array:
+        tables, states = self.tables, self.states
+        made = np.full(len(tables.pairs), -1, np.int8)
+        a, b = (
+            tables.rows_of(pa.array([pair[side] for pair in states], pa.large_string()))
+            for side in (0, 1)
+        )
+        place = tables.pairs_of(a, b)
+        codes = np.array([STATES.index(state) for state in states.values()], np.int8)
+        made[place[place >= 0]] = codes[place >= 0]
+        return made
+
+    @functools.cached_property
+    def documents(self) -> Array:
+        """Of the pair that decided on each document."""
+        rows = np.arange(len(self.tables.decisions))
+        place = self.tables.pairs_of(rows, self.tables.kept_row)
+        return np.asarray(np.append(self.pairs, np.int8(-1))[place])
+
+
+@dataclass(frozen=True)
+class Facts:
+    judged: Judged
+    texts: Texts
+    first: Sequence[str]  # who was put first by hand
+
+    @property
+    def tables(self) -> Tables:
+        return self.judged.tables
+
+    @property
+    def states(self) -> dict[Pair, str]:
+        return self.judged.states
+
+    @property
+    def pair_label(self) -> Array:
+        return self.judged.pairs
+
+    @property
+    def document_label(self) -> Array:
+        return self.judged.documents
+
+    @functools.cached_property
+    def chosen(self) -> Array:
+        made = np.zeros(len(self.tables.decisions), np.bool_)
+        if self.first:
+            rows = self.tables.rows_of(pa.array(self.first, pa.large_string()))
+            made[rows[rows >= 0]] = True
+        return made
+
+    @functools.cached_property
+    def source(self) -> tuple[Array, list[str]]:
+        """The documents' own sources where they have them and are read, else the inputs."""
+        given, inputs = self.tables.source
+        if self.texts.sources is None:
+            return given, inputs
+        codes, names = self.texts.sources
+        unnamed = np.where(given < 0, -1, given.astype(np.int64) + len(names))
+        return np.where(codes < 0, unnamed, codes), [*names, *inputs]
+
+    @functools.cached_property
+    def source_names(self) -> list[str]:
+        """Those that some document has."""
+        codes, names = self.source
+        return sorted({names[code] for code in np.unique(codes).tolist() if code >= 0} - {""})
+
+    def dated(self, since: str, until: str) -> Array:
+        """A day means all of it: the times of a last day begin with it."""
+        dates = self.texts.dates
+        if dates is None:
+            return np.zeros(len(self.tables.decisions), np.bool_)
+        mask = pc.greater_equal(dates, pa.scalar(since, pa.large_string()))
+        if until:
+            before = pc.less_equal(dates, pa.scalar(until, pa.large_string()))
+            mask = pc.and_(mask, pc.or_(before, pc.starts_with(dates, until)))
+        return np.asarray(pc.fill_null(mask, False))
+
+    def found(self, q: str) -> Array:
+        return self.texts.search(q, self.tables.ids)
+
 
 UNKNOWN = "none"  # a pair without a kind, a pair without a label
 HAND = "changed"  # what was decided by hand

@@ -1,9 +1,13 @@
-"""The routes of the service, with all that ``/openapi.json`` says of them."""
+"""The routes of the service, with all that ``/openapi.json`` says of them.
+
+What ``/openapi.json`` says beside the models: bodies, and every status with its reason.
+"""
 
 from __future__ import annotations
 
 import json
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -13,19 +17,105 @@ from prometheus_client import CONTENT_TYPE_LATEST
 
 import neardup
 from neardup.methods import registry
-from neardup.methods.described import describe
+from neardup.methods.registry import describe
 from neardup.web.limits import busy
-from neardup.web.service import answers, described
-from neardup.web.service.answers import respond
+from neardup.web.problems import MEDIA
+from neardup.web.service import responses
 from neardup.web.service.bodies import Object, object_of
-from neardup.web.service.described import BODY, problems
-from neardup.web.service.finding import found
-from neardup.web.service.streaming import MEDIA, Stream
+from neardup.web.service.document_stream import LINES_MEDIA, Stream
+from neardup.web.service.responses import Problem, found, respond
 from neardup.web.service.tools import compared, grouped
-from neardup.web.service.works import Add, Remove, Update
+from neardup.web.service.writer import Add, Remove, Update
 
 if TYPE_CHECKING:
-    from neardup.web.service.part import Service
+    from neardup.web.service.service import Service
+
+STATUSES = {
+    400: "The body is no JSON, or a setting is wrong.",
+    401: "A token is needed.",
+    403: "The token or the server may only read, or the request comes from elsewhere.",
+    404: "There is no such document.",
+    408: "The body did not come in time.",
+    409: "The id is taken by another text.",
+    413: "The body is too large.",
+    422: "The request is JSON, but not what is described here.",
+    429: "More often than one client may ask; Retry-After says when to come back.",
+    501: "Something that this needs is not installed.",
+    503: "Too much waits, the server is stopping, or the store is busy; Retry-After says when.",
+}
+ALWAYS = (401, 403, 429, 503)  # of every route that is not open to all
+BODY = (400, 408, 413, 422)
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    schema = Problem.model_json_schema()
+    return {
+        status: {"description": STATUSES[status], "content": {MEDIA: {"schema": schema}}}
+        for status in sorted({*statuses, *ALWAYS})
+    }
+
+
+def body(schema: dict[str, Any]) -> dict[str, Any]:
+    content = {"application/json": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def lines(media: str) -> dict[str, Any]:
+    """No line is a stream, too."""
+    return {"requestBody": {"content": {media: {"schema": {"type": "string"}}}}}
+
+
+_SETTINGS: dict[str, Any] = {
+    "method": {"type": "string", "enum": registry.names()},
+    "threshold": {"type": "number"},
+    "set": {"type": "object", "description": "parameters of the method; none that names a file"},
+}
+
+
+def comparison(text: int, id: int) -> dict[str, Any]:
+    by_id = {
+        "type": "object",
+        "required": ["id"],
+        "properties": {"id": {"type": "string", "minLength": 1, "maxLength": id}},
+    }
+    side = {"anyOf": [{"type": "string", "maxLength": text}, by_id]}
+    return {
+        "type": "object",
+        "required": ["a", "b"],
+        "properties": {"a": side, "b": side, **_SETTINGS},
+        "additionalProperties": False,
+        "example": {"a": "one text", "b": "another text"},
+    }
+
+
+def listing(batch: int) -> dict[str, Any]:
+    columns = {
+        name: {"type": "string", "description": f"the column of the {name}"}
+        for name in ("text", "id", "rank", "score", "date")
+    }
+    who = {"type": "string", "enum": ["rank", "first", "last", "longest"]}
+    item = {"anyOf": [{"type": "string"}, {"type": "object"}]}
+    return {
+        "type": "object",
+        "required": ["results"],
+        "properties": {
+            "results": {"type": "array", "maxItems": batch, "items": item},
+            "representative": who,
+            **columns,
+            **_SETTINGS,
+        },
+        "additionalProperties": False,
+        "example": {"results": ["best result", "next result"]},
+    }
+
+
+def ok(description: str, media: str) -> dict[int | str, dict[str, Any]]:
+    """Of a route whose answer is no JSON."""
+    schema = {"type": "string"}
+    return {
+        int(HTTPStatus.OK): {"description": description, "content": {media: {"schema": schema}}}
+    }
+
 
 CHECK, DOCUMENTS, STREAM = "/v1/check", "/v1/documents", "/v1/documents/stream"
 BATCH, COMPARE, GROUP = "/v1/documents/batch", "/v1/compare", "/v1/group"
@@ -47,9 +137,9 @@ def add_asking(router: APIRouter, service: Service) -> None:
     @router.post(
         CHECK,
         summary="What a document would be a duplicate of; nothing is stored",
-        response_model=answers.Answer,
+        response_model=responses.Answer,
         responses=problems(*BODY),
-        openapi_extra=described.body(service.documents.schema(named=False)),
+        openapi_extra=body(service.documents.schema(named=False)),
     )
     async def check(request: Request, max_age: Span = None, kind: bool | None = None) -> Response:
         return await service.checked(await request.body(), max_age, kind)
@@ -57,20 +147,20 @@ def add_asking(router: APIRouter, service: Service) -> None:
     @router.get(
         DOCUMENTS,
         summary="A document as it stands",
-        response_model=answers.Document,
+        response_model=responses.Document,
         responses=problems(404, 422),
     )
     def get(id: Id) -> Response:
-        return respond(answers.document(found(service.index, id)))
+        return respond(responses.document(found(service.index, id)))
 
 
 def add_writing(router: APIRouter, service: Service) -> None:
-    one = described.body(service.documents.schema(named=True))
+    one = body(service.documents.schema(named=True))
 
     @router.post(
         DOCUMENTS,
         summary="Check and store; the same document once more gets the same answer",
-        response_model=answers.Answer,
+        response_model=responses.Answer,
         responses=problems(*BODY, 409),
         openapi_extra=one,
     )
@@ -81,9 +171,9 @@ def add_writing(router: APIRouter, service: Service) -> None:
     @router.post(
         BATCH,
         summary="Check and store a list: all or none",
-        response_model=list[answers.Answer],
+        response_model=list[responses.Answer],
         responses=problems(*BODY, 409),
-        openapi_extra=described.body(
+        openapi_extra=body(
             {
                 "type": "array",
                 "minItems": 1,
@@ -102,9 +192,9 @@ def add_writing(router: APIRouter, service: Service) -> None:
         response_class=Response,
         responses={
             **problems(),
-            **described.ok("One answer or problem a line, in order, when it is durable.", MEDIA),
+            **ok("One answer or problem a line, in order, when it is durable.", LINES_MEDIA),
         },
-        openapi_extra=described.lines(MEDIA),
+        openapi_extra=lines(LINES_MEDIA),
     )
     async def stream() -> Any:
         if service.stopping.is_set():
@@ -114,7 +204,7 @@ def add_writing(router: APIRouter, service: Service) -> None:
     @router.put(
         DOCUMENTS,
         summary="Store a new version in the place of the one with its id, or add it",
-        response_model=answers.Answer,
+        response_model=responses.Answer,
         responses=problems(*BODY),
         openapi_extra=one,
     )
@@ -125,7 +215,7 @@ def add_writing(router: APIRouter, service: Service) -> None:
     @router.delete(
         DOCUMENTS,
         summary="Take a document out",
-        response_model=answers.Removed,
+        response_model=responses.Removed,
         responses=problems(404, 422),
     )
     async def remove(id: Id) -> Response:
@@ -136,9 +226,9 @@ def add_tools(router: APIRouter, service: Service) -> None:
     @router.post(
         COMPARE,
         summary="Two texts: measures, kind, passages, and what a method says",
-        response_model=answers.Comparison,
+        response_model=responses.Comparison,
         responses=problems(*BODY, 404, 501),
-        openapi_extra=described.body(described.comparison(service.limits.text, service.limits.id)),
+        openapi_extra=body(comparison(service.limits.text, service.limits.id)),
     )
     async def compare(request: Request) -> Response:
         body = object_of(await request.body())
@@ -148,9 +238,9 @@ def add_tools(router: APIRouter, service: Service) -> None:
     @router.post(
         GROUP,
         summary="A ranked list in groups of near-duplicates",
-        response_model=answers.Groups,
+        response_model=responses.Groups,
         responses=problems(*BODY, 501),
-        openapi_extra=described.body(described.listing(service.limits.batch)),
+        openapi_extra=body(listing(service.limits.batch)),
     )
     async def group(request: Request) -> Response:
         body = object_of(await request.body())
@@ -159,7 +249,7 @@ def add_tools(router: APIRouter, service: Service) -> None:
     @router.get(
         METHODS,
         summary="The methods and their parameters",
-        response_model=list[answers.Method],
+        response_model=list[responses.Method],
         responses=problems(),
     )
     def methods() -> Response:
@@ -168,7 +258,7 @@ def add_tools(router: APIRouter, service: Service) -> None:
 
 def add_state(router: APIRouter, service: Service) -> None:
     @router.get(
-        STATS, summary="Counts and sizes", response_model=answers.Stats, responses=problems()
+        STATS, summary="Counts and sizes", response_model=responses.Stats, responses=problems()
     )
     def stats() -> Response:
         return respond(service.stats())
@@ -176,7 +266,7 @@ def add_state(router: APIRouter, service: Service) -> None:
     @router.get(
         HEALTH,
         summary="Whether the server runs",
-        response_model=answers.Health,
+        response_model=responses.Health,
         responses=problems(),
     )
     async def health() -> Response:
@@ -185,7 +275,7 @@ def add_state(router: APIRouter, service: Service) -> None:
     @router.get(
         READY,
         summary="Whether it takes documents",
-        response_model=answers.Health,
+        response_model=responses.Health,
         responses=problems(),
     )
     async def ready() -> Response:
@@ -197,7 +287,7 @@ def add_state(router: APIRouter, service: Service) -> None:
         METRICS,
         summary="For Prometheus",
         response_class=Response,
-        responses={**problems(), **described.ok("Metrics.", "text/plain")},
+        responses={**problems(), **ok("Metrics.", "text/plain")},
     )
     async def metrics() -> Response:
         text = await run_in_threadpool(service.metrics.text)

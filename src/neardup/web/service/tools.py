@@ -12,16 +12,16 @@ from typing import Any, TypeVar
 
 from fastapi.concurrency import run_in_threadpool
 
+from neardup.engines.index.index import Index
+from neardup.engines.ranked import group
 from neardup.errors import SettingsError
-from neardup.grouping import group
 from neardup.methods import registry
-from neardup.methods.method import Method
+from neardup.methods.base import Method
 from neardup.methods.parameters import parameters
-from neardup.online.index import Index
-from neardup.outputs.comparison import compare
+from neardup.runs.comparison import compare
 from neardup.web.limits import Limits, busy
 from neardup.web.service.bodies import Object, id_of, named, text_of, unfit
-from neardup.web.service.finding import found
+from neardup.web.service.responses import found
 
 T = TypeVar("T")
 

@@ -1,0 +1,92 @@
+"""A group of commands that loads one only when it is asked for.
+
+How a command fails: one sentence on stderr and an exit code; a traceback only with --debug.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+from neardup.errors import NeardupError
+from neardup.wording import sayable, shortened
+
+
+class Commands(click.Group):
+    """``homes``: name → module:command, in the order of ``--help``."""
+
+    def __init__(self, *arguments: Any, homes: dict[str, str], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.homes = homes
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(self.homes)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in self.homes:
+            return None
+        module, _, name = self.homes[cmd_name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.homes and not args[0].startswith("-"):
+            ctx.fail(f"There is no command {args[0]!r}. Hint: {self._near(args[0])}")
+        return super().resolve_command(ctx, args)
+
+    def _near(self, name: str) -> str:
+        import difflib
+
+        near = difflib.get_close_matches(name, self.homes, 1)
+        return f"did you mean {near[0]!r}?" if near else f"commands are {', '.join(self.homes)}."
+
+
+DEBUG = "neardup.debug"
+INTERRUPTED = "neardup.interrupted"  # what to say about the output then; set by the command
+EXIT_INTERRUPTED = 130
+
+
+class Failure(click.ClickException):
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the instance
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(self.message, file=file, err=file is None)
+
+
+@contextmanager
+def guarded(ctx: click.Context) -> Iterator[None]:
+    """Click's own exceptions and a closed pipe pass through: click treats them well."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        raise
+    except KeyboardInterrupt:
+        what = ctx.meta.get(INTERRUPTED, lambda: "nothing was written")()
+        raise Failure(f"Interrupted; {what}.", EXIT_INTERRUPTED) from None
+    except Exception as error:
+        if ctx.meta.get(DEBUG):
+            import traceback
+
+            click.echo(traceback.format_exc(), err=True, nl=False)
+        raise failure_of(error) from error
+
+
+def failure_of(error: Exception) -> Failure:
+    if isinstance(error, NeardupError):
+        return Failure(f"Error: {sayable(str(error))}", error.exit_code)
+    if isinstance(error, OSError) and error.strerror:
+        where = f" {shortened(str(error.filename))}" if error.filename else ""
+        return Failure(f"Error: the system says{where}: {error.strerror}.", 1)
+    return Failure(
+        f"Error: unexpected {type(error).__name__}: {error}. "
+        "Hint: run again with --debug for the traceback, and please report it.",
+        1,
+    )

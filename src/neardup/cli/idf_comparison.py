@@ -1,0 +1,184 @@
+"""``neardup idf compare``: do two tables agree, and would signatures survive the change?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from neardup.cli.idf import quiet_option
+from neardup.cli.options import debug_option, json_option
+
+if TYPE_CHECKING:
+    from neardup.artefacts.idf import IdfTable
+    from neardup.artefacts.idf_agreement import Correlation
+    from neardup.evaluation.stability import Stability
+
+SHOWN_GROUPS = 20
+
+
+@click.command(short_help="Compare two tables, and the signatures they give.")
+@click.argument("a", metavar="A", type=click.Path(path_type=Path))
+@click.argument("b", metavar="B", type=click.Path(path_type=Path))
+@click.option(
+    "--stability",
+    "documents",
+    metavar="DOCUMENTS",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Documents, in a form that `dedup` reads, whose signatures are made with both tables. "
+    "May be repeated.",
+)
+@click.option(
+    "-n",
+    "longest",
+    metavar="N",
+    type=int,
+    default=30,
+    help="Signatures of 1 to N terms.  [default: 30]",
+)
+@click.option("--within", metavar="COL", help="Also apart for each value of COL.")
+@click.option("--text", metavar="COL", default="text", help="The column of the text.")
+@click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]")
+@click.option("--limit", metavar="N", type=int, help="Read only the first N documents.")
+@click.option(
+    "-o",
+    "--out",
+    metavar="PLOT",
+    type=click.Path(path_type=Path),
+    help="Draw a figure: .svg, .png or .html. Needs the extra `plots`.",
+)
+@json_option
+@quiet_option
+@debug_option
+def compare(
+    a: Path,
+    b: Path,
+    documents: tuple[Path, ...],
+    longest: int,
+    within: str | None,
+    text: str,
+    workers: int | None,
+    limit: int | None,
+    out: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compare the tables A and B: Spearman's rank correlation of the terms that both have, ties
+    included.
+
+    With --stability also: the share of DOCUMENTS whose n rarest terms, for n = 1 … 30, are not the
+    same with B as with A, as a set and as a ranked list. A high correlation does not keep
+    signatures the same.
+    """
+    from neardup.artefacts.idf import load_idf
+    from neardup.artefacts.idf_agreement import rank_correlation
+    from neardup.plan import check_positive
+
+    check_positive("n", longest)
+    if within and not documents:
+        raise click.UsageError("--within groups documents. Hint: name some with --stability.")
+    if out:
+        from neardup.evaluation.evaluation_report import check_plot
+
+        check_plot(out)
+    tables = load_idf(a), load_idf(b)
+    correlation = rank_correlation(*tables)
+    found = None
+    if documents:
+        given = {"longest": longest, "column": text, "within": within}
+        found = _stability(tables, documents, quiet, **given, workers=workers, limit=limit)
+    if out:
+        from neardup.evaluation.evaluation_report import agreement_plot, save_plot
+
+        save_plot(agreement_plot(tables, (a.name, b.name), correlation, found), out)
+    if as_json:
+        click.echo(json.dumps(data(tables, correlation, found), indent=2, ensure_ascii=False))
+    else:
+        show(tables, correlation, found)
+    if out and not quiet:
+        click.echo(f"Drawn in {out}.", err=True)
+
+
+def _stability(
+    tables: tuple[IdfTable, IdfTable], documents: tuple[Path, ...], quiet: bool, **options: Any
+) -> Stability:
+    from neardup.cli.terminal import progress_for
+    from neardup.evaluation.stability import stability
+
+    progress = progress_for(quiet=quiet)
+    try:
+        return stability(*tables, list(documents), progress=progress, **options)
+    finally:
+        progress.finish()
+
+
+def data(
+    tables: tuple[IdfTable, IdfTable], correlation: Correlation, found: Stability | None
+) -> dict[str, Any]:
+    described = {name: table.describe() for name, table in zip("ab", tables, strict=True)}
+    there = {"stability": found.data()} if found else {}
+    return {
+        **described,
+        "common_terms": correlation.common,
+        "spearman": correlation.coefficient,
+        **there,
+    }
+
+
+def show(
+    tables: tuple[IdfTable, IdfTable], correlation: Correlation, found: Stability | None
+) -> None:
+    a, b = tables
+    click.echo(f"documents    {a.documents:,} and {b.documents:,}")
+    click.echo(f"terms        {len(a):,} and {len(b):,}, {correlation.common:,} in both")
+    click.echo(f"correlation  {_coefficient(correlation)}")
+    if found:
+        show_stability(found)
+
+
+def _coefficient(correlation: Correlation) -> str:
+    if correlation.coefficient is not None:
+        return f"{correlation.coefficient:.4f} (Spearman, of the common terms)"
+    if correlation.common < 2:
+        return "undefined: fewer than two common terms"
+    return "undefined: in one table all common terms are equally rare"
+
+
+def show_stability(found: Stability) -> None:
+    from neardup.cli.idf import rejected_lines
+    from neardup.cli.terminal import show_table
+
+    if lines := rejected_lines(found.seen):
+        click.echo("\n".join(lines), err=True)
+    unknown = f"; {found.unknown:,} more without a term in either table" if found.unknown else ""
+    click.echo(f"signatures   of {found.total.documents:,} documents{unknown}\n")
+    if not found.total.documents:
+        return
+    rows = [(str(s["n"]), *_shares(s)) for s in found.total.shares()]
+    show_table(("terms", "set changes", "ranked list changes"), rows, right=("terms",))
+    if found.groups:
+        click.echo()
+        show_groups(found)
+
+
+def show_groups(found: Stability) -> None:
+    from neardup.cli.terminal import show_table
+
+    largest = sorted(found.groups.items(), key=lambda item: -item[1].documents)
+    lengths = sorted({n for n in (1, 6, len(found.total.as_set)) if n <= len(found.total.as_set)})
+    header = ["group", "documents", *(f"{n}: set, list" for n in lengths)]
+    rows = []
+    for name, changes in largest[:SHOWN_GROUPS]:
+        shares = changes.shares()
+        cells = [", ".join(_shares(shares[n - 1])) for n in lengths]
+        rows.append((name, f"{changes.documents:,}", *cells))
+    show_table(header, rows, right=("documents",))
+    if len(largest) > SHOWN_GROUPS:
+        click.echo(f"… and {len(largest) - SHOWN_GROUPS:,} more groups; --json has them all.")
+
+
+def _shares(share: dict[str, float | int]) -> tuple[str, str]:
+    return f"{share['as_set']:.1%}", f"{share['as_list']:.1%}"

@@ -1,0 +1,210 @@
+"""Tables on the terminal: natural width in a file or pipe, the terminal's own otherwise.
+
+Progress on stderr: bars on a terminal, a plain line now and then in a log.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import click
+
+from neardup.progress import LOG, Progress, Silent
+from neardup.wording import shortened
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import TaskID
+
+    from neardup.runs.result import Result
+
+SHOWN = 20
+SHOWN_MEMBERS = 4
+PIPE_WIDTH = 240
+
+
+def console() -> Console:
+    """Made anew each time, because it binds the stdout of the moment."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return Console(file=sys.stdout, width=width, highlight=False, emoji=False)
+
+
+def show_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[str] = ()
+) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in header:
+        justify = "right" if name in right else "left"
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console().print(table)
+
+
+def show_clusters(result: Result) -> None:
+    clusters = result.clusters
+    rows = [
+        (
+            f"{cluster['size']:,}",
+            f"{cluster['weakest']:.4f}",
+            shortened(cluster["kept_id"]),
+            others(cluster["kept_id"], cluster["members"]),
+        )
+        for cluster in clusters.slice(0, SHOWN).to_pylist()
+    ]
+    if rows:
+        show_table(("size", "weakest", "kept", "duplicates"), rows, right=("size", "weakest"))
+    if len(clusters) > SHOWN:
+        console().print(
+            f"… and {len(clusters) - SHOWN:,} more clusters; -o FOLDER writes them all."
+        )
+    if not rows:
+        console().print("No near-duplicates found.")
+
+
+def others(kept: str, members: Sequence[str]) -> str:
+    rest = [member for member in members if member != kept]
+    shown = ", ".join(map(shortened, rest[:SHOWN_MEMBERS]))
+    more = len(rest) - SHOWN_MEMBERS
+    return f"{shown}, … {more:,} more" if more > 0 else shown
+
+
+QUIET_SECONDS = 5.0  # a run shorter than this leaves no line in a log
+
+
+class _Shown(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(f"{record.levelname.lower()}: {record.getMessage()}", err=True)
+
+
+def show_log(ctx: click.Context) -> None:
+    """The log of the library on stderr, until the command is done."""
+    handler, before = _Shown(logging.INFO), LOG.level
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+
+    def end() -> None:
+        LOG.removeHandler(handler)
+        LOG.setLevel(before)
+
+    ctx.call_on_close(end)
+
+
+def progress_for(*, quiet: bool) -> Progress:
+    if quiet:
+        return Silent()
+    return Bars() if sys.stderr.isatty() else Lines()
+
+
+@dataclass
+class Stage:
+    """How far one stage is, in its unit and in bytes."""
+
+    name: str = ""
+    total: int | None = None
+    unit: str = "documents"
+    total_bytes: int | None = None
+    done: int = 0
+    done_bytes: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def share(self) -> float | None:
+        """Between 0 and 1; None when no total is known."""
+        if self.total_bytes:
+            return min(self.done_bytes / self.total_bytes, 1.0)
+        return min(self.done / self.total, 1.0) if self.total else None
+
+    def __str__(self) -> str:
+        seconds = max(time.monotonic() - self.began, 1e-9)
+        said = f"{self.done:,} {self.unit}, {self.done / seconds:,.0f}/s"
+        return f"{said}, {self.done_bytes / seconds / 1e6:,.1f} MB/s" if self.done_bytes else said
+
+
+class Lines:
+    """For logs: one line every few seconds, none for a short run."""
+
+    def __init__(self) -> None:
+        self._stage = Stage()
+        self._said = time.monotonic()
+
+    def stage(
+        self,
+        name: str,
+        total: int | None = None,
+        unit: str = "documents",
+        total_bytes: int | None = None,
+    ) -> None:
+        self._stage = Stage(name, total, unit, total_bytes)
+
+    def advance(self, amount: int, done_bytes: int = 0) -> None:
+        stage = self._stage
+        stage.done += amount
+        stage.done_bytes += done_bytes
+        now = time.monotonic()
+        if now - self._said < QUIET_SECONDS:
+            return
+        self._said = now
+        share = "" if stage.share is None else f" {stage.share:.0%},"
+        click.echo(f"{stage.name}:{share} {stage}", err=True)
+
+    def finish(self) -> None:
+        pass
+
+
+class Bars:
+    """One bar a stage; they go away when the run is done, the summary stays."""
+
+    def __init__(self) -> None:
+        from rich import progress
+        from rich.console import Console
+
+        self._bars = progress.Progress(
+            progress.TextColumn("{task.description:<9}"),
+            progress.BarColumn(),
+            progress.TaskProgressColumn(),
+            progress.TextColumn("{task.fields[said]}"),
+            progress.TimeElapsedColumn(),
+            progress.TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._stage = Stage()
+        self._task: TaskID | None = None
+
+    def stage(
+        self,
+        name: str,
+        total: int | None = None,
+        unit: str = "documents",
+        total_bytes: int | None = None,
+    ) -> None:
+        self._bars.start()
+        self._end_stage()
+        self._stage = Stage(name, total, unit, total_bytes)
+        known = 1.0 if self._stage.share is not None else None
+        self._task = self._bars.add_task(name, total=known, said="")
+
+    def advance(self, amount: int, done_bytes: int = 0) -> None:
+        self._stage.done += amount
+        self._stage.done_bytes += done_bytes
+        if self._task is not None:
+            share = self._stage.share
+            self._bars.update(self._task, completed=share or 0, said=str(self._stage))
+
+    def _end_stage(self) -> None:
+        if self._task is not None:
+            self._bars.update(self._task, total=1.0, completed=1.0)
+
+    def finish(self) -> None:
+        self._bars.stop()

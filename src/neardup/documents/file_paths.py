@@ -1,0 +1,323 @@
+"""Which files are meant: paths, globs and addresses of stores, their formats by name.
+
+The files of one glob come sorted.
+
+Standard input and named pipes: copied to a file, their format told by content.
+
+They have no name to go by, and come only once, but are read again for the kept output.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TypeAlias
+
+from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
+from neardup.documents.columns import Source
+from neardup.documents.csv import DELIMITERS, CsvSource
+from neardup.documents.encodings import wide_encoding
+from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.extraction.page import KINDS
+from neardup.documents.feeds import FeedSource, is_feed
+from neardup.documents.folder import FileSource, FolderSource
+from neardup.documents.jsonl import JsonlSource, refuse_whole_json
+from neardup.documents.lost import LostSource, locked_folders
+from neardup.documents.parquet import ParquetSource
+from neardup.documents.remote import Place, address_of, local_path, remote_files
+from neardup.documents.streams import CODECS, open_binary, unreadable, with_wide
+from neardup.documents.warc import WarcSource
+from neardup.documents.xml import HEAD
+from neardup.documents.xml import SUFFIXES as XML
+from neardup.errors import InputError, UnreadableError, UsageError
+
+_MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xfd7zXZ": "xz"}
+_BLANK = b"\xef\xbb\xbf \t\r\n"
+
+
+def spooled(stream: IO[bytes], file: str, encoding: str | None = None) -> Source:
+    """The source goes by the name ``file``; its copy goes away with it."""
+    handle, name = tempfile.mkstemp(prefix="neardup-input-")
+    path = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            shutil.copyfileobj(stream, out, 1 << 20)
+        source = _by_content(path, file, encoding)
+    except BaseException:  # an interrupt too: nobody else knows of this file
+        path.unlink(missing_ok=True)
+        raise
+    weakref.finalize(source, path.unlink, missing_ok=True)
+    return source
+
+
+def _by_content(path: Path, file: str, encoding: str | None) -> Source:
+    with path.open("rb") as stream:
+        start = stream.read(HEAD)
+    if start.startswith(b"PAR1"):
+        return ParquetSource(path, file)
+    if start.startswith((FILE_MAGIC, STREAM_MAGIC)):
+        return ArrowSource(path, file)
+    if is_feed(start):
+        return FeedSource(path, file, encoding)
+    begin = start.lstrip(_BLANK)
+    refuse_whole_json(begin, file, named=begin.startswith(b"{"))
+    if begin.startswith((b"<!", b"<?", b"<html", b"<HTML")):
+        raise InputError(
+            f"{file} is HTML or XML that is no feed.",
+            hint="give pages as files or folders: only lines, tables and feeds come by a pipe.",
+        )
+    codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
+    # What is not JSON is taken for CSV and not the other way round: a column that its header lacks
+    # stops the run, while a table read as JSON would be rejected line by line.
+    lines = reading_of(path, codec, file=file)[0]
+    if _first_sign(path, lines, file) in (b"{", b""):
+        return JsonlSource(path, file, lines)
+    return _piped_csv(path, codec, file, encoding)
+
+
+def reading_of(
+    path: Place, codec: str | None, encoding: str | None = None, file: str | None = None
+) -> tuple[str | None, str | None]:
+    """The codec of lines or records, and the encoding of what it gives: UTF-16 and UTF-32 are read
+    as UTF-8, whether they were stated or the first bytes say so."""
+    if encoding is not None and not encoding.startswith(("utf-16", "utf-32")):
+        return codec, encoding
+    try:
+        with open_binary(path, codec) as stream:
+            wide = wide_encoding(stream.read(8))
+    except (OSError, EOFError) as error:
+        raise unreadable(file or path, error) from error
+    if encoding in ("utf-16", "utf-32") and not (wide or "").startswith(encoding):
+        raise InputError(
+            f"{file or path} cannot be read as {encoding}: its first bytes are no mark of that.",
+            hint=f"state {encoding}-le or {encoding}-be, or leave --encoding out.",
+        )
+    return with_wide(codec, encoding if wide is None else wide), None
+
+
+def _first_sign(path: Path, codec: str | None, file: str) -> bytes:
+    """The first byte that is not blank; empty where there is none."""
+    try:
+        with open_binary(path, codec) as stream:
+            while block := stream.read(1 << 16):
+                if content := block.lstrip(_BLANK):
+                    return content[:1]
+    except OSError as error:
+        raise unreadable(file, error) from error
+    return b""
+
+
+def _piped_csv(path: Path, codec: str | None, file: str, encoding: str | None) -> CsvSource:
+    codec, encoding = reading_of(path, codec, encoding, file)
+    source = CsvSource(path, file, codec, encoding=encoding)
+    if source.header.delimiter == "\t":
+        return CsvSource(path, file, codec, "\t", encoding=encoding)  # written as .tsv
+    return source
+
+
+JSONL = (".jsonl", ".ndjson", ".json")
+CSV = (".csv", ".tsv")
+ARROW = (".arrow", ".feather")
+PARQUET = (".parquet", ".pq")
+WARC = (".warc", ".wet")
+FORMATS = (*JSONL, *CSV, *ARROW, *PARQUET, *WARC)
+_KNOWN = (
+    "expected .jsonl, .ndjson, .json, .csv, .tsv or .warc (also with .gz, .zst, .bz2 or .xz), "
+    ".parquet, .arrow or .feather, .html, .pdf or .xml (feeds: .rss and .atom too), or a folder of "
+    "such pages and text files"
+)
+
+
+Found: TypeAlias = tuple[Place, UnreadableError | None]
+
+
+def places_of(given: Path | str) -> list[Found]:
+    """Where a path, a glob or the address of a store leads to; with why it cannot be read, where
+    that is known already."""
+    address = address_of(given)
+    if address is None:
+        return list(_expanded(Path(given)))
+    local = local_path(address)
+    if local is not None:
+        return list(_expanded(Path(local)))
+    return [(place, None) for place in remote_files(address)]
+
+
+def key_of(place: Place) -> str:
+    """The same for the same file, however it was named."""
+    if isinstance(place, Path) and str(place) != "-":
+        return os.path.realpath(place)
+    return str(place)
+
+
+def source_of(found: Found, encoding: str | None, extractor: Extractor) -> Source:
+    """What cannot be read becomes a ``LostSource``; a store that fails stays an error."""
+    place, error = found
+    try:
+        if error is None:
+            return _source(place, encoding, extractor)
+    except UnreadableError as unread:
+        error = unread
+    except OSError as failed:
+        error = unreadable(place, failed)
+    return LostSource(place, "stdin" if str(place) == "-" else place.as_posix(), error)
+
+
+def apart(key: str, source: Source) -> list[tuple[str, Source]]:
+    """A folder and the feeds in it, which are sources of their own; each with its key."""
+    if type(source) is not FolderSource or not source.feeds:
+        return [(key, source)]
+    feeds = [
+        (key_of(place), FeedSource(place, place.as_posix(), source.encoding, source.extractor))
+        for place in source.feed_places()
+    ]
+    return [*([(key, source)] if source.entries else []), *feeds]
+
+
+def _there(path: Path) -> bool:
+    try:
+        os.stat(path)
+    except PermissionError:  # in a folder that is locked: it may be there, and opening it fails
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _expanded(path: Path) -> Iterator[Found]:
+    name = str(path)
+    if name == "-" or _there(path):
+        yield path, None
+        return
+    if not any(sign in name for sign in "*?["):
+        raise InputError(
+            f"{name} does not exist.", hint=f"check the path; the current folder is {os.getcwd()}."
+        )
+    matches = sorted(match for match in glob.glob(name, recursive=True) if os.path.isfile(match))
+    locked = locked_folders(name)
+    if not matches and not locked:
+        raise InputError(
+            f"No file matches {name}.", hint="check the pattern; ** goes into sub-folders."
+        )
+    yield from ((Path(match), None) for match in matches)
+    yield from locked
+
+
+def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
+    if str(path) == "-":
+        return spooled(sys.stdin.buffer, "stdin", encoding)
+    if isinstance(path, Path) and (path.is_fifo() or path.is_char_device()):
+        with path.open("rb") as stream:
+            return spooled(stream, path.as_posix(), encoding)
+    if path.is_dir():
+        _refuse_run(path)
+        return _folder_source(path, encoding, extractor)
+    format_, codec = named_format(path)
+    if format_ in PARQUET and codec is None:
+        return _checked(ParquetSource(path, path.as_posix()))
+    if format_ in ARROW and codec is None:
+        return _checked(ArrowSource(path, path.as_posix(), format_[1:]))
+    if format_ in CSV:
+        return _csv_source(path, codec, encoding, tabs=format_ == ".tsv")
+    if format_ in WARC:
+        crawl = WarcSource(path, path.as_posix(), codec, extractor)
+        crawl.check()
+        return crawl
+    if format_ in KINDS and codec is None:
+        return _checked_pages(
+            FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
+        )
+    if format_ in XML and codec is None:
+        return _xml_source(path, encoding, extractor)
+    if format_ not in JSONL:
+        raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=_instead(format_))
+    source = JsonlSource(path, path.as_posix(), reading_of(path, codec)[0])
+    _check_jsonl(source)
+    return source
+
+
+def _instead(ending: str) -> str:
+    if ending in (".txt", ".text", ".md"):
+        return "a text file is one document: give the folder that it lies in."
+    return "rename the file if it is one of these, else convert it."
+
+
+def _xml_source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
+    with open_binary(path, None) as stream:
+        head = stream.read(HEAD)
+    if extractor.extraction.pages and is_feed(head):
+        return FeedSource(path, path.as_posix(), encoding, extractor)
+    return FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
+
+
+def _refuse_run(folder: Place) -> None:
+    names = ("run.json", "decisions.parquet")
+    if isinstance(folder, Path) and all((folder / name).exists() for name in names):
+        raise UsageError(
+            f"{folder} is the folder of a run, not of documents.",
+            hint=f"its kept documents are in {folder / 'kept.*'}; `neardup report {folder}` and "
+            "`neardup compare --run` look at a run.",
+        )
+
+
+def is_known(path: Place) -> bool:
+    """Whether the name says how the file is read."""
+    return named_format(path)[0] in (*FORMATS, *KINDS, *XML)
+
+
+def named_format(path: Place) -> tuple[str, str | None]:
+    """The ending that tells the format, and the compression after it."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    codec = CODECS.get(suffixes[-1]) if suffixes else None
+    format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
+    return format_, codec
+
+
+def _folder_source(path: Place, encoding: str | None, extractor: Extractor) -> FolderSource:
+    source = FolderSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
+    formats = {named_format(Path(entry.name))[0] for entry in source.entries}
+    if not formats and source.feeds:
+        return source
+    if not formats:
+        raise InputError(f"{path} holds no files.", hint="hidden files are not read.")
+    if formats <= set(FORMATS):
+        example = f"{path}/**/*{min(formats)}*"
+        raise InputError(
+            f"{path} holds only files of many documents; in a folder each file is one document.",
+            hint=f"use a glob such as '{example}'.",
+        )
+    return _checked_pages(source)
+
+
+def _checked_pages(source: FolderSource) -> FolderSource:
+    source.extractor.extraction.check(sorted(source.kinds), source.file)
+    return source
+
+
+def _csv_source(path: Place, codec: str | None, encoding: str | None, *, tabs: bool) -> CsvSource:
+    delimiters = "\t" if tabs else DELIMITERS
+    codec, encoding = reading_of(path, codec, encoding)
+    source = CsvSource(path, path.as_posix(), codec, delimiters, encoding=encoding)
+    _ = source.header  # one that cannot be read stops the run before it begins
+    return source
+
+
+def _checked(source: ParquetSource | ArrowSource) -> Source:
+    source.schema()
+    return source
+
+
+def _check_jsonl(source: JsonlSource) -> None:
+    """Opens the file once, so that one that cannot be read stops the run before it begins."""
+    try:
+        with open_binary(source.path, source.codec) as stream:
+            start = stream.read(256)
+    except (OSError, EOFError) as error:
+        raise unreadable(source.path, error) from error
+    refuse_whole_json(start, source.file, named=".json" in source.path.suffixes)

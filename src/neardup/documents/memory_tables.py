@@ -1,0 +1,237 @@
+"""Tables in memory (pyarrow, pandas, polars, Hugging Face, the Arrow PyCapsule protocol) in chunks.
+
+Only the columns that are asked for are converted; what is kept is picked from the object that came
+in, so index, dtypes and all other columns stay as they are. pandas and polars are never imported
+here: an object that is one brings its methods along.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import schema
+from neardup.documents.columns import (
+    Chunk,
+    Columns,
+    DocumentBatch,
+    Mask,
+    Rejected,
+    generated_ids,
+    id_column,
+    json_like,
+    kept_rows,
+    mask_for,
+    refuse_missing,
+    text_column,
+    valid_mask,
+)
+
+CHUNK_ROWS = 10_000
+Values: TypeAlias = "pa.Array | Sequence[Any]"
+
+
+@dataclass(frozen=True)
+class TableChunk:
+    """Some rows of a table; ``ids`` is None where there is no id column."""
+
+    file: str
+    first_row: int
+    columns: Columns
+    texts: Values
+    ids: Values | None
+    extra: dict[str, pa.Array]
+
+    def read(self) -> DocumentBatch:
+        text = text_column(self.texts, self.columns.text, self.file)
+        count = len(text.array)
+        rows = pa.array(np.arange(self.first_row, self.first_row + count, dtype=np.int64))
+        ids, bad_ids = self._ids(rows)
+        records = self._records([rows, ids, text.array])
+        if text.array.null_count == 0 and not bad_ids:
+            return DocumentBatch(self.file, records, [], count)
+        mask = valid_mask(text.array, list(bad_ids))
+        reasons = dict.fromkeys(np.flatnonzero(~mask.to_numpy(zero_copy_only=False)).tolist())
+        rejected = [
+            Rejected(self.file, self.first_row + i, *self._why(i, ids, text.reasons, bad_ids))
+            for i in reasons
+        ]
+        return DocumentBatch(self.file, records.filter(mask), rejected, count)
+
+    def _ids(self, rows: pa.Array) -> tuple[pa.Array, dict[int, str]]:
+        import pyarrow.compute as pc
+
+        if self.ids is None:
+            return generated_ids(self.file, rows), {}
+        ids, bad = id_column(self.ids, self.columns.id_name, self.file)
+        return (pc.coalesce(ids, generated_ids(self.file, rows)) if ids.null_count else ids), bad
+
+    def _records(self, arrays: list[pa.Array]) -> pa.RecordBatch:
+        types = {name: array.type for name, array in self.extra.items()}
+        return pa.RecordBatch.from_arrays(
+            [*arrays, *self.extra.values()], schema=schema.documents(types)
+        )
+
+    def _why(
+        self, i: int, ids: pa.Array, bad_texts: dict[int, str], bad_ids: dict[int, str]
+    ) -> tuple[str, str | None]:
+        if i in bad_ids:
+            return bad_ids[i], None
+        return bad_texts.get(i, f"{self.columns.text} is null"), ids[i].as_py()
+
+
+def chunk_of(batch: pa.RecordBatch, file: str, first_row: int, columns: Columns) -> TableChunk:
+    """The chunk of a record batch that has at least the required columns."""
+    has_id = columns.id_name in batch.schema.names
+    return TableChunk(
+        file,
+        first_row,
+        columns,
+        batch.column(columns.text),
+        batch.column(columns.id_name) if has_id else None,
+        {name: batch.column(name) for name in columns.found(batch.schema.names)},
+    )
+
+
+def check_columns(columns: Columns, there: Sequence[str], file: str) -> None:
+    refuse_missing([n for n in columns.required if n not in there], there, file)
+
+
+def wanted(columns: Columns, there: Sequence[str]) -> list[str]:
+    """The columns to read, after checking that those that must be there are."""
+    names = dict.fromkeys((columns.text, columns.id_name, *columns.delivered))
+    return [name for name in names if name in there]
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """An object in memory, seen through four functions that know its library."""
+
+    names: list[str]
+    rows: int
+    slice: Callable[[list[str], int, int], dict[str, Values]]
+    pick: Callable[[Mask], Any]
+    table: Callable[[Any], pa.Table]
+    file: str = "input"
+    chunk_rows: int = CHUNK_ROWS
+
+    def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        check_columns(columns, self.names, self.file)
+        names = [n for n in wanted(columns, self.names) if n not in columns.delivered]
+        # At once, because the type of an object column must not change from chunk to chunk.
+        extra = {name: _array(self._whole(name)) for name in columns.found(self.names)}
+        for start in range(0, self.rows, self.chunk_rows):
+            part = self.slice(names, start, self.chunk_rows)
+            more = {name: column.slice(start, self.chunk_rows) for name, column in extra.items()}
+            ids = part.get(columns.id_name)
+            yield TableChunk(self.file, start + 1, columns, part[columns.text], ids, more)
+
+    def _whole(self, name: str) -> Values:
+        return self.slice([name], 0, self.rows)[name]
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
+        found = []
+        for row in rows:
+            values = self.slice([columns.text], row - 1, 1)[columns.text]
+            found.append(text_column(values, columns.text, self.file).array[0].as_py() or "")
+        return found
+
+    def kept(self, keep: Mask) -> tuple[Any, int]:
+        return self.pick(mask_for(keep, self.rows)), self.rows
+
+    def schema(self) -> pa.Schema:
+        """As a Parquet file beside others would have it."""
+        return self.table(self.kept(np.ones(self.rows, np.bool_))[0]).schema
+
+    def codec(self) -> str:
+        return "zstd"
+
+    def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
+        """The kept rows as a Parquet file gives them: in batches, and how many rows there were."""
+        kept, rows = self.kept(keep)
+        table = self.table(kept)
+        empty = pa.RecordBatch.from_pylist([], schema=table.schema)
+        for i, batch in enumerate(table.to_batches() or [empty]):
+            yield batch, 0 if i else rows
+
+
+def _array(values: Values) -> pa.Array:
+    """Objects without a common type become strings, as from JSON."""
+    if isinstance(values, pa.Array):
+        return values
+    return pa.array([json_like(value) for value in values], pa.large_string())
+
+
+def _combined(column: pa.ChunkedArray) -> pa.Array:
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    combined = column.combine_chunks()
+    # A long column of 32-bit strings cannot be one array; a slice of CHUNK_ROWS practically can.
+    return combined if isinstance(combined, pa.Array) else pa.concat_arrays(combined.chunks)
+
+
+def arrow_source(table: pa.Table, pick: Callable[[Mask], Any] | None = None) -> TableSource:
+    def part(names: list[str], start: int, count: int) -> dict[str, Values]:
+        return {name: _combined(table.column(name).slice(start, count)) for name in names}
+
+    def filtered(keep: Mask) -> pa.Table:
+        return kept_rows(table, keep)
+
+    return TableSource(
+        table.column_names, table.num_rows, part, pick or filtered, lambda kept: pa.table(kept)
+    )
+
+
+def pandas_source(frame: Any) -> TableSource:
+    names = [str(name) for name in frame.columns]
+
+    def part(wanted: list[str], start: int, count: int) -> dict[str, Values]:
+        rows = slice(start, start + count)
+        return {name: _series(frame.iloc[rows, names.index(name)]) for name in wanted}
+
+    return TableSource(
+        names, len(frame), part, lambda keep: frame.iloc[np.flatnonzero(keep)], pa.Table.from_pandas
+    )
+
+
+def _series(series: Any) -> Values:
+    try:
+        array = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, UnicodeEncodeError):
+        return series.tolist()
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def polars_source(frame: Any) -> TableSource:
+    def part(names: list[str], start: int, count: int) -> dict[str, Values]:
+        table = frame.select(names).slice(start, count).to_arrow()
+        return {name: _combined(table.column(name)) for name in names}
+
+    def pick(keep: Mask) -> Any:
+        return frame[np.flatnonzero(keep)]
+
+    return TableSource(list(frame.columns), len(frame), part, pick, lambda kept: kept.to_arrow())
+
+
+def dataset_source(dataset: Any) -> TableSource:
+    """A Hugging Face ``Dataset``: rows are read as Arrow through its own order of rows (shuffles,
+    selections), and what is kept is a ``Dataset`` with the format and features it came with."""
+
+    def rows(given: Any, part: slice) -> pa.Table:
+        return given.with_format("arrow")[part]
+
+    def part(names: list[str], start: int, count: int) -> dict[str, Values]:
+        table = rows(dataset.select_columns(names), slice(start, start + count))
+        return {name: _combined(table.column(name)) for name in names}
+
+    return TableSource(
+        list(dataset.column_names),
+        len(dataset),
+        part,
+        lambda keep: dataset.select(np.flatnonzero(keep)),
+        lambda kept: rows(kept, slice(None)),
+    )

@@ -1,0 +1,178 @@
+"""The local engine: one collection, one machine, one plan → an outcome.
+
+intake → order → equal evidence collapsed → keys shared → pairs verified → the rule → everyone.
+
+Pass 3 on one machine: what sort of duplicates the pairs are. It changes no decision.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from pathlib import Path
+
+import numpy as np
+
+from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.order import check_preferred, group_codes
+from neardup.decisions.rule import Decided, decide_all
+from neardup.documents import Collection, Columns
+from neardup.documents.inputs import SOURCE
+from neardup.engines.batch.intake import take_in
+from neardup.engines.batch.match_pass import match
+from neardup.engines.batch.readable_pairs import recognised_pairs
+from neardup.engines.batch.references import joined, reference_texts, take_references
+from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, known_scores, reaching
+from neardup.matching.candidates import leaders
+from neardup.matching.evidence import EvidenceStore
+from neardup.matching.verify import Pairs, Verifier
+from neardup.plan import Plan
+from neardup.progress import Progress
+from neardup.runs.kind_pass import PairKinds, pair_kinds
+from neardup.runs.outcome import Intake, Outcome
+from neardup.runs.run_tables import all_pairs
+from neardup.runs.texts_again import Means
+from neardup.schema import Array
+
+
+def run(
+    collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None
+) -> tuple[Outcome, Plan]:
+    """The plan comes back as it was in the end: calibrated, where its method asks for it."""
+    clock = Clock()
+    store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
+    references = take_references(plan, store, progress, offered=collection.inputs.offered)
+    intake = take_in(collection, plan, progress, store)
+    clock.lap("reading")
+    if collection.inputs.offered:
+        names = list(collection.source_names.values())
+        check_preferred(plan.keep, intake.extra.get(SOURCE), names)
+    rank = plan.keep.rank(intake.lengths, intake.extra)
+    refs = len(references)
+    if refs:
+        intake = joined([references, intake], plan)
+        rank = np.concatenate([np.arange(refs), refs + rank])
+    answers = Answers(
+        functools.partial(known_scores, collection, plan, plan.method, progress),
+        functools.partial(recognised_pairs, collection, plan, progress),
+    )
+    return decide_intake(intake, plan, rank, progress, refs=refs, clock=clock, answers=answers)
+
+
+def decide_intake(
+    intake: Intake,
+    plan: Plan,
+    rank: Array,
+    progress: Progress,
+    *,
+    refs: int = 0,
+    clock: Clock | None = None,
+    answers: Answers = NO_ANSWERS,
+) -> tuple[Outcome, Plan]:
+    """Everything after documents were taken in and their order is known. Without ``answers``
+    a calibration moves no cut, and nothing passes below one."""
+    clock = clock or Clock()
+    column = intake.extra.get(plan.within or "")
+    within = None if column is None else group_codes(column, str(plan.within))
+    progress.stage("matching", unit="pairs")
+    verifier = Verifier(
+        reaching(plan).score, intake.store, workers=plan.workers, progress=progress.advance
+    )
+    leader = leaders(intake.prepared.digests, rank, within)
+    if plan.method.confirms_copies:
+        leader = _confirmed(leader, verifier)
+    follower = leader != np.arange(len(leader))
+    followed = np.zeros(len(leader), bool)
+    followed[leader[follower]] = True
+    order = np.flatnonzero(~follower)
+    order = order[np.argsort(rank[order], kind="stable")]
+    leading_refs = int((order < refs).sum())  # they come first in the order
+    verdict, complete, plan = match(
+        intake, plan, order, within, followed, verifier, leading_refs, answers
+    )
+    clock.lap("matching")
+    progress.stage("deciding")
+    kept_of = np.full(len(leader), -1, np.int64)
+    score = np.zeros(len(leader))
+    aside = verdict.kept_of >= 0
+    kept_of[order[aside]] = order[verdict.kept_of[aside]]
+    score[order] = verdict.score
+    pairs = verdict.pairs.mapped(order)
+    decided = decide_all(leader, rank, kept_of, score, pairs)
+    decided.kept_of[:refs] = -1  # not decided among themselves
+    cluster = _clusters(plan, leader, decided, pairs)
+    clock.lap("deciding")
+    progress.finish()
+    outcome = Outcome(
+        intake=intake,
+        rank=rank,
+        leader=leader,
+        decided=decided,
+        cluster=cluster,
+        pairs=pairs,
+        pairs_complete=complete,
+        candidates=verifier.scored,
+        timings=clock.laps,
+        refs=refs,
+        refused=verifier.refused,
+    )
+    return outcome, plan
+
+
+def _confirmed(leader: Array, verifier: Verifier) -> Array:
+    """A follower that is not what its digest says stands for itself."""
+    follower = np.flatnonzero(leader != np.arange(len(leader)))
+    passed = verifier.scores(follower, leader[follower]).passed
+    confirmed = leader.copy()
+    confirmed[follower[~passed]] = follower[~passed]
+    return confirmed
+
+
+def _clusters(plan: Plan, leader: Array, decided: Decided, pairs: Pairs) -> Array:
+    if plan.clusters == "rule":
+        return rule_clusters(decided.kept_of)
+    everyone = np.arange(len(leader))
+    aside = np.flatnonzero(decided.kept_of >= 0)
+    a = np.concatenate([pairs.a, everyone, aside])
+    b = np.concatenate([pairs.b, leader, decided.kept_of[aside]])
+    return components(len(leader), a, b)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.laps: dict[str, float] = {}
+
+    def lap(self, name: str) -> None:
+        now = time.perf_counter()
+        self.laps[name] = now - self._last
+        self._last = now
+
+
+def find_kinds(
+    collection: Collection,
+    plan: Plan,
+    outcome: Outcome,
+    progress: Progress,
+    folder: Path | None = None,
+) -> PairKinds | None:
+    """Of the pairs that the plan asks for; None where it asks for none."""
+    if plan.kinds == "none":
+        return None
+    began = time.perf_counter()
+    a, b = _asked(plan, outcome)
+    means = Means(plan.workers, plan.texts_limit, folder, progress)
+    own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
+    found = pair_kinds(outcome, a, b, [own, *reference_texts(plan)], means)
+    progress.finish()
+    outcome.timings["kinds"] = time.perf_counter() - began
+    return found
+
+
+def _asked(plan: Plan, outcome: Outcome) -> tuple[Array, Array]:
+    aside = np.flatnonzero(outcome.decided.kept_of >= 0)
+    kept = outcome.decided.kept_of[aside]
+    if plan.kinds == "decided":
+        return aside, kept
+    pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
+    return np.concatenate([aside, pairs.a]), np.concatenate([kept, pairs.b])

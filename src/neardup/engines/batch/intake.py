@@ -1,0 +1,302 @@
+"""Pass 1 on one machine: documents → keys, evidence and what decisions need, in one stream.
+
+Chunks are read in order by the calling thread and parsed and prepared by worker threads, which hold
+no Python lock while they compute; results are taken in order, so neither the number of threads nor
+the size of chunks can change the answer. Texts are let go at once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
+from neardup.documents.clashes import Ledger, digests_of, tell_apart
+from neardup.documents.inputs import SOURCE, with_names
+from neardup.errors import ColumnError, RejectedError
+from neardup.matching.evidence import EvidenceStore
+from neardup.methods.base import Prepared, PreparesEvidence
+from neardup.methods.preparation import no_keys, text_digests
+from neardup.plan import Plan
+from neardup.progress import Progress
+from neardup.runs.outcome import Intake
+from neardup.schema import Array, Ragged
+from neardup.wording import repeated, where
+
+
+def take_in(collection: Collection, plan: Plan, progress: Progress, store: EvidenceStore) -> Intake:
+    """Evidence goes into ``store``, after what is there already."""
+    gathered = _Gathered(plan, store, collection)
+    progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
+    for batch, prepared, lengths in _prepared_batches(collection, plan):
+        gathered.add(batch, prepared, lengths)
+        progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
+        if gathered.full:
+            break
+    taken = gathered.finish(collection.source_names)
+    if gathered.ids.clashed:
+        taken = _told_apart(taken, collection.files)
+    return _with_names(taken, collection)
+
+
+def _told_apart(intake: Intake, files: Sequence[str]) -> Intake:
+    """With names that differ where several files have an id."""
+    names = tell_apart(intake.ids, intake.file, intake.files, files)
+    if names is None:  # what clashed was rejected
+        return intake
+    rejected = names.clashes.renamed(intake.rejected)
+    return replace(intake, ids=names.ids, rejected=rejected, shared=names.shared)
+
+
+def _with_names(intake: Intake, collection: Collection) -> Intake:
+    own = intake.extra.get(SOURCE)
+    if own is None or not collection.inputs.offered:
+        return intake
+    named = with_names(own, intake.file, intake.sources)
+    return replace(intake, extra={**intake.extra, SOURCE: named})
+
+
+def empty_intake(store: EvidenceStore) -> Intake:
+    return Intake(
+        files=[],
+        sources=[],
+        file=np.empty(0, np.int32),
+        row=np.empty(0, np.int64),
+        position=np.empty(0, np.int64),
+        ids=pa.array([], pa.large_string()),
+        prepared=joined_prepared([]),
+        lengths=np.empty(0, np.int64),
+        extra={},
+        store=store,
+        rejected=[],
+        rejected_position=np.empty(0, np.int64),
+        total=0,
+    )
+
+
+def _prepared_batches(
+    collection: Collection, plan: Plan
+) -> Iterator[tuple[DocumentBatch, Prepared, Array]]:
+    """In input order, with one chunk more in flight than there are workers."""
+    chunks = iter(collection.chunks(plan.columns))
+    if plan.workers == 1:
+        for chunk in chunks:
+            yield _work(chunk, plan)
+        return
+    waiting: deque[Future[tuple[DocumentBatch, Prepared, Array]]] = deque()
+    with ThreadPoolExecutor(plan.workers) as pool:
+        try:
+            for work in _submitted(chunks, plan, pool):
+                waiting.append(work)
+                if len(waiting) > plan.workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+
+def _submitted(
+    chunks: Iterator[Chunk], plan: Plan, pool: ThreadPoolExecutor
+) -> Iterator[Future[tuple[DocumentBatch, Prepared, Array]]]:
+    """A source that fails fails in its turn: a limit may be reached before."""
+    try:
+        for chunk in chunks:
+            yield pool.submit(_work, chunk, plan)
+    except Exception as error:
+        failed: Future[tuple[DocumentBatch, Prepared, Array]] = Future()
+        failed.set_exception(error)
+        yield failed
+
+
+def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
+    batch = chunk.read()
+    # A method may tell identical copies in its own way; what is stored is the same for all.
+    prepared = replace(prepare(batch.records, plan), text_digests=text_digests(batch.records))
+    if plan.keep.by_length:
+        lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
+    else:
+        lengths = np.zeros(batch.records.num_rows, np.int64)
+    slim = batch.records.drop_columns(["text"])
+    return replace(batch, records=slim), prepared, lengths
+
+
+def prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
+    """Without keys, where the engine makes them when it has seen all."""
+    if not plan.keys_from_evidence:
+        return plan.method.prepare(records, plan.artefacts)
+    if isinstance(plan.method, PreparesEvidence):
+        prepared = plan.method.prepare_evidence(records, plan.artefacts)
+    else:
+        prepared = plan.method.prepare(records, plan.artefacts)
+    keys, probes = no_keys(prepared.evidence)
+    return replace(prepared, keys=keys, probes=probes)
+
+
+@dataclass
+class _Gathered:
+    plan: Plan
+    store: EvidenceStore
+    collection: Collection
+    files: dict[str, int] = field(default_factory=dict)
+    file: list[Array] = field(default_factory=list)
+    records: list[pa.RecordBatch] = field(default_factory=list)
+    position: list[Array] = field(default_factory=list)
+    prepared: list[Prepared] = field(default_factory=list)
+    lengths: list[Array] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    rejected_position: list[Array] = field(default_factory=list)
+    ids: Ledger = field(default_factory=Ledger)
+    named: list[tuple[int, str, Array]] = field(default_factory=list)  # whose ids, by batch
+    named_before: int = 0
+    total: int = 0
+
+    @property
+    def full(self) -> bool:
+        return self.plan.limit is not None and self.total >= self.plan.limit
+
+    def add(self, batch: DocumentBatch, prepared: Prepared, lengths: Array) -> None:
+        batch, fits = self._limited(batch)
+        batch, good = self._without_known_ids(batch)
+        fits[fits] = good
+        good = fits
+        positions, rejected_positions = self._positions(batch)
+        if not good.all():
+            prepared, lengths = _filter(prepared, good), lengths[good]
+        if batch.rejected and self.plan.strict:
+            raise strict_error(batch.rejected[0])
+        self.store.append(prepared.evidence)
+        self.prepared.append(replace(prepared, evidence=_NOTHING))
+        self.lengths.append(lengths)
+        self.records.append(batch.records)
+        self.file.append(np.full(batch.records.num_rows, self._file(batch.file), np.int32))
+        self.position.append(positions)
+        self.rejected += batch.rejected
+        self.rejected_position.append(rejected_positions)
+        self.total += len(positions) + len(rejected_positions)
+
+    def _limited(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
+        """Without what comes after the limit: it must not tell ids apart that the rest does not."""
+        fits: Array = np.ones(batch.records.num_rows, np.bool_)
+        if self.plan.limit is None or self.total + len(batch) <= self.plan.limit:
+            return batch, fits
+        positions, rejected_positions = self._positions(batch)
+        fits = positions < self.plan.limit
+        pairs = zip(batch.rejected, rejected_positions.tolist(), strict=True)
+        rejected = [lost for lost, position in pairs if position < self.plan.limit]
+        records = batch.records.filter(pa.array(fits))
+        return replace(batch, records=records, rejected=rejected), fits
+
+    def _file(self, name: str) -> int:
+        return self.files.setdefault(name, len(self.files))
+
+    def _without_known_ids(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
+        known = self.ids.add(digests_of(batch.records.column("id")), batch.file)
+        rows = batch.records.column("row").to_numpy()
+        self.named.append((self.named_before, batch.file, rows))
+        self.named_before += len(rows)
+        good: Array = known < 0
+        if good.all():
+            return batch, good
+        repeated = [
+            self._repeated(batch.file, int(rows[i]), batch.records.column("id")[i].as_py(), first)
+            for i, first in zip(np.flatnonzero(~good).tolist(), known[~good].tolist(), strict=True)
+        ]
+        rejected = sorted([*batch.rejected, *repeated], key=lambda r: r.row)
+        records = batch.records.filter(pa.array(good))
+        return replace(batch, records=records, rejected=rejected), good
+
+    def _repeated(self, file: str, row: int, name: str, first: int) -> Rejected:
+        """``first`` counts all ids that came in, the repeated ones too."""
+        begin, other, rows = self.named[bisect_right(self.named, first, key=itemgetter(0)) - 1]
+        used, path_of = int(rows[first - begin]), self.collection.path_of
+        reason = repeated(name, where(other, used, path_of(other, used)))
+        return Rejected(file, row, reason, name, path_of(file, row))
+
+    def _positions(self, batch: DocumentBatch) -> tuple[Array, Array]:
+        positions = batch.positions()
+        others = np.setdiff1d(np.arange(len(batch)), positions)
+        return self.total + positions, self.total + others
+
+    def finish(self, sources: dict[str, str]) -> Intake:
+        records = _table(self.records) if self.records else None
+        return Intake(
+            files=list(self.files),
+            sources=[sources[file] for file in self.files],
+            file=_join(self.file, np.int32),
+            row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
+            position=_join(self.position, np.int64),
+            ids=_one(records.column("id")) if records else pa.array([], pa.large_string()),
+            prepared=joined_prepared(self.prepared),
+            lengths=_join(self.lengths, np.int64),
+            extra={n: records.column(n) for n in self.plan.columns.extra} if records else {},
+            store=self.store,
+            rejected=self.rejected,
+            rejected_position=_join(self.rejected_position, np.int64),
+            total=self.total,
+        )
+
+
+def strict_error(rejected: Rejected) -> RejectedError:
+    return RejectedError(
+        f"{rejected.where}: {rejected.reason}.",
+        hint="without --strict such documents are set apart in rejected.jsonl and the run goes on.",
+    )
+
+
+def _table(batches: list[pa.RecordBatch]) -> pa.Table:
+    """Files may give a column in unlike types: the wider one serves, where there is one."""
+    parts = [pa.Table.from_batches([batch]) for batch in batches]
+    try:
+        return pa.concat_tables(parts, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise ColumnError(
+            f"The files have a column in types that cannot be compared: {error}.",
+            hint="give the column that a policy reads the same type in all files.",
+        ) from error
+
+
+_NOTHING = Ragged(np.empty(0, np.uint64), np.zeros(1, np.int64))
+
+
+def _join(parts: list[Array], dtype: type[np.generic]) -> Array:
+    return np.concatenate([np.empty(0, dtype), *parts])
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def _filter(prepared: Prepared, good: Array) -> Prepared:
+    chosen = np.flatnonzero(good)
+    return Prepared(
+        keys=prepared.keys.take(chosen),
+        probes=prepared.probes[good],
+        evidence=prepared.evidence.take(chosen),
+        digests=prepared.digests[good],
+        text_digests=prepared.text_digests[good],
+        normal_digests=prepared.normal_digests[good],
+        flags=prepared.flags[good],
+    )
+
+
+def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
+    """Keys and digests of all parts; evidence is in the store."""
+    return Prepared(
+        keys=Ragged.concat([p.keys for p in parts], np.uint64),
+        probes=_join([p.probes for p in parts], np.int32),
+        evidence=_NOTHING,
+        digests=np.concatenate([np.empty((0, 2), np.uint64), *(p.digests for p in parts)]),
+        text_digests=_join([p.text_digests for p in parts], np.uint64),
+        normal_digests=_join([p.normal_digests for p in parts], np.uint64),
+        flags=_join([p.flags for p in parts], np.uint8),
+    )

@@ -1,0 +1,52 @@
+"""Which pairs of texts a reader would take for one: texts are read again and compared.
+
+Few pairs are asked for, those that stand out below a threshold. A text that cannot be read again is
+found in no other, so that nothing is dropped for a text that nobody looked at.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.documents import Collection, Columns
+from neardup.engines.batch.references import reference_texts
+from neardup.plan import Plan
+from neardup.progress import Progress
+from neardup.runs.texts_again import Again, Means, reread, text_keys
+from neardup.schema import Array
+from neardup.text.recognition import recognised
+
+
+def recognised_pairs(
+    collection: Collection, plan: Plan, progress: Progress, a: Array, b: Array
+) -> npt.NDArray[np.bool_]:
+    """Of pairs of texts, by their digests, which share enough."""
+    wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
+    own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
+    progress.stage("rereading", unit="documents", total_bytes=collection.plain_size())
+    means = Means(plan.workers, plan.texts_limit, None, progress)
+    again = reread(wanted, [own, *reference_texts(plan)], text_keys, means)
+    progress.stage("comparing", len(a), unit="pairs")
+    try:
+        return _compared(again, numbers[: len(a)], numbers[len(a) :], plan.workers, progress)
+    finally:
+        again.store.close()
+
+
+def _compared(
+    again: Again, a: Array, b: Array, workers: int, progress: Progress
+) -> npt.NDArray[np.bool_]:
+    def enough(pair: tuple[int, int]) -> bool:
+        numbers = np.array(pair)
+        progress.advance(1)
+        if (again.slot[numbers] < 0).any():
+            return False
+        texts, where = again.texts(numbers)
+        one, other = (bytes(texts[i]).decode() for i in where.tolist())
+        return recognised(one, other).enough
+
+    with ThreadPoolExecutor(workers) as pool:
+        return np.array(list(pool.map(enough, zip(a.tolist(), b.tolist(), strict=True))), np.bool_)

@@ -1,0 +1,210 @@
+"""Reference documents (``--against``): kept, before all input, not decided among themselves.
+
+A reference is a set of files, read like input, or the folder of an earlier run, of which only the
+signatures of its kept documents are read (its kept files, where it has none); what that run was
+made against is taken along.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.documents import Collection, Columns
+from neardup.documents.clashes import tell_apart
+from neardup.documents.collection import collect_inputs
+from neardup.documents.inputs import SOURCE
+from neardup.documents.lost import LostSource
+from neardup.engines.batch.intake import empty_intake, joined_prepared, take_in
+from neardup.errors import InputError, NeardupError
+from neardup.matching.evidence import EvidenceStore
+from neardup.plan import Plan, as_paths
+from neardup.progress import LOG, Progress
+from neardup.runs.kept_names import named_as_in_run
+from neardup.runs.outcome import Intake
+from neardup.runs.run_folder import RUN, SIGNATURES
+from neardup.runs.signatures import as_strings, read_signatures
+from neardup.runs.texts_again import REFERENCE
+
+
+def take_references(
+    plan: Plan, store: EvidenceStore, progress: Progress, *, offered: bool
+) -> Intake:
+    """All references in the order given; their evidence goes into ``store``. Where the inputs have
+    names, references need no column ``source`` for an order; but for groups (``within``) they do,
+    because the name of a reference is that of no input."""
+    offered = offered and plan.within != SOURCE
+    parts, paths = [], with_their_own(plan.against)
+    for path in paths:
+        if files_of(path):
+            parts.append(_of_files(path, plan, store, progress, offered))
+        else:
+            parts.append(_of_run(Path(path), plan, store))
+    if not parts:
+        return empty_intake(store)
+    return named(_told_apart(joined(parts, plan), parts, reference_names(paths)))
+
+
+def reference_names(paths: Sequence[Path | str]) -> list[str]:
+    """By which references are told apart, where several have an id."""
+    return [path.as_posix() if isinstance(path, Path) else path for path in paths]
+
+
+def _told_apart(intake: Intake, parts: Sequence[Intake], paths: Sequence[str]) -> Intake:
+    number = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+    names = tell_apart(intake.ids, number, paths)
+    return intake if names is None else replace(intake, ids=names.ids)
+
+
+def files_of(path: Path | str) -> Sequence[Path | str]:
+    """The files of a reference; none for a run of which the signatures are read."""
+    return [path] if isinstance(path, str) or not path.is_dir() else _kept_files(path)
+
+
+def joined(parts: Sequence[Intake], plan: Plan) -> Intake:
+    """Several intakes into one store, as one. Rejected documents and totals are the last one's."""
+    last = parts[-1]
+    extra: dict[str, Any] = {}
+    if plan.within:
+        columns = [as_strings(p.extra[plan.within]) for p in parts if plan.within in p.extra]
+        extra[plan.within] = pa.chunked_array(columns, pa.large_string())
+    return replace(
+        last,
+        file=np.concatenate([p.file for p in parts]),
+        row=np.concatenate([p.row for p in parts]),
+        position=np.concatenate([p.position for p in parts]),
+        ids=pa.concat_arrays([p.ids for p in parts]),
+        prepared=joined_prepared([p.prepared for p in parts]),
+        lengths=np.concatenate([p.lengths for p in parts]),
+        extra=extra,
+    )
+
+
+def named(intake: Intake) -> Intake:
+    """Reference ids are told from input ids by their prefix."""
+    prefix = pa.scalar(REFERENCE, pa.large_string())
+    empty = pa.scalar("", pa.large_string())
+    return replace(intake, ids=pc.binary_join_element_wise(prefix, intake.ids, empty))
+
+
+def reference_texts(plan: Plan) -> list[tuple[Collection, Columns]]:
+    """Where the texts of references can be read again; nothing for those that are gone."""
+    found = []
+    for path in with_their_own(plan.against):
+        try:
+            found.append(_texts_of_run(path) if _is_run(path) else _texts_of_files([path], plan))
+        except (NeardupError, OSError) as error:
+            LOG.warning("the texts of %s cannot be read again: %s", path, error)
+    return found
+
+
+def _is_run(path: Path | str) -> bool:
+    return isinstance(path, Path) and path.is_dir()
+
+
+def _texts_of_files(paths: Sequence[Path | str], plan: Plan) -> tuple[Collection, Columns]:
+    given = [(None, path) for path in paths]
+    return collect_inputs(given, encoding=plan.encoding), Columns(text=plan.columns.text)
+
+
+def _texts_of_run(folder: Path | str) -> tuple[Collection, Columns]:
+    """What it wrote, kept or annotated; else what it read."""
+    info = _info(Path(folder))
+    written = [Path(folder) / str(name) for name in info.get("kept_files", [])]
+    read = [entry["path"] for entry in info.get("inputs") or [] if entry]
+    given = [(None, path) for path in [p for p in written if p.exists()] or read]
+    settings = info["settings"]
+    collection = collect_inputs(given, encoding=settings.get("encoding"))
+    return collection, Columns(text=settings["text"])
+
+
+def with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
+    """A run brings the references it was made against, before itself; each comes once."""
+    found: dict[Path | str, None] = {}
+    for path in paths:
+        if isinstance(path, Path) and path.is_dir():
+            for own in with_their_own(as_paths(_info(path).get("against", []))):
+                found.setdefault(own)
+        found.setdefault(path)
+    return list(found)
+
+
+def _info(folder: Path) -> dict[str, Any]:
+    try:
+        read: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{folder} is not the folder of a finished run: it has no readable {RUN}.",
+            hint="give the folder that `neardup dedup … -o FOLDER` wrote, or files.",
+        ) from error
+    return read
+
+
+def _kept_files(folder: Path) -> list[Path]:
+    """What to read where a run kept no signatures; nothing where it did."""
+    if (folder / SIGNATURES).exists():
+        return []
+    # Annotated files hold the duplicates too; they are no reference.
+    names = [n for n in _info(folder).get("kept_files", []) if str(n).startswith("kept")]
+    return [folder / name for name in names if (folder / name).exists()]
+
+
+def _of_files(
+    path: Path | str,
+    plan: Plan,
+    store: EvidenceStore,
+    progress: Progress,
+    offered: bool,
+) -> Intake:
+    collection = opened(path, plan, offered=offered)
+    taken = take_in(collection, replace(plan, limit=None), progress, store)
+    check_read(collection)  # a file may have gone meanwhile
+    return taken
+
+
+def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
+    """The files of a reference; those of a run with the names that the run gave to documents."""
+    collection = collect_inputs(
+        [(None, one) for one in files_of(path)],
+        offered=offered,
+        encoding=plan.encoding,
+        extraction=plan.extraction,
+    )
+    check_read(collection)
+    if isinstance(path, Path) and path.is_dir():
+        return named_as_in_run(collection, path, _info(path), plan.columns)
+    return collection
+
+
+def check_read(collection: Collection) -> None:
+    """Without one of its files, duplicates of what stands there would be kept."""
+    for source in collection.sources:
+        if isinstance(source, LostSource):
+            raise source.error
+
+
+def _of_run(folder: Path, plan: Plan, store: EvidenceStore) -> Intake:
+    ids, prepared, within = [], [], []
+    for names, some, values in read_signatures(folder / SIGNATURES, plan):
+        store.append(some.evidence)
+        ids.append(names)
+        prepared.append(replace(some, evidence=some.evidence.take(np.empty(0, np.int64))))
+        within.append(values)
+    count = sum(map(len, ids))
+    return replace(
+        empty_intake(store),
+        file=np.zeros(count, np.int32),
+        row=np.zeros(count, np.int64),
+        position=np.full(count, -1),
+        ids=pa.concat_arrays([pa.array([], pa.large_string()), *ids]),
+        prepared=joined_prepared(prepared),
+        lengths=np.zeros(count, np.int64),
+        extra={plan.within: pa.chunked_array(within, pa.large_string())} if plan.within else {},
+    )

@@ -1,0 +1,210 @@
+"""Pass 0 on one machine: what the method needs of the collection, before any document is prepared.
+
+An artefact comes from the file the user named, else from a run that this one is built on (evidence
+made with another table cannot be compared), else it is counted from references and input.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
+from neardup.artefacts.calibration import Calibration, load_calibration
+from neardup.artefacts.idf import IdfNeed, IdfTable
+from neardup.documents import Chunk, Collection, Columns, Rejected, collect
+from neardup.documents.collection import collect_inputs
+from neardup.engines.batch import threshold_choice
+from neardup.methods.base import CalibratedMethod, ChecksArtefacts, ChecksColumns
+from neardup.plan import Plan, check_positive, worker_count
+from neardup.progress import Progress, Silent
+from neardup.runs.run_folder import ARTEFACTS
+
+SHOWN_REJECTED = 3
+
+
+def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Plan:
+    """The plan with everything its method needs, and nothing it could not work with."""
+    _check_columns(collection, plan)
+    needs = plan.method.needs
+    there = {need.name: found for need in needs if (found := at_hand(need, plan.against))}
+    missing = [need for need in needs if need.name not in there]
+    if missing:
+        there |= _counted(missing, collection, plan, progress)
+    if isinstance(plan.method, ChecksArtefacts):
+        plan.method.check_artefacts(there)
+    return _as_calibrated(collection, replace(plan, artefacts=there), progress)
+
+
+def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Plan:
+    """As the run was that this one is built on; without one, as known answers say now, or as the
+    scores will say when they are there."""
+    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
+    if not itself and not plan.planted_cut:
+        return plan
+    if stored := stored_calibration(plan):
+        return threshold_choice.with_calibration(plan, stored)
+    if not plan.planted_cut:
+        return plan
+    found = threshold_choice.planted_cut(collection, plan, progress)
+    return threshold_choice.with_calibration(plan, found)
+
+
+def stored_calibration(plan: Plan) -> Calibration | None:
+    """That of the run that this one is built on."""
+    for run in plan.against:
+        stored = Path(run) / ARTEFACTS / f"{threshold_choice.NAME}.arrow"
+        if isinstance(run, Path) and stored.exists():
+            return load_calibration(stored)
+    return None
+
+
+def _check_columns(collection: Collection, plan: Plan) -> None:
+    if not plan.method.columns or not isinstance(plan.method, ChecksColumns):
+        return
+    for chunk in collection.chunks(plan.columns):
+        records = chunk.read().records
+        if records.num_rows:
+            plan.method.check_columns(records)
+            break
+
+
+def at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
+    if need.file is not None:
+        return need.load(Path(need.file))
+    if isinstance(need, ReadyNeed):
+        return need.ready()
+    for run in against:
+        stored = Path(run) / ARTEFACTS / f"{need.name}.arrow"
+        if isinstance(run, Path) and stored.exists():
+            return need.load(stored)
+    return None
+
+
+def _counted(
+    needs: Sequence[Need], collection: Collection, plan: Plan, progress: Progress
+) -> dict[str, Artefact]:
+    counters = {need.name: need.counter() for need in needs}
+    progress.stage("counting", plan.limit, unit="documents", total_bytes=collection.plain_size())
+    tallies = list(counters.values())
+    count_references(tallies, needs, plan, progress)
+    count(collection, tallies, Pass(plan.columns, plan.workers, plan.limit), progress)
+    return {name: counter.finish() for name, counter in counters.items()}
+
+
+def count_references(
+    tallies: Sequence[Tally], needs: Sequence[Need], plan: Plan, progress: Progress
+) -> None:
+    # A run that is built on and has no such artefact was made with another method: it is refused
+    # when its signatures are read.
+    references = [
+        collect_inputs([(None, place)], encoding=plan.encoding, extraction=plan.extraction)
+        for place in plan.against
+        if not _is_run(place)
+    ]
+    # What the order asks for, references need not have.
+    counted = tuple(dict.fromkeys(column for need in needs for column in need.columns))
+    for sources in references:
+        count(sources, tallies, Pass(replace(plan.columns, extra=counted), plan.workers), progress)
+
+
+def _is_run(place: Path | str) -> bool:
+    return isinstance(place, Path) and place.is_dir()
+
+
+def build_idf(
+    documents: Any,
+    need: IdfNeed,
+    *,
+    column: str = "text",
+    min_count: int = 1,
+    workers: int | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[IdfTable, Seen]:
+    """The idf table of a collection; what ``documents`` may be is said at :func:`neardup.dedup`.
+
+    ``min_count`` cuts at the end. A table that is to be merged with others keeps all its terms.
+    """
+    for name, value in (("min_count", min_count), ("limit", limit)):
+        check_positive(name, value)
+    reading = Pass(Columns(text=column), worker_count(workers), limit)
+    collection, told = collect(documents), progress or Silent()
+    told.stage("counting", limit, unit="documents", total_bytes=collection.plain_size())
+    counter = need.counter()
+    seen = count(collection, [counter], reading, told)
+    return counter.finish().at_least(min_count), seen
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What of a collection is read, and by how many threads."""
+
+    columns: Columns
+    workers: int
+    limit: int | None = None
+
+
+@dataclass
+class Seen:
+    """What a pass met: ``documents`` with the ``rejected`` among them, the first of these shown."""
+
+    documents: int = 0
+    rejected: int = 0
+    shown: list[Rejected] = field(default_factory=list)
+
+
+def count(
+    collection: Collection, tallies: Sequence[Tally], reading: Pass, progress: Progress
+) -> Seen:
+    """One pass over the collection for all tallies."""
+    seen = Seen()
+    for part in _parts(collection, tallies, reading):
+        for tally, counts in zip(tallies, part.counts, strict=True):
+            tally.add(counts)
+        seen.documents += part.documents
+        seen.rejected += len(part.rejected)
+        seen.shown += part.rejected[: SHOWN_REJECTED - len(seen.shown)]
+        progress.advance(part.documents, part.size)
+    return seen
+
+
+class _Part(NamedTuple):
+    documents: int
+    size: int
+    counts: list[Any]
+    rejected: list[Rejected]
+
+
+def _parts(collection: Collection, tallies: Sequence[Tally], reading: Pass) -> Iterator[_Part]:
+    """What each batch counts, in order, with one chunk more in flight than there are workers."""
+    waiting: deque[Future[_Part]] = deque()
+    seen, limit = 0, reading.limit
+    with ThreadPoolExecutor(reading.workers) as pool:
+        for chunk in collection.chunks(reading.columns):
+            if limit is None:
+                waiting.append(pool.submit(_count, chunk, tallies, None))
+            else:  # what is beyond the limit depends on what came before
+                counted = _count(chunk, tallies, limit - seen)
+                seen += counted.documents
+                yield counted
+                if seen >= limit:
+                    return
+            if len(waiting) > reading.workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _count(chunk: Chunk, tallies: Sequence[Tally], most: int | None) -> _Part:
+    batch = chunk.read()
+    records, rejected, documents = batch.records, batch.rejected, len(batch)
+    if most is not None and documents > most:
+        documents = most
+        records = records.slice(0, int((batch.positions() < most).sum()))
+        rejected = rejected[: most - len(records)]
+    return _Part(documents, batch.size, [tally.count(records) for tally in tallies], rejected)

@@ -1,0 +1,269 @@
+"""One collection and one plan, driven by the engine that the plan names, to a Result.
+
+Every run says the same of itself in ``run.json``, and its counts are checked before anyone sees it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.calibration import Calibration
+from neardup.decisions.order import rank_of_all
+from neardup.documents import Collection
+from neardup.documents.clashes import Shared
+from neardup.documents.columns import OURS
+from neardup.documents.remote import Place, address_of
+from neardup.engines.batch.batch_run import find_kinds, run
+from neardup.engines.batch.table_pass import with_artefacts
+from neardup.errors import ConservationError
+from neardup.methods.base import CalibratedMethod, KnowsItsLike
+from neardup.plan import Plan
+from neardup.progress import LOG, Logged, Progress, Silent
+from neardup.runs.kind_pass import UNKNOWN, PairKinds, kind_counts
+from neardup.runs.outcome import Outcome
+from neardup.runs.rejections import Rejection, rejections
+from neardup.runs.result import Result
+from neardup.runs.run_tables import all_pairs, decisions_table, flag_counts, pairs_table
+from neardup.runs.signatures import write_signatures
+from neardup.schema import Array
+
+
+def execute(
+    collection: Collection,
+    plan: Plan,
+    *,
+    progress: Progress | None = None,
+    folder: Path | None = None,
+) -> Result:
+    collection = collection.limited(plan.limit)
+    _check_columns(collection, plan)
+    told = Logged(progress or Silent())
+    if plan.engine == "spark":
+        return _on_spark(collection, plan, told)
+    plan = with_artefacts(collection, plan, told)
+    outcome, plan = run(collection, plan, told, folder)
+    kinds = find_kinds(collection, plan, outcome, told, folder)
+    result = make_result(collection, plan, outcome, kinds)
+    if plan.signatures:
+        result.signatures = functools.partial(write_signatures, outcome, plan)
+    else:
+        outcome.intake.store.close()
+    _log(result, plan)
+    return result
+
+
+def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
+    """The same result; its tables are brought to this machine."""
+    from neardup.engines.spark.session import check_pyspark, session
+
+    check_pyspark()
+    from neardup.engines.spark.spark_files import FileInput
+    from neardup.engines.spark.spark_run import run as run_on_spark
+
+    spark = session(master=plan.master)
+    found = run_on_spark(spark, FileInput(spark, collection, plan), plan, progress=progress)
+    tables = found.collected()
+    result = Result(
+        tables.decisions,
+        tables.pairs,
+        {},
+        rank=tables.rank,
+        collection=lambda: collection,
+        artefacts=found.artefacts,
+        text_digests=tables.text_digests,
+    )
+    result.info.update(
+        {**_about(collection, found.plan), **found.info, "kinds": kind_counts(tables.decisions)}
+    )
+    result.info["counts"] = vars(result.counts)
+    result.info["mostly_rejected"] = rejections(result)
+    _check_conservation(result, found.counts.documents)
+    if plan.signatures:
+        result.signatures = found.write_signatures
+    else:
+        found.release()
+    _log(result, found.plan)
+    return result
+
+
+def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
+    """What is said of a run whatever came out."""
+    return {
+        "neardup": _version(),
+        "settings": plan.describe(),
+        "inputs": _inputs(collection),
+        "artefacts": {name: artefact.describe() for name, artefact in plan.artefacts.items()},
+        "against": [_from_anywhere(path) for path in plan.against],
+        **({"by_name": True} if collection.inputs.mapped else {}),
+        "encodings": collection.encodings(),
+        "extracted": collection.extracted(),
+        "passed_over": collection.passed_over(),
+        "versions": _versions(),
+        "peak_memory": _peak_memory(),
+    }
+
+
+def _check_columns(collection: Collection, plan: Plan) -> None:
+    """What a policy names is looked for in every file before work starts."""
+    fields = plan.policy.fields or () if plan.policy else ()
+    if plan.keep.columns or fields:
+        collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
+
+
+def frozen(collection: Collection, plan: Plan, progress: Progress | None = None) -> Plan:
+    """The plan with all that is learned from the collection, for an index that begins with it."""
+    told = Logged(progress or Silent())
+    plan = with_artefacts(collection, plan, told)
+    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
+    if itself and Calibration.kind not in plan.artefacts:
+        outcome, plan = run(collection, plan, told)
+        outcome.intake.store.close()
+    return plan
+
+
+def _log(result: Result, plan: Plan) -> None:
+    counts = result.counts
+    LOG.info("%s; %s clusters, %s pairs", counts.sentence(), counts.clusters, counts.pairs)
+    if counts.documents == plan.limit:
+        LOG.warning("only the first %s documents were read: that is the limit", plan.limit)
+    if undated := result.info["flags"].get("undated"):
+        LOG.warning("%s documents have no date that can be read: it was not compared", undated)
+    if ways := result.info.get("unlike"):
+        LOG.warning("the collection is unlike what the model was trained on: %s", ", ".join(ways))
+    if shared := result.info.get("shared_ids"):
+        LOG.info("%s", Shared(**shared).sentence())
+    if counts.rejected:
+        LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
+    for one in result.info["mostly_rejected"]:
+        LOG.warning("%s Hint: %s", Rejection(**one).sentence(), one["hint"])
+    if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
+        LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
+    if not result.pairs_complete:
+        LOG.warning("pairs are partial: each duplicate has the one it was set aside for")
+
+
+def _unlike(plan: Plan) -> dict[str, list[str]]:
+    """Of a method that can tell: in which ways this is not what it was made for."""
+    method = plan.method
+    return {"unlike": [*method.unlike(plan.artefacts)]} if isinstance(method, KnowsItsLike) else {}
+
+
+def shared_ids(shared: Shared | None) -> dict[str, Any]:
+    """Of ids that several files have, if there are any."""
+    return {} if shared is None else {"shared_ids": shared._asdict()}
+
+
+def make_result(
+    collection: Collection, plan: Plan, outcome: Outcome, kinds: PairKinds | None = None
+) -> Result:
+    decisions = decisions_table(outcome, plan.method, kinds)
+    pairs, complete = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
+    result = Result(
+        decisions,
+        pairs_table(outcome, pairs, kinds),
+        {},
+        rank=_rank_of_all(outcome),
+        collection=lambda: collection,
+        artefacts=plan.artefacts,
+        text_digests=_text_digests(outcome),
+    )
+    result.info.update(
+        neardup=_version(),
+        settings=plan.describe(),
+        inputs=_inputs(collection),
+        artefacts={name: artefact.describe() for name, artefact in plan.artefacts.items()},
+        against=[_from_anywhere(path) for path in plan.against],
+        pairs="complete" if complete else "partial",
+        candidates=outcome.candidates,
+        refused=outcome.refused,
+        kinds=kind_counts(decisions),
+        flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
+        **_unlike(plan),
+        **shared_ids(outcome.intake.shared),
+        encodings=collection.encodings(),
+        extracted=collection.extracted(),
+        passed_over=collection.passed_over(),
+        versions=_versions(),
+        timings={name: round(seconds, 3) for name, seconds in outcome.timings.items()},
+        peak_memory=_peak_memory(),
+    )
+    if collection.inputs.mapped:
+        result.info["by_name"] = True
+    result.info["counts"] = vars(result.counts)
+    result.info["mostly_rejected"] = rejections(result)
+    _check_conservation(result, outcome.intake.total)
+    return result
+
+
+def _inputs(collection: Collection) -> list[dict[str, str] | None]:
+    """As named by the user, and where that is from anywhere; None for what cannot be read again."""
+    return [
+        {"source": name, "file": file, "path": _from_anywhere(path)} if path else None
+        for name, file, path in zip(
+            collection.inputs.names, collection.files, collection.paths, strict=True
+        )
+    ]
+
+
+def _from_anywhere(path: Place | str) -> str:
+    if isinstance(path, Path):
+        return os.path.abspath(path)
+    address = address_of(path) if isinstance(path, str) else path.address
+    return address.again if address else str(path)
+
+
+def _rank_of_all(outcome: Outcome) -> Array:
+    """The order over all input documents; rejected ones come last, they never meet anyone."""
+    intake, refs = outcome.intake, outcome.refs
+    return rank_of_all(outcome.rank[refs:] - refs, intake.position[refs:], intake.total)
+
+
+def _text_digests(outcome: Outcome) -> Array:
+    intake, refs = outcome.intake, outcome.refs
+    digests = np.zeros(intake.total, np.uint64)
+    digests[intake.position[refs:]] = intake.prepared.text_digests[refs:]
+    return digests
+
+
+def _check_conservation(result: Result, total: int) -> None:
+    counts = result.counts
+    if total != counts.documents or total != counts.kept + counts.duplicates + counts.rejected:
+        raise ConservationError(
+            f"{total} documents were read, but {counts.sentence()}.",
+            hint="this is a bug in neardup; nothing was written. Please report it.",
+        )
+
+
+@functools.cache
+def _version() -> str:
+    """Read from the metadata of the package once, not in every run."""
+    return version("neardup")
+
+
+def _peak_memory() -> int | None:
+    """Bytes that this process has held at most; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "pyarrow": pa.__version__,
+        "unicode": _native.UNICODE_VERSION,
+    }

@@ -1,0 +1,279 @@
+"""The rule for documents that come one by one, and for those that go.
+
+An arrival is compared with the documents that can be matched: the kept ones (``against="kept"``) or
+all that are remembered (``"seen"``). One with equal evidence is its match, else the best score,
+then the earliest; without any it is kept. What was kept is never retracted. Where a document is
+removed or replaced, those that were set aside for it arrive again, in their old order; where it
+falls out of the window they do not.
+
+What can happen to an index, one event or several, between the begin and the end of one writing.
+
+An event checks first and changes then: one that is refused with a ``RejectedError`` has changed
+nothing, and others may follow it. After any other error the writing has to be given up as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from neardup.engines.index.arrival_rule import SEEN, Match, Rule
+from neardup.engines.index.entries import unknown
+from neardup.engines.index.index_memory import Memory
+from neardup.engines.index.signing import Arrival, Signature
+from neardup.engines.index.store import Counters, Row, Store, Writer
+from neardup.errors import RejectedError
+from neardup.wording import shortened
+
+FLUSH_ROWS = 1000
+
+
+class Known(Enum):
+    """A document that was not taken in: its id is there already."""
+
+    ID = "its id is in the index already"
+
+
+@dataclass
+class Writing:
+    """Everything that is decided between the begin and the end of one writing of the store."""
+
+    rule: Rule
+    memory: Memory
+    store: Store
+    writer: Writer
+    counters: Counters
+    now: int
+    dirty: bool = False  # memory is ahead of what is durable
+    _rows: list[Row] = field(default_factory=list)
+    _matches: list[Match | None] = field(default_factory=list)  # of all decided, in order
+    _given: set[str] = field(default_factory=set)  # ids that arrivals brought
+    _free: range = range(0)  # numbers of which no document in the store has the name
+
+    def finish(self) -> None:
+        self._flush()
+        self.writer.counters = self.counters
+
+    def known(self, arrivals: Sequence[Arrival]) -> list[int]:
+        """Which of the arrivals have an id that is there already, or that came before them."""
+        named = [one.id for one in arrivals if one.id is not None]
+        there, places = self._there(named, len(arrivals) - len(named)), []
+        for place, one in enumerate(arrivals):
+            if one.id in there:
+                places.append(place)
+            elif one.id is not None:
+                there.add(one.id)
+        self._given.update(named)
+        return places
+
+    def _there(self, named: Sequence[str], unnamed: int) -> set[str]:
+        """Ids that are taken; asked at once with those that documents without one will get."""
+        if not unnamed:
+            return self.store.known(named)
+        first = self.counters.last + 1
+        self._free = range(first, first + len(named) + unnamed)
+        there = self.store.known([*named, *map(_made_id, self._free)])
+        if not there.isdisjoint(map(_made_id, self._free)):
+            self._free = range(0)  # it is said when it comes to it
+        return there
+
+    def refuse_known(self, arrivals: Sequence[Arrival]) -> None:
+        """Before anything is changed."""
+        if known := self.known(arrivals):
+            id_ = shortened(arrivals[known[0]].id or "")
+            raise RejectedError(
+                f"The index already has a document {id_!r}; nothing of this call was stored.",
+                hint="replace it with update, or give the new one an id of its own.",
+            )
+
+    def arrive_new(self, arrivals: Sequence[Arrival]) -> list[Match | Known | None]:
+        """Those whose id is there already are left out, and said so."""
+        known = set(self.known(arrivals))
+        new = [arrival for place, arrival in enumerate(arrivals) if place not in known]
+        found = iter(self.arrive(new))
+        return [Known.ID if place in known else next(found) for place in range(len(arrivals))]
+
+    def arrive(self, arrivals: Sequence[Arrival]) -> list[Match | None]:
+        first = len(self._matches)
+        for arrival in arrivals:
+            newest = self.counters.newest
+            self.arrive_at(arrival, self.rule.time_of(arrival, self.now, newest))
+        return self._told(first)
+
+    def _told(self, first: int) -> list[Match | None]:
+        """What was decided from there on, with kinds: they are told when rows are written."""
+        self._flush()
+        return self._matches[first:]
+
+    def arrive_at(self, arrival: Arrival, time: int) -> None:
+        self._advance(time)
+        self._decide(arrival, time)
+        if self.rule.memory is not None and self._matches[-1] is None:
+            self._shorten(self.rule.memory)
+
+    def _shorten(self, limit: int) -> None:
+        """Beyond the limit the oldest slots are forgotten early; the current one stays."""
+        window = self.rule.window
+        while window and self.memory.bytes > limit:
+            oldest, newest = self.memory.oldest, self.counters.newest
+            if oldest is None or newest is None or window.slot(oldest) >= window.slot(newest):
+                return
+            self.expire((window.slot(oldest) + 1) * window.unit)
+
+    def _advance(self, time: int) -> None:
+        newest, window = self.counters.newest, self.rule.window
+        if newest is not None and time <= newest:
+            return
+        self.dirty = True
+        self.counters = self.counters._replace(newest=time)
+        if window and newest is not None and window.floor(time) > window.floor(newest):
+            self.expire(window.floor(time))
+
+    def expire(self, before: int) -> int:
+        """Documents of an earlier time are forgotten; those set aside for them stay as they are."""
+        self._flush()
+        self.dirty = True
+        seq = self._next()
+        self.memory.expire(before, seq)
+        return self.writer.expire(seq, before)
+
+    def _decide(self, arrival: Arrival, time: int) -> None:
+        self.dirty = True
+        signature = self.memory.as_first(arrival.signature, self.rule.signer)
+        found = self.memory.best(signature)
+        seq = self._next()
+        id_ = arrival.id if arrival.id is not None else self._new_id(seq)
+        match = self.rule.match(found, signature) if found else None
+        if match is None or self.rule.against == SEEN:
+            self.memory.add(seq, id_, time, signature)
+        else:
+            self.memory.pass_by(signature)
+        kept_seq = found.known.seq if found else None
+        of, score, reason, kind, by = match or (None,) * 5
+        decided = seq, id_, time, signature.flags, kept_seq, of, score, reason, kind
+        packed, named = signature.pack(), json.dumps(by, ensure_ascii=False) if by else None
+        kept = arrival.text, arrival.within, named, arrival.source
+        self._rows.append(Row(*decided, packed, *kept))
+        self._matches.append(match)
+        if len(self._rows) >= FLUSH_ROWS:
+            self._flush()
+
+    def take_out(self, row: Row) -> list[Row]:
+        """Removes a document; those that were set aside for it go too, to arrive again. Where
+        duplicates are matched, those that were set aside for these go with them: otherwise two
+        could end as duplicates of each other."""
+        self._flush()
+        self.dirty = True
+        linked: list[Row] = []
+        waiting = [row]
+        while waiting:
+            found = self.store.linked(waiting.pop().seq)
+            linked += found
+            waiting += found if self.rule.against == SEEN else []
+        linked.sort(key=lambda one: one.seq)
+        for one in (row, *linked):
+            self.memory.remove(one.seq)
+            self.writer.remove(self._next(), [one.seq])
+        return linked
+
+    def again(self, rows: Sequence[Row]) -> dict[str, Match | None]:
+        """Rows that were taken out arrive as if they came now, in their old order; but those that
+        have fallen out of the window meanwhile."""
+        dtype = self.rule.method.evidence_dtype
+        floor = self.rule.floor(self.counters.newest)
+        back = [row for row in rows if floor is None or row.time >= floor]
+        first = len(self._matches)
+        for row in back:
+            signature = Signature.unpack(row.signature, dtype)
+            arrival = Arrival(row.id, row.time, signature, row.text, row.within, row.source)
+            self._decide(arrival, row.time)
+        return dict(zip((row.id for row in back), self._told(first), strict=True))
+
+    def _new_id(self, seq: int) -> str:
+        """As in a run over a list of texts."""
+        made = _made_id(seq)
+        taken = made in self._given or (seq not in self._free and self.store.known([made]))
+        if taken:
+            raise RejectedError(
+                f"A document without an id would be {made!r}, but there is one of that name.",
+                hint="give documents ids of their own.",
+            )
+        return made
+
+    def _next(self) -> int:
+        self.counters = self.counters._replace(last=self.counters.last + 1)
+        return self.counters.last
+
+    def _flush(self) -> None:
+        """Before anything goes, so that all that was matched is there still."""
+        if not self._rows:
+            return
+        if self.rule.kinds:
+            self._tell_kinds()
+        self.writer.put(self._rows)
+        self._rows = []
+
+    def _tell_kinds(self) -> None:
+        rows, first = self._rows, len(self._matches) - len(self._rows)
+        texts = [row.text for row in rows]
+        found = self.rule.with_kinds(self._matches[first:], texts, self._texts)
+        self._matches[first:] = found
+        self._rows = [
+            row._replace(kind=match.kind) if match else row
+            for row, match in zip(rows, found, strict=True)
+        ]
+
+    def _texts(self, ids: Sequence[str]) -> dict[str, str | None]:
+        ours = {row.id: row.text for row in self._rows}
+        return texts_of(self.store, [id_ for id_ in ids if id_ not in ours]) | ours
+
+
+def _made_id(seq: int) -> str:
+    return f"input:{seq}"
+
+
+def texts_of(store: Store, ids: Sequence[str]) -> dict[str, str | None]:
+    return {id_: row.text for id_, row in store.get(ids).items()}
+
+
+class Events:
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
+
+    def add(self, arrivals: Sequence[Arrival]) -> list[Match | None]:
+        """In order, all or none; one answer a document."""
+        self._writing.refuse_known(arrivals)
+        return self._writing.arrive(arrivals)
+
+    def update(self, arrival: Arrival) -> Match | None:
+        if arrival.id is None:
+            raise RejectedError(
+                "A document without an id cannot replace another.",
+                hint="give a dict with the id of the one to replace.",
+            )
+        old = self.rows([arrival.id]).get(arrival.id)
+        orphans = self._writing.take_out(old) if old else []
+        (match,) = self._writing.arrive([arrival])
+        self._writing.again(orphans)
+        return match
+
+    def remove(self, id: str) -> dict[str, Match | None]:
+        row = self.rows([id]).get(id)
+        if row is None:
+            raise unknown(id)
+        return self._writing.again(self._writing.take_out(row))
+
+    def rows(self, ids: Sequence[str]) -> dict[str, Row]:
+        """Those that are there by now, earlier events of this writing included."""
+        return self._writing.store.get(ids)
+
+    def same(self, row: Row, arrival: Arrival) -> bool:
+        """Whether a document that is there has the text of one that comes, and its group."""
+        if row.within != arrival.within:
+            return False
+        if row.text is not None and arrival.text is not None:
+            return row.text == arrival.text
+        known = Signature.unpack(row.signature, self._writing.rule.method.evidence_dtype)
+        return known.text_digest == arrival.signature.text_digest

@@ -1,0 +1,176 @@
+"""Files that hold several items: JSON Lines, JSON, feeds. What is one item as a whole stays a file.
+
+A line or entry that cannot be read is an item with a problem; so is the whole file where nothing of
+it can be read. An item without an id of its own is called by file and row, as in a run.
+
+JSON Lines that come through a pipe.
+
+A line is safe from the moment it is staged. What a killed process had read but not staged is lost
+with the pipe; one that is stopped finishes the lines it has read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from neardup.documents.extraction.page import KINDS
+from neardup.documents.feeds import NO_ITEM, FeedItem, feed_items
+from neardup.documents.jsonl import parsed
+from neardup.documents.xml import SUFFIXES as FEEDS
+from neardup.engines.index.flow.items import FEED, JSON, TEXT, Fields, Item, object_of, own_id
+from neardup.errors import UnreadableError
+
+LINES = (".jsonl", ".ndjson")
+WHOLE = {".txt": TEXT, ".text": TEXT, ".md": TEXT, "": TEXT, **KINDS}
+READ = (*filter(None, WHOLE), ".json", *LINES, *FEEDS)
+
+
+def ending(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
+
+
+def is_whole(name: str) -> bool:
+    """Whether the file is one item, or none that can be read."""
+    return ending(name) not in (".json", *LINES, *FEEDS)
+
+
+def whole_problem(name: str) -> str | None:
+    if ending(name) in WHOLE:
+        return None
+    return f"there is no reader for {ending(name)}; there are those for {', '.join(READ)}"
+
+
+def items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
+    """The items of the file at ``path``, which came as ``name``. Also a file without any is told
+    of."""
+    found = _items(path, name, fields)
+    first = next(found, None)
+    if first is None:
+        yield Item(name, path.read_bytes(), name=name, problem=NO_ITEM)
+        return
+    yield first
+    yield from found
+
+
+def _items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
+    try:
+        if ending(name) in LINES:
+            with path.open("rb") as file:
+                yield from of_lines(file, name, fields)
+        elif ending(name) in FEEDS:
+            entries = [feed_fields(one, fields) for one in feed_items(path.read_bytes())]
+            yield from _of_objects(entries, name, fields, FEED)
+        else:
+            yield from _of_json(path, name, fields)
+    except UnreadableError as error:
+        yield Item(name, path.read_bytes(), name=name, problem=error.reason)
+
+
+def feed_fields(item: FeedItem, fields: Fields) -> dict[str, str]:
+    """An item of a feed under the names that the index has."""
+    found = {fields.source: item.feed, fields.id: item.id, "title": item.title}
+    found |= {fields.text: item.text, "link": item.url, fields.date: item.date, "xml": item.xml}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def of_lines(
+    lines: Iterator[bytes] | Any, name: str, fields: Fields, first: int = 1
+) -> Iterator[Item]:
+    for row, line in enumerate(lines, first):
+        if line.strip():
+            yield line_item(line, f"{name}:{row}", fields)
+
+
+def line_item(
+    line: bytes, place: str, fields: Fields, since: float = 0.0, form: str = JSON
+) -> Item:
+    try:
+        found = object_of(line)
+    except UnreadableError as error:
+        return Item(place, line, problem=error.reason, since=since)
+    return Item(own_id(found, fields) or place, line, form, since=since)
+
+
+def _of_json(path: Path, name: str, fields: Fields) -> Iterator[Item]:
+    """One object, a list of objects, or lines under the wrong ending."""
+    data = path.read_bytes()
+    try:
+        found = parsed(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, list):
+        yield from _of_objects(found, name, fields)
+    elif found is None and _are_lines(data):
+        yield from of_lines(data.splitlines(keepends=True), name, fields)
+    else:
+        whole = object_of(data)
+        yield Item(own_id(whole, fields) or name, data, JSON, name)
+
+
+def _are_lines(data: bytes) -> bool:
+    try:
+        return bool(object_of(data.lstrip().partition(b"\n")[0]))
+    except UnreadableError:
+        return False
+
+
+def _of_objects(found: list[Any], name: str, fields: Fields, form: str = JSON) -> Iterator[Item]:
+    for row, one in enumerate(found, 1):
+        line = json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+        yield line_item(line, f"{name}:{row}", fields, form=form)
+
+
+_AT_ONCE = 1 << 18
+
+
+@dataclass
+class LinesSource:
+    handle: int  # a file descriptor
+    fields: Fields
+    clock: Callable[[], float]
+    name: str = "stdin"
+    pending: int = 1  # a pipe that is open may bring more
+    ended: bool = False
+    _parts: list[bytes] = field(default_factory=list)
+    _row: int = 0
+
+    def look(self) -> list[Item]:
+        """What has come by now; nothing is waited for."""
+        if self.ended or not self._ready(0):
+            return []
+        data = os.read(self.handle, _AT_ONCE)
+        self.ended = not data
+        self.pending = int(not self.ended)
+        return [item for line in self._whole(data) if (item := self._item(line))]
+
+    def _whole(self, data: bytes) -> list[bytes]:
+        """The lines that end in ``data``; the rest is kept in parts, as a line may be long."""
+        self._parts.append(data)
+        if b"\n" not in data and not self.ended:
+            return []
+        lines = b"".join(self._parts).split(b"\n")
+        self._parts = [] if self.ended else [lines.pop()]
+        return lines
+
+    def wait(self, seconds: float) -> None:
+        """Until a line comes, at most so long."""
+        if not self.ended:
+            self._ready(seconds)
+
+    def _item(self, line: bytes) -> Item | None:
+        self._row += 1
+        if not line.strip():
+            return None
+        return line_item(line + b"\n", f"{self.name}:{self._row}", self.fields, self.clock())
+
+    def _ready(self, seconds: float) -> bool:
+        try:
+            return bool(select.select([self.handle], [], [], seconds)[0])
+        except (OSError, ValueError):  # Windows asks only sockets: reading waits instead
+            return True

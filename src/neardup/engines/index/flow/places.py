@@ -1,0 +1,259 @@
+"""Where items go: originals forwarded, duplicates and unreadable ones set aside with a note.
+
+A move is one rename, so an item is in one place and comes there once, whoever takes it away again.
+To another file system it is a copy under a hidden name, then a mark at the staged file that the
+copy is whole, then the rename. A command is run before its item is moved; it may be run twice for
+an item, if the flow is killed before its success is marked.
+
+What a flow has done so far, in numbers and in a line.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import subprocess
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from neardup import files
+from neardup.engines.index.arrival_rule import Match
+from neardup.engines.index.flow.workplace import TOLD, Batch, Entry
+from neardup.errors import DataError
+
+ORIGINAL, DUPLICATE, UNREADABLE = "original", "duplicate", "unreadable"
+NOTE = ".why.json"
+_SAID = 300  # characters of what a command says when it fails
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an item is; for duplicates the match, for unreadable ones the reason."""
+
+    what: str
+    match: Match | None = None
+    reason: str | None = None
+
+    def note(self) -> dict[str, Any]:
+        match = self.match._asdict() if self.match else {"reason": self.reason}
+        return {name: value for name, value in match.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Places:
+    """``forward`` and ``command`` are for originals: either, or first the command, then the
+    folder. Without a folder, what a command has taken is removed."""
+
+    forward: Path | None
+    aside: Path
+    unreadable: Path
+    command: Sequence[str] = ()
+
+    @property
+    def folders(self) -> dict[str, Path]:
+        aside = {DUPLICATE: self.aside, UNREADABLE: self.unreadable}
+        return aside if self.forward is None else {ORIGINAL: self.forward, **aside}
+
+    def carried(self, batch: Batch, entry: Entry) -> str | None:
+        """Where a copy of the item is whole, but has not got its name yet."""
+        marks = (what for what in self.folders if batch.staged(entry, f".{what}").exists())
+        return next(marks, None)
+
+    def tell(self, batch: Batch, entry: Entry, document: dict[str, Any]) -> bool:
+        """Runs the command on an original, unless that is marked as done; whether it did."""
+        staged = batch.staged(entry)
+        if not self.command or not staged.exists():
+            return False
+        _run(self.command, {"name": entry.name, **document})
+        staged.rename(batch.staged(entry, TOLD))
+        return True
+
+    def write_notes(self, decided: Iterable[tuple[Entry, Outcome]], now: float) -> None:
+        """Of all that are set aside, before they are: a note without its item says too much, an
+        item without its note too little."""
+        notes: dict[Path, bytes] = {}
+        for entry, outcome in decided:
+            if outcome.what != ORIGINAL:
+                target = self._target(entry, outcome.what, notes)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                notes[_note_of(target)] = files.as_json(_note(entry, outcome, now))
+        files.write_all(notes)
+
+    def _target(self, entry: Entry, what: str, notes: Container[Path] = ()) -> Path:
+        """Free, and without the note of another item; ``notes`` are about to be written."""
+        return files.free(
+            self.folders[what] / entry.name,
+            lambda target: _note_of(target) in notes or _is_of_another(_note_of(target), entry),
+        )
+
+    def put(self, batch: Batch, entry: Entry, outcome: Outcome, now: float) -> Path | None:
+        """Moves the item to its place, and says where it is now."""
+        told = batch.staged(entry, TOLD)
+        staged = told if told.exists() else batch.staged(entry)
+        folder = self.folders.get(outcome.what)
+        if folder is None:
+            staged.unlink()
+            return None
+        target = self._target(entry, outcome.what)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if outcome.what != ORIGINAL and not _note_of(target).exists():
+            self.write_notes([(entry, outcome)], now)
+        try:
+            os.rename(staged, target)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            files.copy(staged, self._part(batch, entry, outcome.what))
+            staged.rename(batch.staged(entry, f".{outcome.what}"))
+            return self.complete(batch, entry, outcome.what)
+        return target
+
+    def complete(self, batch: Batch, entry: Entry, what: str) -> Path:
+        """Gives a copy that is whole its name; without a copy it has got it already."""
+        part, target = self._part(batch, entry, what), self.folders[what] / entry.name
+        if part.exists():
+            target = self._target(entry, what)
+            part.rename(target)
+        batch.staged(entry, f".{what}").unlink()
+        return target
+
+    def _part(self, batch: Batch, entry: Entry, what: str) -> Path:
+        """Its own, whoever else writes into that folder."""
+        ours = hashlib.sha256(os.fsencode(batch.folder.resolve())).hexdigest()[:12]
+        return self.folders[what] / f".{ours}-{entry.file}.part"
+
+
+def _note(entry: Entry, outcome: Outcome, now: float) -> dict[str, Any]:
+    when = datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds")
+    return {"what": outcome.what, "id": entry.id, **outcome.note(), "time": when}
+
+
+def _note_of(target: Path) -> Path:
+    return target.with_name(target.name + NOTE)
+
+
+def _is_of_another(note: Path, entry: Entry) -> bool:
+    """One of our own is there after a kill."""
+    try:
+        found = json.loads(note.read_bytes())
+    except FileNotFoundError:
+        return False
+    except ValueError:
+        return True
+    return not isinstance(found, dict) or found.get("id") != entry.id
+
+
+def _run(command: Sequence[str], document: dict[str, Any]) -> None:
+    data = json.dumps(document, ensure_ascii=False).encode("utf-8", "replace")
+    done = subprocess.run(
+        command,
+        input=data,
+        stdout=subprocess.DEVNULL,  # ours is for events
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # Ctrl-C is meant for us, who finish the item at hand
+        check=False,
+    )
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip()[-_SAID:]
+        raise DataError(
+            f"The command {command[0]} failed on {document['name']} with code {done.returncode}"
+            f"{': ' + said if said else ''}.",
+            hint="the item is kept and the command tried again.",
+        )
+
+
+@dataclass
+class Totals:
+    """``lag`` is how long the last item took from its coming to its place; ``waiting`` are items
+    that could not be moved yet and are tried again."""
+
+    began: float
+    counts: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys((ORIGINAL, DUPLICATE, UNREADABLE), 0)
+    )
+    waiting: int = 0
+    lag: float = 0.0
+    checked: int = 0
+    check_seconds: float = 0.0
+    told: int = 0
+    told_seconds: float = 0.0
+
+    def count(self, what: str, lag: float) -> None:
+        self.counts[what] += 1
+        self.lag = max(lag, 0.0)
+
+    @property
+    def items(self) -> int:
+        return sum(self.counts.values())
+
+    @property
+    def share(self) -> float:
+        """Of duplicates among what could be read."""
+        read = self.counts[ORIGINAL] + self.counts[DUPLICATE]
+        return self.counts[DUPLICATE] / read if read else 0.0
+
+    @property
+    def pays_from(self) -> float | None:
+        """Checking pays where processing an item costs more seconds than this (Montanari &
+        Puglisi, section 5: share of duplicates × cost of processing > cost of checking)."""
+        if not self.checked or not self.share:
+            return None
+        return self.check_seconds / self.checked / self.share
+
+    @property
+    def pays(self) -> bool | None:
+        """Known where a command does the processing."""
+        if not self.told or self.pays_from is None:
+            return None
+        return self.told_seconds / self.told > self.pays_from
+
+    def data(self, now: float) -> dict[str, Any]:
+        figures = {name: value for name, value in asdict(self).items() if name not in _INNER}
+        seconds = max(now - self.began, 0.0)
+        made = {"items": self.items, **self.counts, **figures, "seconds": seconds}
+        return made | {"pays_from_seconds": self.pays_from, "pays": self.pays}
+
+    def line(self, now: float) -> str:
+        """The live status."""
+        rate = self.items / max(now - self.began, 1e-9)
+        parts = [
+            f"{_counted(self.items, 'item')}, {rate:,.1f}/s",
+            *self._counted(),
+            f"lag {_span(self.lag)}",
+        ]
+        return ", ".join([*parts, *self._payment()])
+
+    def _counted(self) -> list[str]:
+        said = [_counted(self.counts[what], what) for what in (ORIGINAL, DUPLICATE)]
+        said.append(f"{self.counts[UNREADABLE]:,} unreadable")
+        return [*said, f"{self.waiting:,} waiting"] if self.waiting else said
+
+    def _payment(self) -> list[str]:
+        if self.pays_from is None:
+            return []
+        if self.pays is None:
+            return [f"checking pays where processing an item takes over {_span(self.pays_from)}"]
+        verb = "pays" if self.pays else "does not pay"
+        cost = _span(self.told_seconds / self.told)
+        return [f"checking {verb}: processing takes {cost}, break-even {_span(self.pays_from)}"]
+
+    def sentence(self) -> str:
+        return f"{_counted(self.items, 'item')}: {', '.join(self._counted())}"
+
+
+_INNER = ("began", "counts", "check_seconds", "told_seconds")
+
+
+def _counted(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+
+def _span(seconds: float) -> str:
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms"
+    return f"{seconds:.3g} s" if seconds < 120 else f"{seconds / 60:,.0f} min"

@@ -1,0 +1,381 @@
+"""What an index is made with: resolved once, stored in it, and compared when it is opened again.
+
+A calibrated method without a calibration cuts where its threshold is.
+
+The settings of an index as written, and the method that they name.
+
+The artefacts of an index: frozen when it is made, and kept in its store as files.
+
+They come from files that the method names, from ``artefacts`` (a Result, the folder of a run, or
+artefacts by name) or from the folder of a ``run``. Where none of these is given, an index begins
+with the general tables that come with the package.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from neardup.artefacts.artefact import Artefact, Artefacts, GeneralNeed, Need, ReadyNeed
+from neardup.artefacts.calibration import GENERAL, Calibration, load_calibration
+from neardup.documents.columns import Columns
+from neardup.documents.inputs import SOURCE
+from neardup.engines.index.arrival_rule import KEPT, SEEN, Rule, no_texts
+from neardup.engines.index.general_tables import Tables
+from neardup.engines.index.signing import Signer
+from neardup.engines.index.slots import Window
+from neardup.engines.index.store import Store
+from neardup.errors import InputError, SettingsError, SignatureError
+from neardup.methods import registry
+from neardup.methods.base import (
+    CalibratedMethod,
+    ChecksArtefacts,
+    KnowsGeneralThreshold,
+    Method,
+    signature_of,
+    signed_parameters,
+)
+from neardup.methods.combined import one_or_any
+from neardup.plan import Settings, parse_size, resolve
+from neardup.runs.result import Result
+from neardup.runs.run_folder import ARTEFACTS, RUN
+
+DEFAULT_METHOD = registry.DEFAULT
+
+
+@dataclass(frozen=True)
+class IndexSettings:
+    """As written; None: as stored, or the usual. ``set`` are parameters of the method by name. Of
+    several methods one is enough."""
+
+    method: str | Method | Sequence[str | Method] | None = None
+    threshold: float | str | None = None
+    set: dict[str, Any] = field(default_factory=dict)
+    text: str | None = None
+    id: str | None = None
+    date: str | None = None
+    window: str | None = None
+    against: str | None = None
+    artefacts: Any = None
+    run: str | Path | None = None
+    texts: bool | None = None
+    within: str | None = None
+    source: str | None = None
+    kinds: bool | None = None
+    memory: str | int | None = None
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> IndexSettings:
+        """Keyword arguments; those that are no settings are parameters of the method."""
+        names = {one.name for one in dataclasses.fields(cls)}
+        ours = {name: value for name, value in given.items() if name in names}
+        others = {name: value for name, value in given.items() if name not in names}
+        return cls(**{**ours, "set": {**ours.get("set", {}), **others}})
+
+    def against_what(self) -> str:
+        written = self.against or KEPT
+        if written not in (KEPT, SEEN):
+            raise SettingsError(f"against is {written!r}.", hint=f"expected {KEPT} or {SEEN}.")
+        return written
+
+    def asked(self, base: Method | None) -> Method:
+        """The method, checked by the same rules as those of a run; without one it is ``base``."""
+        method = one_or_any(self.method) if self.method is not None else base or DEFAULT_METHOD
+        if base is not None and method == base.name:
+            method = base
+        plan = resolve(
+            Settings(
+                method=method,
+                threshold=self.threshold,
+                set=self.set,
+                date=self.date,
+                text=self.text or "text",
+                within=self.within,
+            )
+        )
+        if plan.planted_cut and self.artefacts is None and self.run is None:
+            raise SettingsError(
+                "threshold is 'auto', but an index has no collection that could say where to cut.",
+                hint="build it from documents with `neardup index build`, or give a run's folder.",
+            )
+        return plan.method
+
+
+def frozen(method: Method, given: Any) -> dict[str, Artefact]:
+    """All that the method needs; ``given`` is as in ``given_artefacts``, or None."""
+    there = given_artefacts(given, method) if given is not None else {}
+    for need in method.needs:
+        if need.file is not None:
+            there[need.name] = need.load(Path(need.file))
+        elif need.name not in there and isinstance(need, ReadyNeed) and _is_kept(need, method):
+            there[need.name] = need.ready()
+        elif given is None and isinstance(need, GeneralNeed):
+            there[need.name] = need.general()
+    missing = [need.name for need in method.needs if need.name not in there]
+    if missing:
+        raise SettingsError(
+            f"{method.name} needs {' and '.join(missing)} of a collection, which what was given "
+            "for it does not have.",
+            hint="give artefacts=RESULT or run=FOLDER of a run with this method, build the index "
+            "from documents with `neardup index build`, or give nothing and begin with general "
+            "tables.",
+        )
+    calibrated = isinstance(method, CalibratedMethod) and method.calibrate
+    if calibrated and Calibration.kind not in there and is_general(method, there):
+        there |= _general_cut(method)
+    names = [*(need.name for need in method.needs), *([Calibration.kind] if calibrated else [])]
+    return {name: there[name] for name in names if name in there}
+
+
+def is_general(method: Method, artefacts: Artefacts) -> bool:
+    """Whether all tables are those that come with the package, wherever they were taken from."""
+    general = {n.name: n.general() for n in method.needs if isinstance(n, GeneralNeed)}
+    same = [
+        name in artefacts and artefacts[name].digest == general[name].digest for name in general
+    ]
+    return bool(same) and all(same)
+
+
+def _general_cut(method: Method) -> dict[str, Artefact]:
+    if not isinstance(method, KnowsGeneralThreshold):
+        return {}
+    return {Calibration.kind: Calibration(method.general_threshold, GENERAL)}
+
+
+def _is_kept(need: Need, method: Method) -> bool:
+    """Whether the method still asks for it as an index stores it: without the parameters that say
+    where artefacts are."""
+    stored = registry.build(method.name, signed_parameters(method))
+    return need.name in {one.name for one in stored.needs}
+
+
+def given_artefacts(given: Any, method: Method) -> dict[str, Artefact]:
+    """Of a Result, by name, or in the folder of a run."""
+    if isinstance(given, Result):
+        return dict(given.artefacts)
+    if isinstance(given, Mapping):
+        return dict(given)
+    return _loaded(Path(given) / ARTEFACTS, method.needs)
+
+
+def _loaded(folder: Path, needs: tuple[Need, ...]) -> dict[str, Artefact]:
+    found: dict[str, Artefact] = {
+        need.name: need.load(folder / f"{need.name}.arrow")
+        for need in needs
+        if (folder / f"{need.name}.arrow").exists()
+    }
+    calibration = folder / f"{Calibration.kind}.arrow"
+    if calibration.exists():
+        found[Calibration.kind] = load_calibration(calibration)
+    return found
+
+
+def of_run(folder: Path) -> tuple[Method, dict[str, Any]]:
+    """The method of a run, and its settings."""
+    settings = run_info(folder)["settings"]
+    return registry.build(settings["method"], _unfiled(settings)), settings
+
+
+def run_info(folder: Path) -> dict[str, Any]:
+    """What a run says of itself."""
+    try:
+        found: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
+        _ = found["settings"]["method"], found["settings"]["parameters"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{folder} is not the folder of a finished run: it has no readable {RUN}.",
+            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
+        ) from error
+    return found
+
+
+def _unfiled(settings: dict[str, Any]) -> dict[str, Any]:
+    """The artefacts of a run are in its folder, wherever they came from."""
+    made = registry.build(settings["method"], settings["parameters"])
+    files = {need.name for need in made.needs}
+    return {n: None if n in files else v for n, v in settings["parameters"].items()}
+
+
+def packed(artefacts: Artefacts) -> dict[str, bytes]:
+    """As files, which is what artefacts know how to write."""
+    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
+        made = {}
+        for name, artefact in artefacts.items():
+            path = Path(folder) / f"{name}.arrow"
+            artefact.save(path)
+            made[name] = path.read_bytes()
+        return made
+
+
+def unpacked(
+    files: Mapping[str, bytes], method: Method, digests: Mapping[str, str]
+) -> dict[str, Artefact]:
+    """Refuses artefacts that are not those the index was made with."""
+    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
+        for name, data in files.items():
+            (Path(folder) / f"{name}.arrow").write_bytes(data)
+        found = _loaded(Path(folder), method.needs)
+    if {name: artefact.digest for name, artefact in found.items()} != digests:
+        raise SignatureError(
+            "The artefacts of the index are not those it was made with.",
+            hint="restore its store from a copy, or build it again.",
+        )
+    return found
+
+
+def opened(store: Store, settings: IndexSettings) -> tuple[dict[str, Any], Rule]:
+    """What the index in the store was made with, and its rule; a new one is made."""
+    description = store.description()
+    if description is None:
+        made, artefacts = described(settings)
+        files = packed(artefacts)
+        _unpacked(files, made)  # what cannot be read again is refused now
+        store.create(made, files)
+        description = store.description()
+        assert description is not None
+    check_same(settings, description, store.url)
+    return description, rule_of(description, _unpacked(store.artefacts(), description), settings)
+
+
+def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
+    """What a new index is made with: all of it, as it is stored."""
+    base, columns = of_run(Path(settings.run)) if settings.run is not None else (None, {})
+    asked = settings.asked(base)
+    artefacts = frozen(asked, _source(settings))
+    method = _as_calibrated(asked, artefacts)
+    if isinstance(method, ChecksArtefacts):
+        method.check_artefacts(artefacts)
+    digests = {name: artefact.digest for name, artefact in artefacts.items()}
+    tables = Tables.of(artefacts, general=is_general(method, artefacts))
+    description = {
+        "method": method.name,
+        "parameters": signed_parameters(method),
+        "asked": signed_parameters(asked),
+        "signature": signature_of(method, digests),
+        "window": Window.parse(settings.window).written if settings.window else None,
+        "against": settings.against_what(),
+        "text": settings.text or columns.get("text") or "text",
+        "id": settings.id or columns.get("id"),
+        "date": settings.date or columns.get("date"),
+        "texts": _texts(settings.texts, tables),
+        "within": settings.within or columns.get("within"),
+        "source": settings.source or SOURCE,
+        "run": None if settings.run is None else str(Path(settings.run).absolute()),
+        "tables": tables.data() if tables else None,
+    }
+    return json.loads(json.dumps(description)), artefacts
+
+
+def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSettings) -> Rule:
+    """``kinds`` and ``memory`` are of those who open it; all else is of the index."""
+    method = _method_of(description)
+    if isinstance(method, ChecksArtefacts):
+        method.check_artefacts(artefacts)
+    counted = (column for need in method.needs for column in need.columns)
+    date, within = description["date"], description["within"]
+    extra = dict.fromkeys(name for name in (*method.columns, *counted, within) if name)
+    columns = Columns(text=description["text"], id=description["id"], extra=tuple(extra))
+    signer = Signer(
+        method, artefacts, columns, date, description["texts"], within, description["source"]
+    )
+    window = Window.parse(description["window"]) if description["window"] else None
+    return Rule(
+        signer,
+        window,
+        description["against"],
+        date is not None,
+        kinds=_kinds(settings.kinds, description["texts"]),
+        check_kinds=bool(settings.kinds),
+        memory=_memory(settings.memory, window),
+    )
+
+
+def _texts(asked: bool | None, tables: Tables | None) -> bool:
+    """General tables are to be replaced, for which the texts are counted (``refresh``)."""
+    return bool(tables and tables.general) if asked is None else asked
+
+
+def _kinds(asked: bool | None, texts: bool) -> bool:
+    if asked and not texts:
+        raise no_texts()
+    return texts and asked is not False
+
+
+def _memory(asked: str | int | None, window: Window | None) -> int | None:
+    if asked is not None and window is None:
+        raise SettingsError(
+            f"memory is {asked!r}, but the index has no window that could be shortened.",
+            hint="make it with a window, or leave memory out.",
+        )
+    return None if asked is None else parse_size(asked)
+
+
+def _unpacked(files: dict[str, bytes], description: dict[str, Any]) -> Artefacts:
+    return unpacked(files, _method_of(description), description["signature"]["artefacts"])
+
+
+def _source(settings: IndexSettings) -> Any:
+    return settings.artefacts if settings.artefacts is not None else settings.run
+
+
+def check_same(settings: IndexSettings, description: dict[str, Any], url: str) -> None:
+    """Refuses to open an index with other settings than it was made with."""
+    differ = [
+        f"{name} ({description[name]!r}, not {given!r})"
+        for name in ("window", "against", "text", "id", "date", "texts", "within", "source")
+        if (given := _given(settings, name)) is not None and given != description[name]
+    ]
+    if settings.method is not None or settings.threshold is not None or settings.set:
+        differ += _other_method(settings, description)
+    if (source := _source(settings)) is not None:
+        digests = description["signature"]["artefacts"]
+        given = given_artefacts(source, _method_of(description))
+        differ += [n for n, a in given.items() if n in digests and digests[n] != a.digest]
+    if differ:
+        raise SignatureError(
+            f"The index {url} was made with other settings; they differ in {', '.join(differ)}.",
+            hint="open it without settings, or make a new one in another place.",
+        )
+
+
+def _given(settings: IndexSettings, name: str) -> Any:
+    value = getattr(settings, name)
+    return Window.parse(value).written if name == "window" and value is not None else value
+
+
+def _method_of(description: dict[str, Any]) -> Method:
+    return registry.build(description["method"], description["parameters"])
+
+
+def _other_method(settings: IndexSettings, description: dict[str, Any]) -> list[str]:
+    named = (
+        settings if settings.method is not None else replace(settings, method=description["method"])
+    )
+    base = None if settings.method is not None else _asked_method(description)
+    asked = named.asked(base)
+    if asked.name != description["method"]:
+        return [f"method ({description['method']!r}, not {asked.name!r})"]
+    ours = json.loads(json.dumps(signed_parameters(asked)))
+    if ours in (description["asked"], description["parameters"]):
+        return []
+    theirs = description["asked"]
+    return [f"{n} ({theirs.get(n)!r}, not {v!r})" for n, v in ours.items() if theirs.get(n) != v]
+
+
+def _asked_method(description: dict[str, Any]) -> Method:
+    return registry.build(description["method"], description["asked"])
+
+
+def _as_calibrated(method: Method, artefacts: Artefacts) -> Method:
+    """Its threshold where the calibration puts it; without one it is as written."""
+    if not isinstance(method, CalibratedMethod) or not method.calibrate:
+        return method
+    found = artefacts.get(Calibration.kind)
+    if isinstance(found, Calibration):
+        return replace(method, threshold=found.threshold)  # type: ignore[type-var]  # by contract
+    return replace(method, calibrate=False)  # type: ignore[type-var]

@@ -1,0 +1,220 @@
+"""An index in PostgreSQL, for several writers: the tables of the SQLite store in a schema.
+
+``postgresql://…/database?index=news`` names the schema ``news``; it is ``neardup`` where none is
+named. Writers take turns (``server.py``): who is inside reads what others wrote before it decides
+anything, so two duplicates that arrive at the same moment are never both kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from heapq import merge
+from typing import Any
+
+from neardup.engines.index.connection import Server
+from neardup.engines.index.store import FORMAT, LOG, PAGE, Counters, Gone, Row, check_format
+from neardup.errors import IndexStoreError
+
+BUSY_SECONDS = 60.0
+
+# A btree takes no ids beyond 2,700 bytes; an index of hashes takes any. Signatures look like noise:
+# the server need not try to compress them.
+SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE artefacts (name TEXT PRIMARY KEY, data BYTEA NOT NULL);
+CREATE TABLE documents (
+    seq BIGINT PRIMARY KEY,
+    id TEXT NOT NULL,
+    time BIGINT NOT NULL,
+    flags INTEGER NOT NULL,
+    kept_seq BIGINT,
+    kept_id TEXT,
+    score DOUBLE PRECISION,
+    reason TEXT,
+    kind TEXT,
+    signature BYTEA NOT NULL,
+    text TEXT,
+    within TEXT,
+    by TEXT,
+    source TEXT,
+    EXCLUDE USING hash (id WITH =)
+);
+ALTER TABLE documents ALTER COLUMN signature SET STORAGE EXTERNAL;
+CREATE INDEX documents_time ON documents (time);
+CREATE INDEX documents_kept ON documents (kept_seq) WHERE kept_seq IS NOT NULL;
+CREATE TABLE gone (seq BIGINT PRIMARY KEY, removed BIGINT, before BIGINT);
+"""
+COLUMNS = ", ".join(Row._fields)
+LIGHT = COLUMNS.replace("signature", "''::bytea")
+NO_TEXT = LIGHT.replace(" text,", " NULL,")
+
+# PostgreSQL takes every character but NUL, which is written with the help of a noncharacter.
+_NUL, _MARK = "\0", "\ufdd0"
+
+
+class PostgresStore:
+    def __init__(self, url: str, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self._server = Server(url, busy_seconds=busy_seconds)
+        self.url = self._server.url
+        self._last: Counters | None = None
+
+    def description(self) -> dict[str, Any] | None:
+        index = self._server.index
+        found = self._server.ask("SELECT tablename FROM pg_tables WHERE schemaname = %s", [index])
+        tables = {name for (name,) in found}
+        if not tables:
+            return None
+        if not {"meta", "documents"} <= tables:
+            raise IndexStoreError(
+                f"The schema {index} of {self.url} has tables, but no index of neardup.",
+                hint="name another one with ?index=NAME.",
+            )
+        meta = dict(self._server.ask("SELECT name, value FROM meta"))
+        check_format(self.url, meta.get("format"))
+        description: dict[str, Any] = json.loads(meta["description"])
+        return description
+
+    def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
+        meta = {"format": str(FORMAT), "description": json.dumps(description)}
+        meta["counters"] = json.dumps(Counters())
+        with self._server.transaction():
+            if self.description() is not None:
+                return
+            self._server.make_schema()
+            self._server.run(SCHEMA)
+            self._server.run_each("INSERT INTO meta VALUES (%s, %s)", list(meta.items()))
+            files = list(artefacts.items())
+            self._server.run_each("INSERT INTO artefacts VALUES (%s, %s)", files)
+
+    def artefacts(self) -> dict[str, bytes]:
+        return dict(self._server.ask("SELECT name, data FROM artefacts"))
+
+    @contextmanager
+    def writing(self) -> Iterator[_Writer]:
+        with self._server.transaction():
+            before = self.counters()
+            writer = _Writer(self._server, before)
+            yield writer
+            if writer.counters != before:
+                self._server.run(
+                    "UPDATE meta SET value = %s WHERE name = 'counters'",
+                    [json.dumps(writer.counters)],
+                )
+        self._last = writer.counters
+
+    def changed(self) -> bool:
+        before, self._last = self._last, self.counters()
+        return before != self._last
+
+    def counters(self) -> Counters:
+        ((found,),) = self._server.ask("SELECT value FROM meta WHERE name = 'counters'")
+        return Counters(*json.loads(found))
+
+    def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
+        """Right also while others write: numbers are in the order of commits, and what came after
+        the counters were read is read again."""
+        kept = "" if duplicates else "AND kept_seq IS NULL"
+        # An index that is read for the first time has nothing that could go away.
+        query = "SELECT seq, removed, before FROM gone WHERE seq > %s ORDER BY seq"
+        gone = self._server.ask(query, [since]) if since else []
+        rows: Iterable[Row | Gone] = map(_restored, self._pages(kept, since))
+        return merge(rows, map(Gone._make, gone), key=lambda one: one.seq)
+
+    def _pages(self, where: str, since: int) -> Iterator[tuple[Any, ...]]:
+        while page := self._page(COLUMNS, where, since):
+            yield from page
+            since = page[-1][0]
+
+    def _page(self, columns: str, where: str, since: int) -> list[tuple[Any, ...]]:
+        query = f"SELECT {columns} FROM documents WHERE seq > %s {where} ORDER BY seq LIMIT {PAGE}"
+        return self._server.ask(query, [since])
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        found = self._rows("id = ANY(%s)", [list(map(_storable, ids))]) if ids else []
+        return {row.id: row for row in found}
+
+    def known(self, ids: Sequence[str]) -> set[str]:
+        query = "SELECT id FROM documents WHERE id = ANY(%s)"
+        found = self._server.ask(query, [list(map(_storable, ids))]) if ids else []
+        return {_plain(id_) for (id_,) in found}
+
+    def linked(self, seq: int) -> list[Row]:
+        return self._rows("kept_seq = %s", [seq])
+
+    def _rows(self, where: str, given: Sequence[Any]) -> list[Row]:
+        query = f"SELECT {COLUMNS} FROM documents WHERE {where} ORDER BY seq"
+        return list(map(_restored, self._server.ask(query, given)))
+
+    def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
+        copies = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
+        page = self._page(f"{LIGHT if texts else NO_TEXT}, {copies}", "", since)
+        return [(_restored(row), count) for *row, count in page]
+
+    def totals(self) -> dict[str, int]:
+        ((count, aside),) = self._server.ask("SELECT count(*), count(kept_seq) FROM documents")
+        ((size,),) = self._server.ask(
+            "SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class AS c"
+            " JOIN pg_namespace AS n ON n.oid = relnamespace WHERE nspname = %s AND relkind = 'r'",
+            [self._server.index],
+        )
+        return {"documents": count, "kept": count - aside, "duplicates": aside, "bytes": size}
+
+    def close(self) -> None:
+        self._server.close()
+
+
+class _Writer:
+    def __init__(self, server: Server, counters: Counters) -> None:
+        self._server = server
+        self.counters = counters
+
+    def put(self, rows: Sequence[Row]) -> None:
+        marks = ", ".join(["%s"] * len(Row._fields))
+        query = f"INSERT INTO documents ({COLUMNS}) VALUES ({marks})"
+        self._server.run_each(query, list(map(_stored, rows)))
+
+    def remove(self, seq: int, rows: Iterable[int]) -> None:
+        for number, one in enumerate(rows, seq):
+            self._server.run("DELETE FROM documents WHERE seq = %s", [one])
+            self._server.run("INSERT INTO gone VALUES (%s, %s, NULL)", [number, one])
+        self._prune(seq)
+
+    def expire(self, seq: int, before: int) -> int:
+        found = self._server.run("DELETE FROM documents WHERE time < %s", [before])
+        self._server.run("INSERT INTO gone VALUES (%s, NULL, %s)", [seq, before])
+        self._prune(seq)
+        return found
+
+    def _prune(self, seq: int) -> None:
+        self._server.run("DELETE FROM gone WHERE seq <= %s", [seq - LOG])
+
+
+def _storable(text: str) -> str:
+    if _NUL not in text and _MARK not in text:
+        return text
+    return text.replace(_MARK, _MARK + "1").replace(_NUL, _MARK + "0")
+
+
+def _stored(row: Row) -> Row:
+    return _written(row, _storable)
+
+
+def _restored(found: Iterable[Any]) -> Row:
+    row = Row._make(found)
+    return _written(row, _plain) if any(one and _MARK in one for one in _texts(row)) else row
+
+
+def _texts(row: Row) -> tuple[str | None, ...]:
+    return row.id, row.kept_id, row.text, row.within, row.by, row.source
+
+
+def _written(row: Row, how: Callable[[str], str]) -> Row:
+    id_, kept_id, *others = (one and how(one) for one in _texts(row))
+    named = dict(zip(("text", "within", "by", "source"), others, strict=True))
+    return row._replace(id=id_ or "", kept_id=kept_id, **named)  # type: ignore[arg-type]
+
+
+def _plain(text: str) -> str:
+    return text.replace(_MARK + "0", _NUL).replace(_MARK + "1", _MARK)

@@ -1,0 +1,338 @@
+"""Documents → what an index keeps of them, by the method's own ``prepare`` with frozen artefacts.
+
+A :class:`Signature` is one entry of :class:`~neardup.methods.base.Prepared`. Where documents meet
+in a bitmap window they have no keys. Where the method is calibrated, a document with an own cut has
+keys for its faint pairs too: its rare features.
+
+What an index keeps of a document: keys, evidence and digests, packed into bytes for a store.
+
+Documents of one ``group`` meet, others never: it is mixed into keys and digest, so that postings
+need not know of groups. Where documents meet by evidence alone (a bitmap window) those of other
+groups are left out afterwards (``memory.py``).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.artefacts.artefact import Artefacts
+from neardup.artefacts.calibration import Calibration
+from neardup.documents.columns import Columns
+from neardup.documents.inputs import SOURCE
+from neardup.documents.lists import DictChunk
+from neardup.engines.index.slots import milliseconds
+from neardup.errors import RejectedError
+from neardup.methods.base import (
+    TOO_SHORT,
+    CalibratedMethod,
+    Method,
+    Prepared,
+    ReadsTexts,
+    WindowMethod,
+)
+from neardup.runs.signatures import as_strings
+from neardup.schema import Array, Ragged
+
+NO_CUT = math.nan
+NO_GROUP = 0  # all documents are of one
+# Digests, group, own cut, flags, probes, keys; 64 bytes, so that keys can be read where they lie.
+_HEAD = struct.Struct("<16sQQQdBxxxIIxxxx")
+
+
+class Signature(NamedTuple):
+    """Of one document. It looks with the first ``probes`` of its ``keys``. ``cut`` is its own cut
+    by a calibration, ``NO_CUT`` without one; ``group`` a digest of its value of ``within``."""
+
+    digest: bytes
+    text_digest: int
+    normal_digest: int
+    flags: int
+    probes: int
+    keys: Array
+    evidence: Array
+    cut: float = NO_CUT
+    group: int = NO_GROUP
+
+    @property
+    def too_short(self) -> bool:
+        return bool(self.flags & TOO_SHORT)
+
+    def pack(self) -> bytes:
+        head = _HEAD.pack(
+            self.digest,
+            self.text_digest,
+            self.normal_digest,
+            self.group,
+            self.cut,
+            self.flags,
+            self.probes,
+            len(self.keys),
+        )
+        return head + self.keys.tobytes() + self.evidence.tobytes()
+
+    @classmethod
+    def unpack(cls, packed: bytes, dtype: np.dtype[Any]) -> Signature:
+        digest, text, normal, group, cut, flags, probes, count = _HEAD.unpack_from(packed)
+        keys = np.frombuffer(packed, np.uint64, count, _HEAD.size)
+        size = dtype.itemsize
+        start = _HEAD.size + 8 * count
+        evidence = np.frombuffer(packed, dtype, (len(packed) - start) // size, start)
+        return cls(digest, text, normal, flags, probes, keys, evidence.copy(), cut, group)
+
+    def in_group(self, group: int) -> Signature:
+        """The signature, which is of no group yet, in one."""
+        mixed = int.from_bytes(self.digest, "little") ^ (group << 64 | group)
+        keys = self.keys ^ np.uint64(group)
+        return self._replace(digest=mixed.to_bytes(16, "little"), keys=keys, group=group)
+
+
+class Arrival(NamedTuple):
+    """A document at the door. ``id``, ``time``, ``within`` and ``source`` are None where it brings
+    none."""
+
+    id: str | None
+    time: int | None
+    signature: Signature
+    text: str | None = None
+    within: str | None = None
+    source: str | None = None
+
+
+def group_of(value: str | None) -> int:
+    """Of a value of ``within``; documents without one are a group of their own."""
+    said = b"" if value is None else b"=" + value.encode()
+    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little") or 1
+
+
+LONGEST_SOURCE = 200
+Document = str | dict[str, Any]
+_FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_TEXT = pa.schema([pa.field("text", pa.large_string(), nullable=False)])
+
+
+def meets_in_window(method: Method) -> TypeGuard[WindowMethod]:
+    """Whether documents meet in a bitmap window: then they need no keys (``meeting.py``)."""
+    return isinstance(method, WindowMethod) and method.by_window
+
+
+@dataclass(frozen=True)
+class Signer:
+    method: Method
+    artefacts: Artefacts
+    columns: Columns
+    date: str | None
+    texts: bool  # whether they are kept
+    within: str | None = None  # the column whose values part documents into groups
+    source: str = SOURCE  # the column that says whose a document is; it may be missing
+
+    @functools.cached_property
+    def cuts(self) -> Calibration | None:
+        """Own cuts, where there are any."""
+        found = self.artefacts.get(Calibration.kind)
+        has_own = isinstance(found, Calibration) and len(found.digests)
+        return found if has_own and isinstance(self.method, CalibratedMethod) else None  # type: ignore[return-value]
+
+    @property
+    def reading(self) -> Columns:
+        """The columns to read of files: dates and sources too, where a file has them."""
+        asked = dict.fromkeys((self.date, self.source))
+        more = tuple(one for one in asked if one and one not in self._read)
+        return replace(self.columns, extra=(*self.columns.extra, *more), optional=more)
+
+    @property
+    def _read(self) -> set[str]:
+        return {*self.columns.extra, self.columns.text, self.columns.id_name}
+
+    @functools.cached_property
+    def _plain(self) -> bool:
+        """Whether a document is its text alone, but for its group."""
+        return set(self.columns.extra) <= {self.within}
+
+    def sign_one(self, document: Document) -> Arrival:
+        """``sign`` of one document, without the tables that only pay for many."""
+        item = {} if isinstance(document, str) else document
+        text = document if isinstance(document, str) else _field(item, self.columns.text)
+        id_, within = _field(item, self.columns.id_name), _group(item, self.within)
+        known = type(text) is str and _is_plain(id_) and _is_plain(within)
+        if not self._plain or not known:
+            return self.sign([document])[0]
+        try:
+            signature = self._read_one(text.encode())
+        except UnicodeEncodeError:
+            return self.sign([document])[0]  # which says what is wrong with it
+        time = milliseconds(item.get(self.date)) if self.date else None
+        grouped = self._grouped(signature, within)
+        source = self._source(item)
+        return Arrival(id_, time, grouped, text if self.texts else None, within, source)
+
+    @functools.cached_property
+    def _read_one(self) -> Callable[[bytes], Signature]:
+        method, dtype = self.method, self.method.evidence_dtype
+        read = method.reader(self.artefacts) if isinstance(method, ReadsTexts) else None
+        if read is None:
+            return self._prepare_one
+
+        def signature(text: bytes) -> Signature:
+            keys, probes, evidence, digest, of_text, normal, flags = read(text)
+            found, set_ = np.frombuffer(keys, np.uint64), np.frombuffer(evidence, dtype)
+            return Signature(digest, of_text, normal, flags, probes, found, set_)
+
+        return signature
+
+    def _prepare_one(self, text: bytes) -> Signature:
+        column = pa.array([text], pa.large_binary()).cast(pa.large_string())
+        batch = pa.RecordBatch.from_arrays([column], schema=_TEXT)
+        return self._signatures(self._prepare(batch, self.artefacts))[0]
+
+    @functools.cached_property
+    def _prepare(self) -> Callable[[pa.RecordBatch, Artefacts], Prepared]:
+        method = self.method
+        return method.prepare_evidence if meets_in_window(method) else method.prepare
+
+    def sign(self, documents: Sequence[Document]) -> list[Arrival]:
+        """All of them, or an error that names the first that cannot be used."""
+        items = [{self.columns.text: one} if isinstance(one, str) else one for one in documents]
+        chunk = DictChunk("input", items, 2, self.columns)  # a column may be missing from all
+        batch = chunk.read()
+        if batch.rejected:
+            lost = batch.rejected[0]
+            name = f"number {lost.row - 1}" if lost.id is None else repr(lost.id)
+            raise RejectedError(
+                f"Document {name} cannot be taken into the index: {lost.reason}.",
+                hint="nothing of this call was stored; leave it out or repair it.",
+            )
+        id_name = self.columns.id_name
+        own = [isinstance(one, dict) and one.get(id_name) is not None for one in items]
+        times = [one.get(self.date) if self.date else None for one in items]
+        sources = map(self._source, items)
+        return self._arrivals(batch.records, own, times, sources)
+
+    def sign_records(self, records: pa.RecordBatch) -> list[Arrival]:
+        """Documents as a reader gives them; ids are those it gave."""
+        count = records.num_rows
+        there = records.schema.names
+        times, sources = (
+            records.column(name).to_pylist() if name in there else [None] * count
+            for name in (self.date, self.source)
+        )
+        return self._arrivals(records, [True] * count, times, map(_name, sources))
+
+    def _arrivals(
+        self,
+        records: pa.RecordBatch,
+        own: Sequence[bool],
+        times: Sequence[Any],
+        sources: Iterable[str | None],
+    ) -> list[Arrival]:
+        signatures = self._signatures(self._prepare(records, self.artefacts))
+        nothing = [None] * len(signatures)
+        groups = as_strings(records.column(self.within)).to_pylist() if self.within else nothing
+        ids = zip(records.column("id").to_pylist(), own, strict=True)
+        return list(
+            map(
+                Arrival,
+                (id_ if has else None for id_, has in ids),
+                map(milliseconds, times),
+                map(self._grouped, signatures, groups),
+                records.column("text").to_pylist() if self.texts else nothing,
+                groups,
+                sources,
+            )
+        )
+
+    def _source(self, item: dict[str, Any]) -> str | None:
+        return None if self.source == self.columns.text else _name(item.get(self.source))
+
+    def _signatures(self, prepared: Prepared) -> list[Signature]:
+        """Without group and own cut."""
+        keys, evidence = prepared.keys, prepared.evidence
+        rows = zip(
+            prepared.digests,
+            prepared.text_digests.tolist(),
+            prepared.normal_digests.tolist(),
+            prepared.flags.tolist(),
+            prepared.probes.tolist(),
+            strict=True,
+        )
+        return [
+            Signature(digest.tobytes(), text, normal, flags, probes, keys[i], evidence[i].copy())
+            for i, (digest, text, normal, flags, probes) in enumerate(rows)
+        ]
+
+    def _grouped(self, signature: Signature, within: str | None) -> Signature:
+        """In its group, and then with its own cut: faint keys are of a group too."""
+        if self.within is not None:
+            signature = signature.in_group(group_of(within))
+        return self.with_cut(signature, signature.normal_digest) if self.cuts else signature
+
+    def with_cut(self, signature: Signature, normal_digest: int) -> Signature:
+        """The signature with the own cut of the normal form ``normal_digest``, and keys for it."""
+        cuts = self.cuts
+        if signature.cut == signature.cut:  # that of another form
+            signature = self._without_cut(signature)
+        if cuts is None or signature.too_short:
+            return signature
+        at = int(np.searchsorted(cuts.digests, np.uint64(normal_digest)))
+        if at == len(cuts.digests) or int(cuts.digests[at]) != normal_digest:
+            return signature
+        faint = self._faint(signature)
+        return signature._replace(
+            keys=np.concatenate([faint, signature.keys]),
+            probes=signature.probes + len(faint),
+            cut=float(cuts.cuts[at]),
+        )
+
+    def _without_cut(self, signature: Signature) -> Signature:
+        assert isinstance(self.method, CalibratedMethod)
+        faint = len(self._faint(signature))
+        return signature._replace(
+            keys=signature.keys[faint:], probes=signature.probes - faint, cut=NO_CUT
+        )
+
+    def _faint(self, signature: Signature) -> Array:
+        assert isinstance(self.method, CalibratedMethod)
+        one = Ragged(signature.evidence, np.array([0, len(signature.evidence)]))
+        features = self.method.faint_entries(one, 1).entries.values >> np.uint64(32)
+        return np.asarray((features * _SPREAD) ^ _FAINT ^ np.uint64(signature.group))
+
+
+def _field(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, dict) else item
+
+
+def _group(item: Any, name: str | None) -> Any:
+    return item.get(name) if name is not None and isinstance(item, dict) else None
+
+
+def _name(value: Any) -> str | None:
+    """Of a source, as one that can be stored; a document is never refused for it."""
+    if value is None or isinstance(value, dict | list) or value == "":
+        return None
+    return str(value)[:LONGEST_SOURCE].encode("utf-8", "replace").decode()
+
+
+def _is_plain(value: Any) -> bool:
+    """Nothing, or a string that can be stored: without a lone surrogate."""
+    if value is None:
+        return True
+    if type(value) is not str:
+        return False
+    return value.isascii() or _is_utf8(value)
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,267 @@
+"""An index in one SQLite file: the usual store.
+
+Write-ahead log, ``synchronous=FULL``: what was acknowledged survives a crash of the process and of
+the machine. Several processes may have the file open. Writers take turns (``BEGIN IMMEDIATE``): one
+that finds another inside waits up to ``BUSY_SECONDS``, then gives up with a sentence; it reads what
+the other wrote before it decides anything. Readers never wait.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from heapq import merge
+from pathlib import Path
+from typing import Any
+
+from neardup.engines.index.store import FORMAT, LOG, PAGE, Counters, Gone, Row, check_format
+from neardup.errors import IndexStoreError
+
+BUSY_SECONDS = 60.0
+# Pages of 4 KB before they go to the main file, which costs two more waits for the disk. A short
+# log is soon written over instead of growing; what does not grow is synced in half the time.
+LOG_PAGES = 500
+ASKED_AT_ONCE = 500  # ids in one question
+
+SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE artefacts (name TEXT PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE documents (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    time INTEGER NOT NULL,
+    flags INTEGER NOT NULL,
+    kept_seq INTEGER,
+    kept_id TEXT,
+    score REAL,
+    reason TEXT,
+    kind TEXT,
+    signature BLOB NOT NULL,
+    text TEXT,
+    within TEXT,
+    by TEXT,
+    source TEXT
+);
+CREATE INDEX documents_time ON documents (time);
+CREATE INDEX documents_kept ON documents (kept_seq) WHERE kept_seq IS NOT NULL;
+CREATE TABLE gone (seq INTEGER PRIMARY KEY, removed INTEGER, before INTEGER);
+"""
+COLUMNS = ", ".join(Row._fields)
+INSERT = f"INSERT INTO documents ({COLUMNS}) VALUES ({', '.join('?' * len(Row._fields))})"
+COUNTED = "UPDATE meta SET value = ? WHERE name = 'counters'"
+LIGHT = COLUMNS.replace("signature", "x''")
+COPIES = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
+NO_TEXT = LIGHT.replace(" text,", " NULL,")
+ROWS = f"SELECT {{}}, {COPIES} FROM documents WHERE seq > ? ORDER BY seq LIMIT {PAGE}"
+
+
+class SqliteStore:
+    def __init__(self, path: str | Path, *, busy_seconds: float = BUSY_SECONDS) -> None:
+        self.url = str(path)
+        self._busy = busy_seconds
+        self._explained = _Explained(self.url, busy_seconds)
+        self._version = -1
+
+    @functools.cached_property
+    def _db(self) -> sqlite3.Connection:
+        """Connecting makes the file, so it is put off until something is in it or to be written."""
+        db = sqlite3.connect(
+            self.url, timeout=self._busy, isolation_level=None, check_same_thread=False
+        )
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+        return db
+
+    def _ask(self, query: str, given: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._explained:
+            return self._db.execute(query, given).fetchall()
+
+    def description(self) -> dict[str, Any] | None:
+        if not Path(self.url).exists():
+            return None
+        with self._explained:
+            return self._description()
+
+    def _description(self) -> dict[str, Any] | None:
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_schema")}
+        if not tables:
+            return None
+        if not {"meta", "documents"} <= tables:
+            raise _no_index(self.url)
+        meta = self._meta()
+        check_format(self.url, meta.get("format"))
+        found: dict[str, Any] = json.loads(meta["description"])
+        return found
+
+    def _meta(self) -> dict[str, str]:
+        return dict(self._db.execute("SELECT name, value FROM meta"))
+
+    def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
+        with self._explained:
+            self._use_log()
+            with self._transaction():
+                if self._description() is None:
+                    self._create(description, artefacts)
+
+    def _use_log(self) -> None:
+        """The file remembers it. Two who create it at once need not both say it."""
+        with suppress(sqlite3.OperationalError):
+            self._db.execute("PRAGMA journal_mode = WAL")
+
+    def _create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
+        for statement in SCHEMA.split(";"):
+            self._db.execute(statement)
+        meta = {"format": str(FORMAT), "description": json.dumps(description)}
+        self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        self._db.executemany("INSERT INTO artefacts VALUES (?, ?)", artefacts.items())
+        self._db.execute("INSERT INTO meta VALUES ('counters', ?)", [json.dumps(Counters())])
+
+    def artefacts(self) -> dict[str, bytes]:
+        return dict(self._ask("SELECT name, data FROM artefacts"))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def writing(self) -> Iterator[_Writer]:
+        with self._explained, self._transaction():
+            before = self.counters()
+            writer = _Writer(self._db, before)
+            yield writer
+            if writer.counters != before:
+                self._db.execute(COUNTED, [json.dumps(writer.counters)])
+
+    def changed(self) -> bool:
+        """SQLite counts the transactions of other connections."""
+        ((version,),) = self._ask("PRAGMA data_version")
+        changed = bool(version != self._version)
+        self._version = version
+        return changed
+
+    def counters(self) -> Counters:
+        ((found,),) = self._ask("SELECT value FROM meta WHERE name = 'counters'")
+        return Counters(*json.loads(found))
+
+    def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
+        with self._explained:
+            yield from self._changes(since, "" if duplicates else "AND kept_seq IS NULL")
+
+    def _changes(self, since: int, kept: str) -> Iterator[Row | Gone]:
+        rows = self._db.execute(
+            f"SELECT {COLUMNS} FROM documents WHERE seq > ? {kept} ORDER BY seq", [since]
+        )
+        # An index that is read for the first time has nothing that could go away.
+        gone = self._db.execute(
+            "SELECT * FROM gone WHERE seq > ? AND ? > 0 ORDER BY seq", [since] * 2
+        )
+        ours: Iterable[Row | Gone] = map(Row._make, rows)
+        return merge(ours, map(Gone._make, gone), key=lambda one: one.seq)
+
+    def get(self, ids: Sequence[str]) -> dict[str, Row]:
+        return {row.id: row for row in map(Row._make, self._of_ids(COLUMNS, ids))}
+
+    def known(self, ids: Sequence[str]) -> set[str]:
+        return {id_ for (id_,) in self._of_ids("id", ids)}
+
+    def _of_ids(self, columns: str, ids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(ids), ASKED_AT_ONCE):
+            some = ids[start : start + ASKED_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            yield from self._ask(f"SELECT {columns} FROM documents WHERE id IN ({marks})", some)
+
+    def linked(self, seq: int) -> list[Row]:
+        asked = f"SELECT {COLUMNS} FROM documents WHERE kept_seq = ? ORDER BY seq"
+        return list(map(Row._make, self._ask(asked, [seq])))
+
+    def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
+        asked = ROWS.format(LIGHT if texts else NO_TEXT)
+        return [(Row._make(row), copies) for *row, copies in self._ask(asked, [since])]
+
+    def totals(self) -> dict[str, int]:
+        ((count, aside),) = self._ask("SELECT count(*), count(kept_seq) FROM documents")
+        pages, size = (self._ask(f"PRAGMA page_{what}")[0][0] for what in ("count", "size"))
+        return {
+            "documents": count,
+            "kept": count - aside,
+            "duplicates": aside,
+            "bytes": pages * size,
+        }
+
+    def close(self) -> None:
+        if "_db" in self.__dict__:
+            self._db.close()
+
+
+class _Writer:
+    def __init__(self, db: sqlite3.Connection, counters: Counters) -> None:
+        self._db = db
+        self.counters = counters
+
+    def put(self, rows: Sequence[Row]) -> None:
+        self._db.executemany(INSERT, rows)
+
+    def remove(self, seq: int, rows: Iterable[int]) -> None:
+        for number, one in enumerate(rows, seq):
+            self._db.execute("DELETE FROM documents WHERE seq = ?", [one])
+            self._db.execute("INSERT INTO gone VALUES (?, ?, NULL)", [number, one])
+        self._prune(seq)
+
+    def expire(self, seq: int, before: int) -> int:
+        found = self._db.execute("DELETE FROM documents WHERE time < ?", [before]).rowcount
+        self._db.execute("INSERT INTO gone VALUES (?, NULL, ?)", [seq, before])
+        self._prune(seq)
+        return found
+
+    def _prune(self, seq: int) -> None:
+        self._db.execute("DELETE FROM gone WHERE seq <= ?", [seq - LOG])
+
+
+class _Explained:
+    """Errors as sentences. No generator: every question has one, and an add asks a few."""
+
+    def __init__(self, url: str, busy_seconds: float) -> None:
+        self._url, self._busy = url, busy_seconds
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise _explain(self._url, error, self._busy) from error
+
+
+def _no_index(url: str) -> IndexStoreError:
+    return IndexStoreError(
+        f"{url} is a database, but no index of neardup.", hint="name another file."
+    )
+
+
+def _explain(url: str, error: sqlite3.Error, waited: float) -> IndexStoreError:
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return IndexStoreError(
+            f"The index {url} is being written by another process; waited {waited:g} seconds.",
+            hint="try again when it is done; for many writers take postgresql://….",
+        )
+    if code & 0xFF == sqlite3.SQLITE_NOTADB:
+        return IndexStoreError(f"{url} is no SQLite database.", hint="name another file.")
+    if code & 0xFF == sqlite3.SQLITE_CORRUPT:
+        return IndexStoreError(
+            f"The index {url} is damaged: SQLite says {error}.",
+            hint="restore it from a copy, or build it again.",
+        )
+    return IndexStoreError(
+        f"The index {url} cannot be used: SQLite says {error}.",
+        hint="is the folder there, may it be written, and is there room on the disk?",
+    )

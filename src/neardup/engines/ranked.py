@@ -1,0 +1,370 @@
+"""The driver for a ranked result list: few documents, an order, and an answer while a user waits.
+
+``nd.group`` is for one list, :class:`Grouper` for a search engine that groups many and may have
+stored a signature with each document.
+
+Ranked lists → groups of near-duplicates, nothing dropped (Conrad et al. 2003, §8).
+
+The documents of a list are decided by the one rule in the order that the representative asks for:
+best rank, first or last published, or longest. So each group is a kept document with those that
+match it, and no document is drawn in by a chain. Keys, scores and the rule are those of a run; only
+what large collections need is left out. A list alone is too small to tell what is rare, so the
+usual method here needs no counts (docs/result-lists.md has the figures).
+
+The documents of a list with keys and evidence, best first: made from texts, or read back from
+signatures. Rows that cannot be compared are left out here, each with a reason.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.artefacts.artefact import Artefact, Artefacts, Need, ReadyNeed, resolved
+from neardup.artefacts.calibration import Calibration
+from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
+from neardup.decisions.order import Order
+from neardup.engines.batch.batch_run import decide_intake
+from neardup.engines.batch.intake import empty_intake, joined_prepared, prepare
+from neardup.engines.ranked_list import (
+    TEXT,
+    RankedList,
+    Signed,
+    header_of,
+    ranked_list,
+    read_signed,
+    signed,
+)
+from neardup.errors import ColumnError, NeardupError, SettingsError, SignatureError, all_problems
+from neardup.matching.evidence import EvidenceStore
+from neardup.methods import registry
+from neardup.methods.base import ChecksArtefacts, ChecksColumns, Method, Prepared
+from neardup.plan import Plan, Settings, resolve, settings_of
+from neardup.progress import Silent
+from neardup.runs.grouped_list import Grouped, Places
+from neardup.runs.outcome import Intake
+from neardup.schema import Array, Ragged
+
+BATCH_ROWS = 10_000
+
+
+@dataclass(frozen=True)
+class Taken:
+    """``rows`` of the list, best first, with their ``texts`` where there are some; ``reasons`` of
+    those that are not among them."""
+
+    rows: npt.NDArray[np.int64]
+    parts: list[Signed]
+    reasons: dict[int, str]
+    texts: pa.LargeStringArray | None = None
+
+    @property
+    def lengths(self) -> Array:
+        return np.concatenate([np.empty(0, np.int64), *(part.lengths for part in self.parts)])
+
+    def intake(self, plan: Plan) -> Intake:
+        store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit)
+        for part in self.parts:
+            store.append(part.prepared.evidence)
+        return replace(
+            empty_intake(store),
+            position=np.arange(len(self.rows)),
+            prepared=joined_prepared([part.prepared for part in self.parts]),
+        )
+
+
+def from_texts(listed: RankedList, text: str, order: Array, plan: Plan) -> tuple[Taken, Plan]:
+    """The plan comes back with what its method needs, counted in this list where it has to be."""
+    texts = listed.texts(text)
+    rows = order[np.asarray(pc.is_valid(texts.array), np.bool_)[order]]
+    missing = np.setdiff1d(order, rows).tolist()
+    batch = _batch(listed, texts.array, rows, plan)
+    plan = _with_needs(plan, batch)
+    starts = range(0, len(rows), BATCH_ROWS)
+    parts = [_prepared(batch.slice(start, BATCH_ROWS), plan) for start in starts]
+    reasons = {row: texts.reasons.get(row, f"{text} is missing") for row in missing}
+    return Taken(rows, parts, reasons, batch.column("text")), plan
+
+
+def _batch(listed: RankedList, texts: pa.Array, rows: Array, plan: Plan) -> pa.RecordBatch:
+    chosen = pa.array(rows)
+    extra = {name: listed.column(name).take(chosen) for name in plan.columns.extra}
+    number = pa.array(rows + 1)
+    columns = [number, number.cast(pa.large_string()), texts.take(chosen), *extra.values()]
+    types = {name: column.type for name, column in extra.items()}
+    return pa.RecordBatch.from_arrays(columns, schema=schema.documents(types))
+
+
+def _with_needs(plan: Plan, batch: pa.RecordBatch) -> Plan:
+    method = plan.method
+    if batch.num_rows and isinstance(method, ChecksColumns):
+        method.check_columns(batch)
+    missing = [need for need in method.needs if need.name not in plan.artefacts]
+    if missing:
+        plan = replace(plan, artefacts={**plan.artefacts, **resolved(missing, batch)})
+        if isinstance(method, ChecksArtefacts):
+            method.check_artefacts(plan.artefacts)
+    return plan
+
+
+def _prepared(batch: pa.RecordBatch, plan: Plan) -> Signed:
+    lengths = np.asarray(pc.utf8_length(batch.column("text"))).astype(np.int64)
+    return Signed(prepare(batch, plan), lengths)
+
+
+def from_signatures(
+    listed: RankedList,
+    signatures: str | Sequence[bytes | None],
+    order: Array,
+    header: bytes,
+    dtype: np.dtype[np.generic],
+) -> Taken:
+    """``signatures``: a column, or one a row; with that ``header``, and evidence of ``dtype``."""
+    stored, name = _stored(listed, signatures)
+    rows = order[np.array([one is not None for one in stored], np.bool_)[order]]
+    odd = next((row for row in rows.tolist() if not isinstance(stored[row], bytes)), None)
+    if odd is not None:
+        raise ColumnError(
+            f"{name} of {listed.file} have to be bytes, as sign() made them; row {odd + 1} has "
+            f"{stored[odd]!r:.40}.",
+            hint="name the column of the signatures.",
+        )
+    missing = np.setdiff1d(order, rows).tolist()
+    chosen = [stored[row] for row in rows.tolist()]
+    parts = [read_signed(chosen, header, dtype, rows)] if chosen else []
+    return Taken(rows, parts, dict.fromkeys(missing, "signature is missing"))
+
+
+def _stored(listed: RankedList, signatures: str | Sequence[bytes | None]) -> tuple[list[Any], str]:
+    if isinstance(signatures, str):
+        values = listed.values(signatures)
+        column = values.to_pylist() if isinstance(values, pa.Array) else list(values)
+        return column, f"The values of {signatures!r}"
+    if len(signatures) != len(listed):
+        raise SettingsError(
+            f"There are {len(signatures)} signatures for {len(listed)} results.",
+            hint="give one for each, None where there is none.",
+        )
+    return list(signatures), "The signatures"
+
+
+USUAL = ("shingles", {"words": 3, "threshold": 0.5})
+REPRESENTATIVES = {"rank": "first", "first": "oldest", "last": "newest", "longest": "longest"}
+SETTINGS = ("method", "threshold", "set", "date", "workers", "memory")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """How a list is read. ``rank`` (smallest first) or ``score`` (greatest first) name the column
+    to order it by; without one it is in order. ``signatures``: what :meth:`Grouper.sign` made, as
+    a column or one a row."""
+
+    representative: str = "rank"
+    collapse: bool = False
+    text: str = TEXT
+    id: str | None = None
+    rank: str | None = None
+    score: str | None = None
+    signatures: str | Sequence[bytes | None] | None = None
+
+    @property
+    def compared(self) -> str:
+        """The column that a list must have."""
+        return self.signatures if isinstance(self.signatures, str) else self.text
+
+    def __post_init__(self) -> None:
+        if self.representative not in REPRESENTATIVES:
+            raise SettingsError(
+                f"representative is {self.representative!r}.",
+                hint=f"expected {', '.join(REPRESENTATIVES)}.",
+            )
+        if self.rank is not None and self.score is not None:
+            raise SettingsError(
+                "Both rank and score are given; a list has one order.",
+                hint="rank is smallest first, score is greatest first; give one of them.",
+            )
+
+
+def group(results: Any, **settings: Any) -> Grouped:
+    """Group the near-duplicates of a ranked list under their representatives; nothing is dropped.
+
+    ``results``: texts or dicts, a pandas, polars or pyarrow table, or the path of a file, best
+    first, or with the column that ``rank=`` or ``score=`` names. ``representative``: who stands for
+    a group: "rank" (the best ranked), "first" or "last" (published; ``date=`` names the column) or
+    "longest". ``collapse``: show one of each, with a count. ``text=`` and ``id=`` name columns,
+    ``signatures=`` gives ready ones (:class:`Grouper`). All else is the method's:
+    ``method="termvector"``, ``threshold=0.6``.
+    """
+    listing = {field.name for field in fields(Listing)}
+    wanted = {name: value for name, value in settings.items() if name in listing}
+    others = {name: value for name, value in settings.items() if name not in listing}
+    _check_all(wanted, others)
+    return Grouper(**others).group(results, **wanted)
+
+
+def _check_all(listing: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raises whatever is wrong with either, at once."""
+    problems: list[NeardupError] = []
+    for check in (
+        lambda: _keep(Listing(**listing).representative, settings.get("date")),
+        lambda: _plan({k: v for k, v in settings.items() if k != "artefacts"}),
+    ):
+        try:
+            check()
+        except NeardupError as error:
+            problems.append(error)
+    if problems:
+        raise all_problems(problems)
+
+
+class Grouper:
+    """One method with its artefacts, for many lists.
+
+    ``artefacts`` are those of a run (``result.artefacts``), by name; a method that needs some and
+    has neither these nor files counts each list anew, and cannot sign. Other settings are those of
+    :func:`neardup.dedup`: ``method``, ``threshold``, ``date``, and parameters of the method.
+    """
+
+    def __init__(self, *, artefacts: Mapping[str, Artefact] | None = None, **settings: Any) -> None:
+        plan = _plan(settings)
+        self._plan = replace(plan, artefacts=_frozen(plan.method, artefacts or {}))
+
+    @property
+    def method(self) -> Method:
+        return self._plan.method
+
+    @functools.cached_property
+    def _header(self) -> bytes:
+        return header_of(self._plan)
+
+    def sign(self, documents: Any, *, text: str = TEXT) -> list[bytes | None]:
+        """What to store beside each document; None for one whose text cannot be used."""
+        missing = [n.name for n in self.method.needs if n.name not in self._plan.artefacts]
+        if missing:
+            raise SettingsError(
+                f"To sign documents {self.method.name} needs {' and '.join(missing)} of a "
+                "collection; what one list says of rarity, the next one does not.",
+                hint="give artefacts=result.artefacts of a run, or the file of each.",
+            )
+        listed = ranked_list(documents, text)
+        taken, _ = from_texts(listed, text, np.arange(len(listed)), self._plan)
+        made = [one for part in taken.parts for one in signed(part, self._header)]
+        by_row = dict(zip(taken.rows.tolist(), made, strict=True))
+        return [by_row.get(row) for row in range(len(listed))]
+
+    def group(self, results: Any, **listing: Any) -> Grouped:
+        """``results`` and ``listing`` as in :func:`neardup.group`."""
+        wanted = _listing(listing)
+        plan = replace(self._plan, keep=_keep(wanted.representative, self._plan.written.date))
+        listed = ranked_list(results, wanted.compared)
+        order = listed.best_first(wanted.rank, wanted.score)
+        if wanted.signatures is None:
+            taken, plan = from_texts(listed, wanted.text, order, plan)
+        else:
+            dtype = self.method.evidence_dtype
+            taken = from_signatures(listed, wanted.signatures, order, self._header, dtype)
+        places = _decided(listed, taken, order, plan)
+        return Grouped(listed, places, id=wanted.id, collapse=wanted.collapse)
+
+
+def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Places:
+    """By the rule of a run, on those that can be compared, then for all."""
+    columns = {name: listed.column(name).take(taken.rows) for name in plan.keep.columns}
+    rank = plan.keep.rank(taken.lengths, columns)
+    intake = taken.intake(plan)
+    outcome, _ = decide_intake(intake, plan, rank, Silent())
+    intake.store.close()
+    prepared, kept_of = intake.prepared, outcome.decided.kept_of
+    kind = _kinds(taken, prepared, kept_of)
+    return Places.of(
+        order, taken.rows, taken.reasons, kept_of, outcome.decided.score, kind, prepared.flags
+    )
+
+
+def _kinds(taken: Taken, prepared: Prepared, kept_of: Array) -> Kinds:
+    """Signatures tell equal texts only; other kinds need the texts."""
+    documents = np.arange(len(kept_of))
+    found = by_digests(documents, kept_of, prepared.text_digests, prepared.normal_digests)
+    open_ = np.flatnonzero((kept_of >= 0) & (found.kind < 0))
+    if taken.texts is not None and len(open_):
+        texts = Ragged.of_strings(taken.texts)
+        found.put(open_, aligned_kinds(texts, open_, kept_of[open_]))
+    return found
+
+
+def _check_names(settings: Mapping[str, Any]) -> None:
+    of_runs = {field.name for field in fields(Settings)} - set(SETTINGS)
+    if wrong := sorted(of_runs & settings.keys()):
+        raise SettingsError(
+            f"{wrong[0]!r} is a setting of whole runs, not of result lists.",
+            hint="who stands for a group is said by representative=."
+            if wrong[0] == "keep"
+            else f"settings are {', '.join(SETTINGS)}, and parameters of the method.",
+        )
+
+
+def _plan(settings: Mapping[str, Any]) -> Plan:
+    _check_names(settings)
+    name, parameters = USUAL
+    return resolve(
+        settings_of({"workers": 1, "method": registry.build(name, parameters), **settings})
+    )
+
+
+def _listing(given: Mapping[str, Any]) -> Listing:
+    known = [field.name for field in fields(Listing)]
+    if wrong := [name for name in given if name not in known]:
+        raise SettingsError(
+            f"{wrong[0]!r} says nothing about a list.",
+            hint=f"there are {', '.join(known)}; the method is said when the Grouper is made.",
+        )
+    return Listing(**given)
+
+
+def _keep(representative: str, date: str | None) -> Order:
+    if date is None and representative in ("first", "last"):
+        raise SettingsError(
+            f"representative {representative!r} is the {representative} published; which column is "
+            "the date?",
+            hint="name it with --date COLUMN (in Python: date='COLUMN').",
+        )
+    return Order.parse(REPRESENTATIVES[representative], date)
+
+
+def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
+    """What the method needs, from files, as given or as its parameters say; and where its run was
+    cut."""
+    found = {n.name: n.load(Path(n.file)) for n in method.needs if n.file is not None}
+    for need in method.needs:
+        if need.name in given and need.name not in found:
+            found[need.name] = _fitting(need, given[need.name])
+        elif need.name not in found and isinstance(need, ReadyNeed):
+            found[need.name] = need.ready()
+    if isinstance(method, ChecksArtefacts) and all(n.name in found for n in method.needs):
+        method.check_artefacts(found)
+    cut = given.get(Calibration.kind)
+    return found if cut is None else {**found, Calibration.kind: cut}
+
+
+def _fitting(need: Need, artefact: Artefact) -> Artefact:
+    for name in ("filter", "words", "text"):
+        wanted = getattr(need, name, None)
+        if wanted is not None and getattr(artefact, name, None) != wanted:
+            raise SignatureError(
+                f"The artefact {need.name} has {name} {getattr(artefact, name, None)!r}; the "
+                f"method asks for {wanted!r}.",
+                hint="make the run with the same method and parameters.",
+            )
+    return artefact
+
+
+__all__ = ["Grouper", "group"]

@@ -1,0 +1,301 @@
+"""Where duplicates begin, said by a collection on Spark: the functions of
+``engines/batch/threshold_choice.py``.
+
+Tasks score the pairs at the usual threshold and gather what faint pairs would share; the driver
+takes the scores and these entries, of which one in so many stands for all, and finds the cuts. What
+comes out is an artefact, and the run goes on as with one that was given.
+
+What a method needs of the collection, counted by tasks and merged, before documents are signed.
+
+An artefact comes from where the local engine would take it: the file the user named, a run that
+this one is built on, or the references and the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as sql
+
+from neardup.artefacts.artefact import Artefact, Mergeable, Need
+from neardup.artefacts.calibration import UNLIKE, Calibration
+from neardup.decisions.order import group_codes
+from neardup.engines.batch import threshold_choice
+from neardup.engines.batch.table_pass import at_hand, count_references, stored_calibration
+from neardup.engines.batch.threshold_choice import KnownScores, known_scores
+from neardup.engines.spark.kind_tasks import texts_of
+from neardup.engines.spark.session import Carried
+from neardup.engines.spark.spark_columns import as_bytes, as_rows, ddl, signed, unsigned
+from neardup.engines.spark.spark_signing import Taken
+from neardup.errors import SettingsError
+from neardup.matching.verify import Pairs
+from neardup.methods.base import TOO_SHORT, CalibratedMethod, ChecksArtefacts, FaintEntries
+from neardup.plan import Plan
+from neardup.progress import Progress
+from neardup.schema import Array
+from neardup.text.recognition import recognised
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from neardup.engines.spark.spark_frames import Input
+    from neardup.engines.spark.spark_run import Run
+
+SCORES = pa.schema([("scores", pa.binary()), ("partial", pa.bool_())])
+RECOGNISED = pa.schema([("number", pa.int64())])
+ENTRIES = pa.schema(
+    [("node", pa.int64()), ("entries", pa.binary()), ("weight", pa.int64()), ("may", pa.bool_())]
+)
+
+
+def calibrated(run: Run) -> Plan:
+    """The plan as calibrated, where its method or its threshold ask for it."""
+    plan = run.plan
+    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
+    if not itself and not plan.planted_cut:
+        return plan
+    if stored := stored_calibration(plan):
+        return threshold_choice.with_calibration(plan, stored)
+    if plan.planted_cut:
+        found = threshold_choice.planted_cut(run.input.local(), plan, run.progress)
+    elif threshold_choice.is_unlike(plan):
+        found = Calibration(plan.method.threshold, UNLIKE)
+    else:
+        run.progress.stage("calibrating", unit="pairs")
+        found = _found(replace(run, plan=_plain(plan), stages=run.stages.under("usual")), plan)
+    return threshold_choice.with_calibration(plan, found)
+
+
+def _plain(plan: Plan) -> Plan:
+    """The same without calibration: pairs as far as it may move the cut."""
+    method = threshold_choice.reaching(plan)
+    return replace(plan, method=replace(method, calibrate=False))  # type: ignore[type-var]
+
+
+def _found(run: Run, plan: Plan) -> Calibration:
+    """``run`` has a plan that does not calibrate; the method of ``plan`` does."""
+    method = plan.method
+    assert isinstance(method, CalibratedMethod)
+    matched = run.matched()
+    pairs, complete = _scores(matched.parts(scored_rows, SCORES))
+    nodes = _nodes(matched.documents)
+    faint, may = _faint(matched.rows, matched.here, nodes, method)
+
+    def known() -> KnownScores | None:
+        return known_scores(run.input.local(), plan, method, run.progress)
+
+    def same(a: Array, b: Array) -> Array:
+        return recognised_pairs(run, a, b)
+
+    found = threshold_choice.calibrated(
+        pairs,
+        faint,
+        may,
+        nodes.digests,
+        nodes.texts,
+        method,
+        threshold_choice.Answers(known, same),
+        every_pair=complete and len(pairs) <= plan.pair_budget(len(nodes.digests)),
+    )
+    run.stages.release()
+    return found
+
+
+def scored_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
+    """The scores of all pairs of a part, and whether some were not looked at."""
+    from neardup.engines.spark.component_parts import outcomes
+
+    for outcome in outcomes(batches, plan):
+        scores = outcome.pairs.score.tobytes()
+        partial = not outcome.pairs_complete
+        yield pa.RecordBatch.from_arrays(
+            [pa.array([scores], pa.binary()), pa.array([partial])], schema=SCORES
+        )
+
+
+def _scores(parts: DataFrame) -> tuple[Pairs, bool]:
+    table = parts.toArrow()
+    arrays = [np.frombuffer(one, np.float64) for one in table["scores"].to_pylist()]
+    scores = np.concatenate([np.empty(0), *arrays])
+    nobody = np.zeros(len(scores), np.int64)
+    return Pairs(nobody, nobody, scores), not any(table["partial"].to_pylist())
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """By the place of the first document of each; ``digests`` are those of its normal form,
+    ``texts`` those of its text."""
+
+    names: Array
+    digests: Array
+    texts: Array
+    short: Array
+    groups: Array  # that ``within`` puts them in
+
+
+def _nodes(documents: DataFrame) -> Nodes:
+    first = (
+        documents.where("rejected is null")
+        .groupBy("node")
+        .agg(
+            sql.min("place").alias("place"),
+            sql.min_by("normal_digest", "place").alias("digest"),
+            sql.min_by("text_digest", "place").alias("text"),
+            sql.min_by("flags", "place").alias("flags"),
+            sql.min_by("within", "place").alias("within"),
+        )
+    )
+    table = first.toArrow().sort_by("place")
+    short = (table["flags"].to_numpy() & TOO_SHORT) != 0
+    groups = group_codes(table["within"], "within")
+    names, digests, texts = (unsigned(table[name]) for name in ("node", "digest", "text"))
+    return Nodes(names, digests, texts, short, groups)
+
+
+def recognised_pairs(run: Run, a: Array, b: Array) -> Array:
+    """``engines/batch/readable_pairs.py``, where the texts are read and compared by tasks."""
+    pairs = pa.table({"number": np.arange(len(a)), "low": signed(a), "high": signed(b)})
+    texts = run.stages.keep("recognised", texts_of(run, np.unique(np.concatenate([a, b]))))
+    one = texts.select(sql.col("digest").alias("low"), sql.col("text").alias("one"))
+    other = texts.select(sql.col("digest").alias("high"), sql.col("text").alias("other"))
+    both = run.spark.createDataFrame(pairs).join(one, "low").join(other, "high")
+    found = both.mapInArrow(_recognise, ddl(RECOGNISED)).toArrow()["number"].to_numpy()
+    return np.isin(np.arange(len(a)), found)
+
+
+def _recognise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The numbers of the pairs whose texts share enough."""
+    for batch in batches:
+        texts = zip(batch["one"].to_pylist(), batch["other"].to_pylist(), strict=True)
+        enough = pa.array([recognised(*pair).enough for pair in texts], pa.bool_())
+        numbers = batch["number"].filter(enough)
+        yield pa.RecordBatch.from_arrays([numbers], schema=RECOGNISED)
+
+
+def _faint(
+    rows: DataFrame, here: Carried, nodes: Nodes, method: CalibratedMethod
+) -> tuple[Pairs, Array]:
+    places = np.flatnonzero(~nodes.short)
+    if len(places) < threshold_choice.FEWEST_DOCUMENTS:
+        return Pairs.none(), np.empty(0, np.bool_)
+    bringing = rows.where("evidence is not null").select("node", "flags", "evidence")
+    long = bringing.where(sql.col("flags").bitwiseAND(TOO_SHORT) == 0).dropDuplicates(["node"])
+    size: Any = long.agg(sql.sum(sql.length("evidence"))).first()
+    features = int(size[0] or 0) // np.dtype(method.evidence_dtype).itemsize
+    every = threshold_choice.one_in(features)
+    made = long.mapInArrow(_gathering(here, every), ddl(ENTRIES)).toArrow()
+    if not pa.compute.any(made["may"]).as_py():
+        return Pairs.none(), np.empty(0, np.bool_)
+    found = _in_order(made, nodes)
+    return threshold_choice.pairs_of_entries(found, every, places, nodes.groups[places])
+
+
+def _gathering(
+    here: Carried, every: int
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        method = here.plan().method
+        assert isinstance(method, CalibratedMethod)
+        for batch in batches:
+            evidence = as_rows(batch.column("evidence"), method.evidence_dtype)
+            found = method.faint_entries(evidence, every)
+            columns = [
+                batch.column("node"),
+                as_bytes(found.entries),
+                pa.array(found.weights.astype(np.int64)),
+                pa.array(method.may_be_faint(evidence)),
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=ENTRIES)
+
+    return gather
+
+
+def _in_order(made: pa.Table, nodes: Nodes) -> FaintEntries:
+    """Entries by place; those of nodes whose documents were all rejected are left out."""
+    table = made.combine_chunks()
+    order = np.argsort(nodes.names, kind="stable")
+    names = unsigned(table["node"])
+    at = np.minimum(np.searchsorted(nodes.names[order], names), len(order) - 1)
+    place = np.where(nodes.names[order][at] == names, order[at], -1)
+    rows = np.argsort(place, kind="stable")
+    rows = rows[place[rows] >= 0]
+    entries = as_rows(table["entries"].combine_chunks(), np.uint64).take(rows)
+    weights, may = table["weight"].to_numpy()[rows], np.asarray(table["may"])[rows]
+    return FaintEntries(entries, weights, may)
+
+
+COUNTED = "number int, counted binary"
+MERGED = 64  # parts of counts that one task merges
+
+
+def with_artefacts(input: Input, plan: Plan, progress: Progress) -> Plan:
+    """The plan with everything its method needs but its own cut."""
+    needs = plan.method.needs
+    there = {need.name: found for need in needs if (found := at_hand(need, plan.against))}
+    missing = [need for need in needs if need.name not in there]
+    if missing:
+        there |= _counted(missing, input, plan, progress)
+    if isinstance(plan.method, ChecksArtefacts):
+        plan.method.check_artefacts(there)
+    return replace(plan, artefacts=there)
+
+
+def _counted(
+    needs: Sequence[Need], input: Input, plan: Plan, progress: Progress
+) -> dict[str, Artefact]:
+    progress.stage("counting", unit="documents")
+    counters = [_mergeable(need) for need in needs]
+    count_references(counters, needs, plan, progress)
+    parts = input.mapped(_counting(needs), COUNTED)
+    pieces = parts.rdd.getNumPartitions()
+    if pieces > MERGED:  # so that the driver merges few
+        parts = parts.repartition(-(-pieces // MERGED)).mapInArrow(_merging(needs), COUNTED)
+    for row in parts.toLocalIterator():
+        counters[row["number"]].merge(bytes(row["counted"]))
+    return {need.name: one.finish() for need, one in zip(needs, counters, strict=True)}
+
+
+def _mergeable(need: Need) -> Mergeable:
+    made = need.counter()
+    if not isinstance(made, Mergeable):
+        raise SettingsError(
+            f"{need.name} cannot be counted on several machines.",
+            hint=f"make a run without Spark on a sample, and give its file with {need.name}=….",
+        )
+    return made
+
+
+def _counting(
+    needs: Sequence[Need],
+) -> Callable[[Iterator[Taken]], Iterator[pa.RecordBatch]]:
+    def count(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
+        counters = [_mergeable(need) for need in needs]
+        for one in taken:
+            for counter in counters:
+                counter.add(counter.count(one.batch.records))
+        yield _rows(counters)
+
+    return count
+
+
+def _merging(
+    needs: Sequence[Need],
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def merge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        counters = [_mergeable(need) for need in needs]
+        for batch in batches:
+            for row in batch.to_pylist():
+                counters[row["number"]].merge(row["counted"])
+        yield _rows(counters)
+
+    return merge
+
+
+def _rows(counters: Sequence[Mergeable]) -> pa.RecordBatch:
+    counted = [counter.partial() for counter in counters]
+    columns = [pa.array(range(len(counted)), pa.int32()), pa.array(counted, pa.binary())]
+    return pa.RecordBatch.from_arrays(columns, names=["number", "counted"])

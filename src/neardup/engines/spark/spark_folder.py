@@ -1,0 +1,124 @@
+"""A result on Spark as files: folders of Parquet with the columns of a local run.
+
+``decisions.parquet``, ``duplicates.parquet``, ``pairs.parquet`` and ``kept.parquet`` are written by
+the executors, ``artefacts`` and ``run.json`` by the driver; ``run.json`` comes last, so a folder
+without it is a run that did not finish. The folder may be in any store that Spark reaches.
+
+The signatures of a run on Spark: its kept documents are prepared once more, by tasks.
+
+What was signed for Spark has keys with groups and cuts mixed in; the file has them as the method
+makes them, so that any engine can build on it. Pieces of files come in the order of the input, and
+are written by the driver, one after the other. The positions of all kept documents go through the
+driver to every task, 8 bytes each, and their names where several files have an id: little beside
+the tables, which the driver has of files anyway.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup import schema
+from neardup.engines.batch.intake import prepare
+from neardup.engines.spark.positions import FILE_BITS
+from neardup.engines.spark.session import Carried, carried
+from neardup.engines.spark.spark_columns import are_among
+from neardup.engines.spark.spark_signing import Taken
+from neardup.methods.preparation import text_digests
+from neardup.runs.run_folder import ARTEFACTS, FORMAT, RUN
+from neardup.runs.signatures import signature_rows, write_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from neardup.engines.spark.spark_result import SparkResult
+    from neardup.engines.spark.spark_run import Run
+
+TABLES = ("decisions", "duplicates", "pairs", "kept")
+
+
+def save(result: SparkResult, folder: str) -> str:
+    place = str(folder).rstrip("/")
+    spark = result.spark
+    _remove(spark, f"{place}/{RUN}")
+    for name in TABLES:
+        frame = getattr(result, name)
+        frame.write.mode("overwrite").parquet(f"{place}/{name}.parquet")
+    with tempfile.TemporaryDirectory(prefix="neardup-") as made:
+        for name, artefact in result.artefacts.items():
+            artefact.save(Path(made) / f"{name}.arrow")
+            _copy(spark, Path(made) / f"{name}.arrow", f"{place}/{ARTEFACTS}/{name}.arrow")
+        info = {**result.info, "format": FORMAT}
+        written = Path(made) / RUN
+        written.write_text(json.dumps(info, indent=2, ensure_ascii=False) + "\n", "utf-8")
+        _copy(spark, written, f"{place}/{RUN}")
+    return place
+
+
+def _path(spark: SparkSession, where: str) -> tuple[Any, Any]:
+    jvm: Any = spark.sparkContext._jvm
+    path = jvm.org.apache.hadoop.fs.Path(where)
+    return path, path.getFileSystem(spark.sparkContext._jsc.hadoopConfiguration())
+
+
+def _remove(spark: SparkSession, where: str) -> None:
+    path, files = _path(spark, where)
+    files.delete(path, False)
+
+
+def _copy(spark: SparkSession, own: Path, where: str) -> None:
+    path, files = _path(spark, where)
+    source, _ = _path(spark, own.as_uri())
+    files.copyFromLocalFile(False, True, source, path)
+
+
+def write_signatures(run: Run, decisions: DataFrame, path: Path) -> None:
+    columns = ["position", "id"] if run.shared else ["position"]
+    told = decisions.where(f"decision = '{schema.KEPT}'").select(*columns).toArrow()
+    told = told.sort_by("position").combine_chunks()
+    names = told["id"].cast(pa.large_string()) if run.shared else None
+    kept = run.spark.sparkContext.broadcast((told["position"].to_numpy(), names))
+    rows = run.input.mapped(_signing(carried(run.spark, run.plan), kept), "signatures binary")
+    batches = (_batch(bytes(row["signatures"])) for row in rows.toLocalIterator())
+    write_rows(batches, run.plan, path)
+
+
+def _signing(here: Carried, kept: Any) -> Callable[[Iterator[Taken]], Iterator[pa.RecordBatch]]:
+    def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
+        plan = here.plan()
+        for one in taken:
+            position = (one.file << FILE_BITS) + one.batch.records.column("row").to_numpy()
+            positions, names = kept.value
+            among = are_among(position, positions)
+            records = one.batch.records.filter(pa.array(among))
+            ids = records.column("id")
+            if names is not None:  # several files have some ids
+                where = np.searchsorted(positions, position[among])
+                ids = names.take(pa.array(where)).combine_chunks()
+            made = replace(prepare(records, plan), text_digests=text_digests(records))
+            within = records.column(plan.within) if plan.within else None
+            rows = signature_rows(ids, made, within, plan)
+            yield pa.RecordBatch.from_arrays(
+                [pa.array([_packed(rows)], pa.binary())], names=["signatures"]
+            )
+
+    return sign
+
+
+def _packed(rows: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_batch(rows)
+    packed: bytes = sink.getvalue().to_pybytes()
+    return packed
+
+
+def _batch(packed: bytes) -> pa.RecordBatch:
+    return pa.ipc.open_stream(packed).read_next_batch()

@@ -1,0 +1,251 @@
+"""The Spark engine: one input, one plan → a result. Spark parts, the local engine decides.
+
+artefacts counted → calibrated, where the method asks for it → documents signed → nodes that meet
+joined → giants taken apart → positions and places → parts decided → kinds → result. To calibrate is
+to do all from signing to parts once before, with scores in place of decisions. What is asked for
+more than once is a stage that is kept (``stages.py``): a lost application goes on from the last.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import functions as sql
+
+from neardup.artefacts.encoders import Encoder
+from neardup.documents.clashes import Shared, labels_of
+from neardup.engines.batch.intake import strict_error
+from neardup.engines.spark import bits_join, components, positions
+from neardup.engines.spark.calibration_jobs import calibrated, with_artefacts
+from neardup.engines.spark.component_parts import decided_rows
+from neardup.engines.spark.large_components import Matched, taken_apart
+from neardup.engines.spark.session import Carried, as_ours, carried, lent
+from neardup.engines.spark.spark_columns import (
+    BROUGHT,
+    DECIDED,
+    DOCUMENT,
+    EVIDENCE,
+    FORMAT,
+    STANDING,
+    Stages,
+    ddl,
+    sizes_again,
+    sizes_of,
+)
+from neardup.engines.spark.spark_frames import Input
+from neardup.engines.spark.spark_references import reference_labels, with_references
+from neardup.engines.spark.spark_signing import (
+    Taken,
+    by_bits,
+    evidence_rows,
+    signed_rows,
+    signed_schema,
+)
+from neardup.methods.base import CalibratedMethod
+from neardup.plan import Plan
+from neardup.progress import Logged, Progress, Silent
+from neardup.runs.texts_again import REFERENCE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from neardup.engines.spark.spark_result import SparkResult
+
+PART_DOCUMENTS = 20_000  # about, so that a task's evidence fits its memory many times over
+GIANT = 10_000  # nodes of a component beyond which its pairs are verified apart
+PART_BYTES = 64 << 20  # of evidence
+
+
+@dataclass
+class Tuning:
+    """Limits that change how the work is done, and never the answer."""
+
+    driver_edges: int = components.DRIVER_EDGES
+    buckets: int | None = None  # of fingerprints: for each table
+    prints: int | None = None  # for how many fingerprints tables are made
+    parts: int | None = None
+    giant: int = GIANT
+
+
+@dataclass
+class Run:
+    """A run under way."""
+
+    spark: SparkSession
+    input: Input
+    plan: Plan
+    progress: Progress
+    stages: Stages
+    tuning: Tuning = field(default_factory=Tuning)
+    timings: dict[str, float] = field(default_factory=dict)
+    statistics: dict[str, Any] = field(default_factory=dict)
+    shared: Shared | None = None  # ids that several files have
+
+    def execute(self) -> SparkResult:
+        from neardup.engines.spark.spark_result import make_result
+
+        matched = self.matched()
+        began = time.perf_counter()
+        self.progress.stage("deciding", unit="documents")
+        decided = self.stages.keep("decided", matched.parts(decided_rows, DECIDED))
+        result = make_result(self, matched.documents, decided, matched.sizes)
+        self._lap("deciding", began)
+        result.info["timings"] = {name: round(took, 3) for name, took in self.timings.items()}
+        self.progress.finish()
+        return result
+
+    def matched(self) -> Matched:
+        """Documents signed, in their places, and who meets whom."""
+        began = time.perf_counter()
+        here = carried(self.spark, self.plan)
+        self.progress.stage("reading", unit="documents")
+        again = self._makes_again()
+        rows = self.stages.keep("signed", self._signed(here, evidence=not again))
+        sizes = sizes_of(rows)
+        self.progress.advance(sizes.documents)
+        began = self._lap("reading", began)
+        self.progress.stage("matching", unit="edges")
+        joined, repeated = bits_join.joined(self, rows, sizes)
+        count = self.tuning.parts or max(
+            self.parallel,
+            -(-sizes.documents // PART_DOCUMENTS),
+            -(-sizes.evidence_bytes // PART_BYTES),
+        )
+        brought = self._again(here) if again else _brought(rows)
+        if joined.largest > self.tuning.giant and not by_bits(self.plan):
+            if again:
+                meeting = brought.join(joined.small(), "node", "left_semi")
+                brought = self.stages.keep("evidence", meeting)
+            buckets = bits_join.key_buckets(self, sizes)
+            joined = taken_apart(self, (rows, brought), joined, here, buckets, count)
+        self.progress.advance(self.statistics["edges"])
+        documents = self._standing(rows, repeated=repeated, lost=repeated or sizes.rejected > 0)
+        if repeated:
+            sizes = sizes_again(sizes, documents)
+        self.statistics["components"] = joined.statistics()
+        self.statistics["parts"] = count
+        self._lap("matching", began)
+        return Matched(rows, documents, brought, joined, here, sizes, count)
+
+    def _makes_again(self) -> bool:
+        """Evidence is many times what else is known of a document, unless it is a fingerprint.
+        Where the input can be read again, it is made again when it is known who meets others,
+        which is cheaper than to keep it, unless it is the work of an encoder."""
+        plan = self.plan
+        kept = isinstance(plan.method, CalibratedMethod) or by_bits(plan)
+        kept = kept or Encoder.kind in plan.artefacts
+        return self.input.reads_again and not plan.against and not kept
+
+    def _again(self, here: Carried) -> DataFrame:
+        """Of all: a join with the nodes that meet drops the others before anything is moved, as
+        long as these go whole to every task. So the driver need not name texts to the tasks."""
+
+        def bring(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
+            return evidence_rows(taken, here.plan())
+
+        return self.input.mapped(bring, ddl(BROUGHT))
+
+    def _signed(self, here: Carried, *, evidence: bool) -> DataFrame:
+        def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
+            return signed_rows(taken, here.plan(), evidence=evidence)
+
+        rows = self.input.mapped(sign, ddl(signed_schema(self.plan, self.input.more_order)))
+        return with_references(self, rows, here)
+
+    def _lap(self, name: str, began: float) -> float:
+        now = time.perf_counter()
+        self.timings[name] = now - began
+        return now
+
+    @property
+    def parallel(self) -> int:
+        return int(self.spark.sparkContext.defaultParallelism)
+
+    def _standing(self, rows: DataFrame, *, repeated: bool, lost: bool) -> DataFrame:
+        """Documents without keys and evidence, with position and place."""
+        plan = self.plan
+        slim = rows.drop(*EVIDENCE.names, "size")
+        own = slim.where("file >= 0") if plan.against else slim
+        placed = self.input.positions(own, plan, self.stages.keep)
+        if repeated:
+            placed = self._with_own_names(placed)
+        if plan.strict:
+            self._check_strict(placed)
+        there = placed.where("rejected is null")
+        there = positions.places(there, plan.keep, self.stages.keep)
+        names = [*DOCUMENT.names, *STANDING.names]
+        both = there.select(*names)
+        if lost:
+            rest = placed.where("rejected is not null").withColumn("place", sql.col("position"))
+            both = both.union(rest.select(*names))
+        if not plan.against:
+            return both
+        first = positions.file_positions(slim.where("file < 0"))
+        if repeated:
+            first, _ = positions.told_apart(first, reference_labels(plan), REFERENCE)
+        first = first.withColumn("place", sql.col("position"))
+        return first.select(*names).union(both)
+
+    def _with_own_names(self, documents: DataFrame) -> DataFrame:
+        """Without documents whose file has the id already; told apart where several files have."""
+        files = self.input.files
+        made = positions.without_repeated(documents, files, self.input.paths)
+        unique = self.stages.keep("ids", made)
+        labels = labels_of(files)
+        numbered = {number: labels[file] for number, file in enumerate(files)}
+        named, self.shared = positions.told_apart(unique, numbered)
+        return self.stages.keep("names", named) if self.shared else unique
+
+    def _check_strict(self, documents: DataFrame) -> None:
+        from neardup.documents.columns import Rejected
+
+        lost = documents.where("rejected is not null").orderBy("position").limit(1).collect()
+        if lost:
+            one = lost[0]
+            file = self.input.files[one["file"]]
+            paths = self.input.paths.get(one["file"])
+            path = paths[one["row"] - 1] if paths else None
+            raise strict_error(Rejected(file, one["row"], one["rejected"], one["id"], path))
+
+
+def _brought(rows: DataFrame) -> DataFrame:
+    return rows.where("evidence is not null").select(*BROUGHT.names)
+
+
+def run(
+    spark: SparkSession,
+    input: Input,
+    plan: Plan,
+    *,
+    checkpoint: str | None = None,
+    progress: Progress | None = None,
+    tuning: Tuning | None = None,
+) -> SparkResult:
+    told = Logged(progress or Silent())
+    with as_ours(), lent(spark):
+        return _run(spark, input, plan, checkpoint, told, tuning or Tuning())
+
+
+def _run(
+    spark: SparkSession,
+    input: Input,
+    plan: Plan,
+    checkpoint: str | None,
+    told: Progress,
+    tuning: Tuning,
+) -> SparkResult:
+    input.check(plan)
+    plan = with_artefacts(input, plan, told)
+    about = {
+        "format": FORMAT,
+        "input": input.about(),
+        "plan": plan.describe(),
+        "every_pair": plan.every_pair,
+    }
+    stages = Stages(spark, checkpoint, about)
+    made = Run(spark, input, plan, told, stages, tuning)
+    return replace(made, plan=calibrated(made)).execute()

@@ -1,0 +1,226 @@
+"""Documents → rows with keys and evidence, by the method's own ``prepare``, inside tasks.
+
+Keys depend on the document alone, so no task needs another; fingerprints get theirs when all are
+signed (``near_bits.py``). Documents with equal evidence have one *node*: the digest of the
+evidence, mixed with the group that ``within`` puts them in; the first of them in a task brings keys
+and evidence for all. A method that confirms copies gets a node for each document, and the digest as
+a key more. Two nodes that are one by accident (64 bits) meet, which costs a comparison and changes
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import _native
+from neardup.artefacts.calibration import Calibration
+from neardup.documents.columns import DocumentBatch, Rejected
+from neardup.engines.spark import positions
+from neardup.engines.spark.spark_columns import (
+    BROUGHT,
+    DOCUMENT,
+    EVIDENCE,
+    SIZE,
+    SPREAD,
+    as_bytes,
+    signed,
+)
+from neardup.methods.base import BitsMethod, CalibratedMethod, Prepared
+from neardup.methods.preparation import no_keys, text_digests
+from neardup.plan import Plan
+from neardup.runs.signatures import as_strings
+from neardup.schema import Array, Ragged, offsets_of
+
+_FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
+_NO_GROUP = "\0"  # a value that no column can hold, for documents without one
+
+
+def signed_schema(plan: Plan, more: int = 0) -> pa.Schema:
+    """``more``: columns of order beside those of the policy."""
+    order = positions.fields(len(plan.keep.criteria) + more)
+    return pa.schema([*DOCUMENT, *order, *EVIDENCE, SIZE])
+
+
+Work = Callable[[Iterator["Taken"]], Iterator[pa.RecordBatch]]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A batch of documents of file number ``file``; ``order`` columns come after the policy's."""
+
+    file: int
+    batch: DocumentBatch
+    order: Sequence[positions.SortedValues] = ()
+
+
+def signed_rows(
+    taken: Iterator[Taken], plan: Plan, *, evidence: bool = True
+) -> Iterator[pa.RecordBatch]:
+    """Without ``evidence``, where it will be made again."""
+    seen = _native.IdSet()
+    for one in taken:
+        made = _accepted(one, plan, seen)
+        if not evidence:
+            at = made.schema.get_field_index("evidence")
+            made = made.set_column(at, "evidence", pa.nulls(len(made), pa.binary()))
+        yield made
+        if one.batch.rejected:
+            yield rejected_rows(one.batch.rejected, one.file, signed_schema(plan, len(one.order)))
+
+
+def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
+    records = taken.batch.records
+    prepared = plan.method.prepare(records, plan.artefacts)
+    prepared = replace(prepared, text_digests=text_digests(records))
+    columns = {
+        **prepared_rows(
+            prepared, records.column("id"), groups_of(records, plan), plan, seen, taken.file
+        ),
+        "file": pa.array(np.full(len(records), taken.file, np.int32)),
+        "row": records.column("row"),
+        **_order_columns(taken, plan),
+    }
+    return filled(columns, len(records), signed_schema(plan, len(taken.order)))
+
+
+def evidence_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch]:
+    """Keys and evidence, those of a node once a task."""
+    seen = _native.IdSet()
+    for one in taken:
+        records = one.batch.records
+        prepared = plan.method.prepare(records, plan.artefacts)
+        ids, groups = records.column("id"), groups_of(records, plan)
+        rows = prepared_rows(prepared, ids, groups, plan, seen, one.file)
+        brings = rows["evidence"].is_valid()
+        columns = {name: rows[name].filter(brings) for name in BROUGHT.names}
+        yield filled(columns, len(columns["node"]), BROUGHT)
+
+
+def prepared_rows(
+    prepared: Prepared,
+    ids: pa.Array,
+    within: pa.Array | None,
+    plan: Plan,
+    seen: _native.IdSet,
+    file: int,
+) -> dict[str, pa.Array]:
+    """The columns of prepared documents; ``seen`` are the nodes that the task had already."""
+    keys, probes = all_keys(prepared, plan)
+    nodes = np.ascontiguousarray(prepared.digests[:, 0])
+    if plan.method.confirms_copies:
+        keys, probes = _with_key(keys, probes, nodes)
+        # An id names one document of its file, and maybe others of other files.
+        nodes = id_digests(ids) ^ (np.array([file], np.int64).view(np.uint64) * SPREAD)
+    if within is not None:
+        codes = group_digests(within)
+        nodes = nodes ^ codes
+        keys = Ragged(keys.values ^ np.repeat(codes, keys.lengths), keys.offsets)
+    known = seen.add(nodes) >= 0
+    itemsize = prepared.evidence.values.dtype.itemsize
+    columns = {
+        "id": ids.cast(pa.string()),
+        "node": signed(nodes),
+        "digest_a": signed(prepared.digests[:, 0]),
+        "digest_b": signed(prepared.digests[:, 1]),
+        "text_digest": signed(prepared.text_digests),
+        "normal_digest": signed(prepared.normal_digests),
+        "flags": pa.array(prepared.flags.astype(np.int32)),
+        "probes": pa.array(probes.astype(np.int32)),
+        # Copies with another normal form may have faint keys that the first has not.
+        "keys": as_bytes(keys, None if has_own_cuts(plan) else known),
+        "evidence": as_bytes(prepared.evidence, known),
+        "size": pa.array(np.where(known, 0, prepared.evidence.lengths) * itemsize),
+    }
+    return columns if within is None else {**columns, "within": within.cast(pa.string())}
+
+
+def groups_of(records: pa.RecordBatch, plan: Plan) -> pa.Array | None:
+    return None if plan.within is None else as_strings(records.column(plan.within))
+
+
+def _order_columns(taken: Taken, plan: Plan) -> dict[str, pa.Array]:
+    records = taken.batch.records
+    lengths = np.zeros(len(records), np.int64)
+    if plan.keep.by_length:
+        lengths = np.asarray(pc.utf8_length(records.column("text"))).astype(np.int64)
+    there = {name: records.column(name) for name in plan.keep.columns}
+    made = [positions.criterion_column(one, lengths, there) for one in plan.keep.criteria]
+    columns: dict[str, pa.Array] = {}
+    for number, (value, string) in enumerate([*made, *taken.order]):
+        columns |= {f"n{number}": value, f"s{number}": string}
+    return columns
+
+
+def by_bits(plan: Plan) -> bool:
+    """Whether fingerprints travel in place of keys (``near_bits.py``)."""
+    return isinstance(plan.method, BitsMethod) and not plan.method.confirms_copies
+
+
+def all_keys(prepared: Prepared, plan: Plan) -> tuple[Ragged, Array]:
+    """Those of the method; where the document has a cut of its own, of its faint pairs too."""
+    if by_bits(plan):
+        return no_keys(prepared.evidence)
+    cut, method = plan.artefacts.get(Calibration.kind), plan.method
+    if not has_own_cuts(plan):
+        return prepared.keys, prepared.probes
+    assert isinstance(method, CalibratedMethod)
+    assert isinstance(cut, Calibration)
+    listed = np.isin(prepared.normal_digests, cut.digests) & ~prepared.too_short
+    if not listed.any():
+        return prepared.keys, prepared.probes
+    chosen = np.flatnonzero(listed)
+    entries = method.faint_entries(prepared.evidence.take(chosen), 1).entries
+    faint = Ragged((entries.values >> np.uint64(32)) * SPREAD ^ _FAINT, entries.offsets)
+    return _joined(faint, chosen, prepared.keys, prepared.probes)
+
+
+def has_own_cuts(plan: Plan) -> bool:
+    cut = plan.artefacts.get(Calibration.kind)
+    calibrated = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
+    return calibrated and isinstance(cut, Calibration) and len(cut.digests) > 0
+
+
+def _joined(first: Ragged, chosen: Array, keys: Ragged, probes: Array) -> tuple[Ragged, Array]:
+    """``first`` keys of the ``chosen`` documents come before the others: they look with them."""
+    empty = np.zeros(len(keys), np.int64)
+    empty[chosen] = first.lengths
+    both = Ragged.concat([Ragged(first.values, offsets_of(empty)), keys], np.uint64)
+    turns = np.arange(2 * len(keys)).reshape(2, -1).T.reshape(-1)
+    mixed = both.take(turns)
+    return Ragged(mixed.values, mixed.offsets[::2].copy()), probes + empty.astype(np.int32)
+
+
+def _with_key(keys: Ragged, probes: Array, more: Array) -> tuple[Ragged, Array]:
+    everyone = np.arange(len(keys))
+    single = Ragged(np.ascontiguousarray(more), np.arange(len(keys) + 1, dtype=np.int64))
+    return _joined(single, everyone, keys, probes)
+
+
+def group_digests(within: pa.Array) -> Array:
+    return id_digests(within.fill_null(_NO_GROUP)) * SPREAD
+
+
+def id_digests(strings: pa.Array) -> Array:
+    rows = Ragged.of_strings(strings.cast(pa.large_string()))
+    return np.asarray(_native.bytes_digests(rows.values, rows.offsets, 5))
+
+
+def rejected_rows(rejected: Sequence[Rejected], file: int, schema: pa.Schema) -> pa.RecordBatch:
+    columns = {
+        "file": pa.array(np.full(len(rejected), file, np.int32)),
+        "row": pa.array([one.row for one in rejected], pa.int64()),
+        "id": pa.array([one.id for one in rejected], pa.string()),
+        "rejected": pa.array([one.reason for one in rejected], pa.string()),
+    }
+    return filled(columns, len(rejected), schema)
+
+
+def filled(columns: dict[str, pa.Array], count: int, schema: pa.Schema) -> pa.RecordBatch:
+    """What is not given is missing."""
+    arrays = [columns.get(f.name, pa.nulls(count, f.type)) for f in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

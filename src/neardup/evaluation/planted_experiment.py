@@ -1,0 +1,101 @@
+"""Edited copies of the own documents, planted in the collection: what of them is found?
+
+``planted`` makes such copies, as known duplicates where no labels are; ``evaluate`` plants them,
+matches once and measures.
+
+``evaluate``: plant, match once, measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from neardup.documents import Collection, collect
+from neardup.engines.batch.batch_run import run
+from neardup.engines.batch.table_pass import with_artefacts
+from neardup.engines.execution import make_result
+from neardup.errors import SettingsError
+from neardup.evaluation.evaluation import pasted_inputs
+from neardup.evaluation.planted_findings import About, Findings
+from neardup.evaluation.planted_measures import bearable, measure
+from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
+from neardup.methods.base import Method
+from neardup.plan import Plan, Settings, check_positive, resolve
+from neardup.planting.decoys import traps
+from neardup.planting.edits import Edit, edits_named
+from neardup.planting.forms import forms
+from neardup.planting.plant import PER_EDIT, plant, planted, with_copies
+from neardup.progress import Logged, Progress, Silent
+from neardup.runs.result import Result
+
+
+def evaluate(
+    inputs: Any,
+    settings: Settings,
+    progress: Progress | None = None,
+    *,
+    edits: Sequence[str | Edit] | None = None,
+    per_edit: int = PER_EDIT,
+    seed: int = 0,
+    thresholds: Sequence[float] | None = None,
+) -> Findings:
+    """How much of edited copies of the own documents a setting finds, and what else it reports.
+
+    Artefacts, such as idf tables, are counted from the collection without the copies.
+    """
+    check_positive("per_edit", per_edit)
+    if settings.against:
+        raise SettingsError(
+            "Copies are planted in one collection, not against another.",
+            hint="leave --against out, or give both as input.",
+        )
+    chosen = edits_named(edits)
+    setting = _setting(resolve(settings).method, thresholds)
+    plan = _plan(settings, setting)
+    told = Logged(progress or Silent())
+    collection = collect(inputs, plan.encoding, plan.extraction).limited(plan.limit)
+    planted = plant(collection, plan.columns, chosen, per_edit, seed, progress=told)
+    lowest = setting.cuts[0]
+    if thresholds is None:
+        told.stage("weighing")
+        setting = bearable(setting, settings, planted.drawn, planted.documents)
+    trapped = pa.concat_tables(
+        [traps(planted, per_edit), forms(planted, per_edit)], promote_options="permissive"
+    )
+    added = pa.concat_tables([planted.copies, trapped], promote_options="permissive")
+    both = with_copies(collection, plan.columns, added)
+    result = _match(collection, both, _plan(settings, setting), told)
+    measures = measure(result, planted.copies, trapped)
+    raised = lowest != setting.cuts[0]
+    about = About(chosen, per_edit, seed, pasted_inputs(collection, settings), raised)
+    return Findings(measures, setting, about)
+
+
+def _plan(settings: Settings, setting: Setting) -> Plan:
+    return resolve(replace(settings, method=setting.wide, set={}, threshold=None), every_pair=True)
+
+
+def _setting(method: Method, thresholds: Sequence[float] | None) -> Setting:
+    """The method with its cuts, its own threshold among them."""
+    wanted = parse_thresholds(SWEEP) if thresholds is None else thresholds
+    (own,) = settings_of([method])[0].cuts
+    swept = settings_of([method], thresholds=sorted({*wanted, method.threshold}))[0]
+    if not own.auto and own.threshold < swept.cuts[0].threshold:  # a greater distance
+        return replace(swept, wide=method, cuts=(own, *swept.cuts))
+    return swept
+
+
+def _match(collection: Collection, both: Collection, plan: Plan, told: Progress) -> Result:
+    """The one pass. Where a copy doubled the count of a rare term, it would be less rare."""
+    plan = with_artefacts(collection, plan, told)
+    outcome, plan = run(both, replace(plan, limit=both.limit), told)
+    result = make_result(both, plan, outcome)
+    outcome.intake.store.close()
+    return result
+
+
+__all__ = ["evaluate", "planted"]

@@ -1,0 +1,348 @@
+"""What planting found: recall for each edit and rate, false alarms, traps, and a threshold.
+
+Figures of planting: recall of each edit over thresholds as a heat map, and false alarms.
+
+Tables of what planting found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from neardup.evaluation.evaluation_report import Section, altair_module
+from neardup.evaluation.planted_measures import EditCell, Measures
+from neardup.evaluation.swept_settings import Setting
+from neardup.labels.intervals import wilson
+from neardup.methods.thresholds import Cut
+from neardup.planting.edits import Edit
+from neardup.planting.plant import worth
+from neardup.report.html_page import Cell, Table
+
+CELL = 34, 15
+HEIGHT = 220
+
+
+def heat_map(found: Findings) -> Any:
+    """A row for each edit and rate, a column a threshold; darker is more recall."""
+    alt = altair_module()
+    rows = [
+        {
+            "edit": f"{cell.edit} {cell.rate:.0%}",
+            "cut": "own" if cut.value is None else f"{cut.value:g}",
+            "recall": cell.found(cut.threshold) / len(cell),
+        }
+        for cell in found.measures.cells
+        for cut in found.cuts
+    ]
+    order = list(dict.fromkeys(row["edit"] for row in rows))
+    base = alt.Chart(alt.Data(values=rows)).encode(
+        x=alt.X(
+            "cut:O",
+            title=found.cuts[0].parameter or "threshold",
+            sort=None,
+            axis=alt.Axis(labelAngle=0),
+        ),
+        y=alt.Y("edit:N", title=None, sort=order),
+    )
+    scale = alt.Scale(domain=[0, 1], scheme="blues")
+    boxes = base.mark_rect().encode(color=alt.Color("recall:Q", title="recall", scale=scale))
+    dark = alt.condition("datum.recall > 0.6", alt.value("white"), alt.value("black"))
+    shares = base.mark_text(fontSize=9).encode(text=alt.Text("recall:Q", format=".2f"), color=dark)
+    width, height = CELL[0] * len(found.cuts), CELL[1] * len(order)
+    return (boxes + shares).properties(width=width, height=height, background="white")
+
+
+def alarm_chart(found: Findings) -> Any:
+    """Recall of all copies against the share of traps that pass, over thresholds."""
+    alt = altair_module()
+    rows = []
+    for point in found.points:
+        rows.append({"of": "copies found", "t": point.cut.threshold, "share": point.recall})
+        for cell in found.measures.traps:
+            passed = cell.found(point.cut.threshold) / len(cell)
+            rows.append(
+                {"of": f"traps of {cell.rate:.0%} frame", "t": point.cut.threshold, "share": passed}
+            )
+    order = list(dict.fromkeys(row["of"] for row in rows))
+    return (
+        alt.Chart(alt.Data(values=rows), width=420, height=HEIGHT)
+        .mark_line(point=True)
+        .encode(
+            x=alt.X("t:Q", title="threshold", scale=alt.Scale(zero=False)),
+            y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1])),
+            color=alt.Color("of:N", title=None, sort=order),
+            strokeDash=alt.StrokeDash("of:N", sort=order, legend=None),
+        )
+        .properties(background="white")
+    )
+
+
+def share(part: int, whole: int) -> dict[str, Any]:
+    interval = wilson(part, whole)
+    return {"share": part / whole if whole else None, "interval": interval and list(interval)}
+
+
+def column(cut: Cut) -> str:
+    return f"≥ {cut}" if cut.parameter == "threshold" else str(cut)
+
+
+def edit_table(measures: Measures, cuts: Sequence[Cut]) -> Table:
+    rows: list[list[Cell]] = []
+    for cell in measures.cells:
+        recall = [cell.found(cut.threshold) / len(cell) for cut in cuts]
+        rows.append([cell.edit, f"{cell.rate:.0%}", cell.kind, len(cell), *recall])
+    return Table(["edit", "rate", "kind", "copies", *map(column, cuts)], rows)
+
+
+def kind_table(measures: Measures, cuts: Sequence[Cut]) -> Table:
+    rows: list[list[Cell]] = []
+    for kind in dict.fromkeys(cell.kind for cell in measures.cells):
+        some = [cell for cell in measures.cells if cell.kind == kind]
+        copies = sum(map(len, some))
+        found = [sum(cell.found(cut.threshold) for cell in some) / copies for cut in cuts]
+        rows.append([kind, copies, *found])
+    return Table(["kind", "copies", *map(column, cuts)], rows)
+
+
+def cut_table(found: Findings) -> Table:
+    best, _ = found.recommended()
+    framed = [f"{cell.edit}s, {cell.rate:.0%} frame" for cell in found.measures.traps]
+    first = found.cuts[0].parameter or "threshold"
+    header = [first, "recall", "95 %", "false alarms", *framed, "95 %", "background", "F1"]
+    rows: list[list[Cell]] = []
+    for point in found.points:
+        passed = [cell.found(point.cut.threshold) / len(cell) for cell in found.measures.traps]
+        recall, traps = (
+            share(n, of)["interval"]
+            for n, of in ((point.found, point.copies), (point.trapped, point.traps))
+        )
+        alarms: list[Cell] = [point.alarms, *passed, _interval(traps), point.background]
+        rows.append([_value(point.cut), point.recall, _interval(recall), *alarms, point.f1])
+    marked = [i for i, p in enumerate(found.points) if p.cut == best.cut]
+    return Table(header, rows, marked)
+
+
+def _value(cut: Cut) -> str:
+    return "–" if cut.value is None else f"{cut.value:g}"
+
+
+def _interval(interval: Sequence[float] | None) -> str:
+    return f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–"
+
+
+NEAR = 0.01  # thresholds whose F1 is that near to the best are as good
+COLUMNS = 7  # thresholds that a terminal has room for
+WHAT = (
+    "Recall is the share of copies that were paired with their original. A copy is an edited "
+    "document of this collection; the rate says how much of it was changed, added or kept."
+)
+ALARMS = (
+    "False alarms are pairs of a copy with something else than its original, what that resembles "
+    "itself, or whom a passage was taken from. Traps are pairs of documents from one template with "
+    "other content, and forms are two fillings of one form: the share that passed is a false-alarm "
+    "rate. Background is how many pairs of the collection itself a threshold reports; whether they "
+    "are right is not known here."
+)
+KINDS = "The kind of the pair of a copy and its original, whatever edit made it."
+
+
+@dataclass(frozen=True)
+class Point:
+    """All that is known of one threshold. ``precision`` and ``f1`` are those of a collection with
+    as many traps as copies: how many were planted of each is not what a user should depend on."""
+
+    cut: Cut
+    found: int
+    copies: int
+    alarms: int
+    alarmed: int
+    trapped: int
+    traps: int
+    background: int
+
+    @property
+    def recall(self) -> float:
+        return self.found / max(self.copies, 1)
+
+    @property
+    def wrong(self) -> float:
+        """The share of traps that pass, and of copies with a false alarm."""
+        return self.trapped / max(self.traps, 1) + self.alarmed / max(self.copies, 1)
+
+    @property
+    def precision(self) -> float | None:
+        reported = self.recall + self.wrong
+        return self.recall / reported if reported else None
+
+    @property
+    def f1(self) -> float:
+        return worth(self.recall, self.wrong)
+
+    def data(self) -> dict[str, Any]:
+        return {
+            **{name: value for name, value in vars(self).items() if name != "cut"},
+            **vars(self.cut),
+            "recall": share(self.found, self.copies),
+            "copies_with_false_alarms": share(self.alarmed, self.copies),
+            "traps_passed": share(self.trapped, self.traps),
+            "precision": self.precision,
+            "f1": self.f1,
+        }
+
+
+@dataclass(frozen=True)
+class About:
+    """``inputs`` as a command takes them; ``raised``: lower thresholds were left out for cost."""
+
+    edits: Sequence[Edit]
+    per_edit: int
+    seed: int
+    inputs: str = "INPUT"
+    raised: bool = False
+
+
+@dataclass(frozen=True)
+class Findings:
+    """``setting`` is the method with the thresholds it was cut at, which rise."""
+
+    measures: Measures
+    setting: Setting
+    about: About
+
+    @property
+    def cuts(self) -> tuple[Cut, ...]:
+        return self.setting.cuts
+
+    @cached_property
+    def points(self) -> list[Point]:
+        return [_point(self.measures, cut) for cut in self.cuts]
+
+    def recommended(self) -> tuple[Point, list[Cut]]:
+        """The cut with the best F1, the highest of equal ones; and all that are as good."""
+        best = max(self.points, key=lambda point: (point.f1, point.cut.threshold))
+        return best, [p.cut for p in self.points if p.f1 >= best.f1 - NEAR]
+
+    def data(self) -> dict[str, Any]:
+        best, near = self.recommended()
+        return {
+            "experiment": "planting",
+            "method": self.setting.name,
+            "per_edit": self.about.per_edit,
+            "seed": self.about.seed,
+            "raised": self.about.raised,
+            "documents": self.measures.documents,
+            "pairs": "complete" if self.measures.complete else "partial",
+            "edits": [_cell_data(cell, self.cuts) for cell in self.measures.cells],
+            "traps": [_cell_data(cell, self.cuts) for cell in self.measures.traps],
+            "cuts": [point.data() for point in self.points],
+            "recommended": {
+                **vars(best.cut),
+                "f1": best.f1,
+                "as_good": [cut.threshold for cut in near],
+                "command": self.command,
+                "text": self.sentence(),
+            },
+        }
+
+    @property
+    def command(self) -> str:
+        return self.setting.command(self.recommended()[0].cut, self.about.inputs)
+
+    def lead(self) -> str:
+        copies = sum(map(len, self.measures.cells))
+        return (
+            f"{self.setting.name}: {copies:,} edited copies of documents planted among "
+            f"{self.measures.documents:,}, and {sum(map(len, self.measures.traps)):,} traps."
+        )
+
+    def summary(self) -> list[Section]:
+        """For a terminal: some of the cuts."""
+        return [
+            Section("Planted", self.lead()),
+            Section("Recall of edited copies", "", edit_table(self.measures, self.some())),
+            Section("False alarms", "", cut_table(self)),
+            Section("Recommended", self._advice()),
+        ]
+
+    def sections(self) -> list[Section]:
+
+        recall, kinds = (make(self.measures, self.cuts) for make in (edit_table, kind_table))
+        return [
+            Section("Recall of edited copies", self._what(), recall, lambda: heat_map(self)),
+            Section("Recall by kind", KINDS, kinds),
+            Section("False alarms", ALARMS, cut_table(self), lambda: alarm_chart(self)),
+            Section("Recommended", self._advice()),
+        ]
+
+    def _what(self) -> str:
+        of = ", ".join(f"{edit.name}: {edit.of}" for edit in self.about.edits)
+        return f"{WHAT}\n\nWhat a rate is a share of: {of}."
+
+    def some(self) -> tuple[Cut, ...]:
+        """The setting's own cut, the recommended one, and others spread between."""
+        own = {self.recommended()[0].cut}
+        own |= {cut for cut in self.cuts if cut.threshold == self.setting.method.threshold}
+        rest = [cut for cut in self.cuts if cut not in own]
+        room = max(COLUMNS - len(own), 1)
+        spread = {rest[i] for i in np.linspace(0, len(rest) - 1, room).astype(int)} if rest else ()
+        return tuple(cut for cut in self.cuts if cut in {*own, *spread})
+
+    def sentence(self) -> str:
+        best, near = self.recommended()
+        low, high = share(best.found, best.copies)["interval"] or (0.0, 1.0)
+        at = f" at {best.cut.parameter} {best.cut.value:g}" if best.cut.parameter else ""
+        told = [
+            f"{self.setting.name}{at}: {best.recall:.1%} of the copies are found "
+            f"({low:.1%} to {high:.1%}), {best.alarms:,} false alarms, {best.trapped:,} of "
+            f"{best.traps:,} traps pass; F1 {best.f1:.3f}."
+        ]
+        if others := [str(cut) for cut in near if cut != best.cut]:
+            told.append(f"As good within {NEAR:g}: {', '.join(others)}.")
+        if not best.traps:
+            told.append("No trap could be made, so nothing speaks against a low threshold.")
+        if len(self.cuts) == 1:
+            told.append("There is no other threshold to choose.")
+        told.append("All edits count alike: name those that are duplicates to you with --edit.")
+        if self.about.raised:
+            told.append(
+                f"Below {self.cuts[0]} too many unrelated documents would be compared; "
+                "--thresholds asks for it all the same."
+            )
+        if not self.measures.complete:
+            told.append("Not all pairs were kept, so recall may be higher.")
+        return " ".join(told)
+
+    def _advice(self) -> str:
+        return f"{self.sentence()}\n\n$ {self.command}"
+
+
+def _point(measures: Measures, cut: Cut) -> Point:
+    threshold = cut.threshold
+    return Point(
+        cut=cut,
+        found=sum(cell.found(threshold) for cell in measures.cells),
+        copies=sum(map(len, measures.cells)),
+        alarms=int((measures.alarms >= threshold).sum()),
+        alarmed=int((measures.alarmed >= threshold).sum()),
+        trapped=sum(cell.found(threshold) for cell in measures.traps),
+        traps=sum(map(len, measures.traps)),
+        background=int((measures.background >= threshold).sum()),
+    )
+
+
+def _cell_data(cell: EditCell, cuts: Sequence[Cut]) -> dict[str, Any]:
+    found = [(cut, cell.found(cut.threshold)) for cut in cuts]
+    return {
+        "edit": cell.edit,
+        "rate": cell.rate,
+        "kind": cell.kind,
+        "copies": len(cell),
+        "found": [
+            {"threshold": cut.threshold, "found": n, **share(n, len(cell))} for cut, n in found
+        ],
+    }

@@ -1,0 +1,218 @@
+"""Which setting and threshold to take, and how sure that is.
+
+For F1 the one that is highest on these labels; its certainty is the share of bootstrap resamples in
+which it is the best or within a hundredth of it. For a wished precision, the setting of the highest
+recall among those whose 95 % interval lies above the wish; where none does, among those whose
+estimate meets it, and the probability that the wish is met is stated. The same for recall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neardup.evaluation.gold_request import Wish
+from neardup.evaluation.measurement import AtCut, Line, Measured
+from neardup.labels.intervals import Interval, probability
+from neardup.schema import Array
+
+NEAR = 0.01
+LOWEST = 0.1  # a sweep that began here has seen all there is
+FEW = 50  # positives below which a recommendation is mostly chance
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    setting: int
+    cut: int
+    of: Measured
+    at: AtCut
+
+    @property
+    def line(self) -> Line:
+        return self.at.every
+
+    def resampled(self, measure: str) -> Array:
+        column: Array = getattr(self.of.resamples, measure)()[:, self.cut]
+        return column
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """``chosen`` is None where nothing can be recommended; ``text`` says why, and how sure."""
+
+    wish: Wish
+    chosen: Candidate | None
+    sure: float | None  # the share of resamples that agree, or the probability of a wish
+    met_by_interval: bool | None  # whether a wished share is met by the interval, not only by luck
+    text: str
+    warnings: tuple[str, ...] = ()
+    inputs: str = "INPUT"  # of the command: documents, and options of how they are read
+
+    @property
+    def command(self) -> str | None:
+        """The run with the chosen setting, to paste."""
+        if self.chosen is None:
+            return None
+        return self.chosen.of.setting.command(self.chosen.at.cut, self.inputs)
+
+    def data(self) -> dict[str, Any]:
+        chosen = self.chosen
+        return {
+            "wish": {"measure": self.wish.measure, "least": self.wish.least},
+            "method": chosen and chosen.of.setting.name,
+            "parameter": chosen and chosen.at.cut.parameter,
+            "value": chosen and chosen.at.cut.value,
+            "threshold": chosen and chosen.at.cut.threshold,
+            "measures": chosen and chosen.line.data(),
+            "sure": self.sure,
+            "met_by_interval": self.met_by_interval,
+            "text": self.text,
+            "warnings": list(self.warnings),
+            "command": self.command,
+        }
+
+
+def recommend(measured: Sequence[Measured], wish: Wish) -> Recommendation:
+    every = [
+        Candidate(i, j, one, at) for i, one in enumerate(measured) for j, at in enumerate(one.at)
+    ]
+    usable = [c for c in every if getattr(c.line, wish.measure) is not None]
+    if not usable:
+        return Recommendation(wish, None, None, None, _nothing_to_judge(every, wish))
+    return _highest(usable, wish) if wish.least is None else _meeting(usable, wish)
+
+
+def _nothing_to_judge(every: Sequence[Candidate], wish: Wish) -> str:
+    counts = every[0].line.counts
+    if not counts.tp + counts.fn:
+        return f"Nothing can be recommended for {wish}: the labels have no positive pair."
+    if not any(c.line.judged for c in every):
+        return (
+            f"Nothing can be recommended for {wish}: no negative pair is known, so precision "
+            "cannot be judged. Label some pairs that are no duplicates, or say --complete if all "
+            "duplicates are listed; recall=0.95 can be asked for as it is."
+        )
+    return f"Nothing can be recommended for {wish}: no labelled pair was found at any threshold."
+
+
+def _highest(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
+    # Among equals the method that was named first, and its strictest threshold.
+    best = max(usable, key=lambda c: (c.line.f1 or 0, c.line.precision or 0, -c.setting, c.cut))
+    if not best.line.f1:
+        text = "No setting finds a single labelled duplicate."
+        return Recommendation(wish, None, None, None, text)
+    samples = np.stack([c.resampled("f1") for c in usable], axis=1)
+    samples = samples[~np.isnan(samples).any(axis=1)]
+    own = samples[:, usable.index(best)]
+    sure = float((own >= samples.max(axis=1) - NEAR).mean()) if len(samples) else None
+    text = (
+        f"{_named(best)} has the highest F1: {_valued(best.line.f1, best.line.f1_interval)}, with "
+        f"{_both(best.line)}."
+    )
+    if len(usable) > 1 and sure is not None:
+        text += (
+            f" In {sure:.0%} of {len(samples):,} resamples of the documents it is the best of the "
+            f"{len(usable)} or within {NEAR:g} of it."
+        )
+    return Recommendation(wish, best, sure, None, text, _warnings(best))
+
+
+def _meeting(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
+    least = wish.least or 0.0
+
+    def value(c: Candidate) -> float:
+        found: float = getattr(c.line, wish.measure)
+        return found
+
+    def bound(c: Candidate) -> Interval | None:
+        found: Interval | None = getattr(c.line, f"{wish.measure}_interval")
+        return found
+
+    met = [c for c in usable if value(c) >= least]
+    surely = [c for c in met if (found := bound(c)) and found.low >= least]
+    if not met:
+        best = max(usable, key=lambda c: (value(c), getattr(c.line, wish.other) or 0))
+        text = (
+            f"No setting has a {wish}. The nearest is {_named(best)}: {wish.measure} "
+            f"{_valued(value(best), bound(best))}."
+        )
+        return Recommendation(wish, None, None, False, text, _warnings(best))
+    known = getattr(met[0].line, wish.other) is not None
+    best = max(
+        surely or met,
+        key=lambda c: (
+            getattr(c.line, wish.other) or 0,
+            value(c) if known else 0,
+            -c.setting,
+            c.cut,
+        ),
+    )
+    sure = _probability(best, wish.measure, least)
+    how = (
+        "its whole 95 % interval meets the wish"
+        if surely
+        else "only the estimate meets the wish, its interval does not"
+    )
+    what = f"has the highest {wish.other}" if known else "is the strictest setting"
+    text = (
+        f"{_named(best)} {what} with a {wish}: {_both(best.line)}; "
+        f"{how}. The probability that it is met is {_percent(sure)}."
+    )
+    return Recommendation(wish, best, sure, bool(surely), text, _warnings(best))
+
+
+def _percent(share: float) -> str:
+    """Nothing is certain that was measured."""
+    if share > 0.99:
+        return "over 99%"
+    return "under 1%" if share < 0.01 else f"{share:.0%}"
+
+
+def _probability(best: Candidate, measure: str, least: float) -> float:
+    """The smaller of two: what so many labels can tell, and the share of resamples. The first does
+    not know that pairs of a group stand or fall together, the second never draws an error that did
+    not happen."""
+    counts = best.line.counts
+    of = counts.tp + (counts.fp if measure == "precision" else counts.fn)
+    drawn = best.resampled(measure)
+    drawn = drawn[~np.isnan(drawn)]
+    share = float((drawn >= least).mean()) if len(drawn) else 0.0
+    return min(share, probability(counts.tp, of, least))
+
+
+def _warnings(best: Candidate) -> tuple[str, ...]:
+    counts, found = best.line.counts, []
+    positives = counts.tp + counts.fn
+    if positives < FEW:
+        found.append(f"Only {positives} positive pairs are known: label more before trusting this.")
+    if counts.unlabelled > counts.tp + counts.fp:
+        found.append(
+            f"{counts.unlabelled:,} of the {best.at.predicted:,} predicted pairs are not labelled: "
+            "precision is that of the labelled ones."
+        )
+    if best.cut == 0 and len(best.of.at) > 1 and best.at.cut.threshold > LOWEST:
+        found.append("It is the lowest threshold that was tried: a lower one may be better still.")
+    if not best.of.complete:
+        found.append("Pairs were left out because there were too many: recall is too low.")
+    return tuple(found)
+
+
+def _named(candidate: Candidate) -> str:
+    cut = candidate.at.cut
+    at = "" if cut.parameter is None else f" at {cut.parameter} {cut.value:g}"
+    return f"{candidate.of.setting.name}{at}"
+
+
+def _both(line: Line) -> str:
+    precision = _valued(line.precision, line.precision_interval)
+    return f"precision {precision} and recall {_valued(line.recall, line.recall_interval)}"
+
+
+def _valued(value: float | None, interval: Interval | None) -> str:
+    if value is None:
+        return "not known"
+    return f"{value:.3f}" + (f" ({interval.low:.3f}–{interval.high:.3f})" if interval else "")

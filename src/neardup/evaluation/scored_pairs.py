@@ -1,0 +1,270 @@
+"""Scored pairs: all a method finds at the lowest threshold wanted, so that thresholds are cuts.
+
+One matching pass makes them. A higher threshold is answered from the scores, with the decisions
+that a run of its own would make. Where a run at the higher threshold takes keys that may miss pairs
+(MinHash bands), the cut has those pairs too: it differs from that run by its miss rate at most.
+
+What an evaluation has to know of the documents beside their pairs, in one pass over them.
+
+Ids, the column of groups, which texts are equal after normalisation, and the sets of three-word
+shingles that say how alike the positive pairs are. The digest of all that was read tells whether
+pairs that were scored before are still those of these documents.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from neardup import _native, schema
+from neardup.artefacts import outline
+from neardup.artefacts.model import ModelNeed
+from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.order import plain
+from neardup.decisions.rule import decide
+from neardup.documents import Collection
+from neardup.documents.streams import whole_file
+from neardup.engines.batch.intake import take_in
+from neardup.engines.execution import execute
+from neardup.errors import SettingsError
+from neardup.matching.evidence import EvidenceStore
+from neardup.matching.verify import Pairs, Verifier
+from neardup.methods.join import Join
+from neardup.plan import Plan, Settings, resolve
+from neardup.progress import Progress
+from neardup.runs.outcome import Intake
+from neardup.runs.result import Result
+from neardup.runs.rethreshold import NO_GROUPS
+from neardup.schema import Array, Ragged
+
+EASY_KINDS = ("identical", "normalised")
+COLUMNS = ("a", "b", "score", "identical")
+_META = b"neardup.scored"
+
+
+@dataclass(frozen=True)
+class ScoredPairs:
+    """Pairs of document numbers, ``a < b``, each once. ``identical`` ones are equal, at least after
+    normalisation. All pairs from ``lowest`` on are here, unless they are not ``complete``.
+    ``taught_here``: a model scored them that was trained on labels of these documents."""
+
+    a: Array
+    b: Array
+    score: Array
+    identical: Array
+    lowest: float
+    documents: int
+    complete: bool = True
+    taught_here: bool = False
+
+    def __len__(self) -> int:
+        return len(self.a)
+
+    def where(self, mask: Array, lowest: float | None = None) -> ScoredPairs:
+        columns = {name: getattr(self, name)[mask] for name in COLUMNS}
+        return replace(self, lowest=self.lowest if lowest is None else lowest, **columns)
+
+    def at(self, threshold: float) -> ScoredPairs:
+        """What a run at this threshold finds."""
+        if threshold < self.lowest:
+            raise SettingsError(
+                f"Pairs were scored from {self.lowest:g} on, so {threshold:g} cannot be answered.",
+                hint="match again with the lower threshold.",
+            )
+        return self.where(self.score >= threshold, threshold)
+
+    def clusters(self, how: str = "rule") -> Array:
+        """The cluster of each document, −1 where it is alone: by the rule, in the order of the
+        input, or ``components``."""
+        if how == "components":
+            return components(self.documents, self.a, self.b)
+        pairs = Pairs(self.a, self.b, self.score)
+        verdict = decide(self.documents, pairs, NO_GROUPS, _nothing_more)
+        return rule_clusters(verdict.kept_of)
+
+
+def _nothing_more(_a: Array, _b: Array) -> Pairs:
+    return Pairs.none()
+
+
+def match(collection: Collection, plan: Plan, progress: Progress | None = None) -> ScoredPairs:
+    """One matching pass; the plan must be one for ``every_pair``."""
+    return of_result(execute(collection, plan, progress=progress))
+
+
+def of_result(result: Result) -> ScoredPairs:
+    """Documents are numbered as in ``result.decisions``: in input order, rejected ones included."""
+    table_ids = result.decisions["id"].combine_chunks()
+    rejected = pc.equal(result.decisions["decision"], schema.REJECTED).combine_chunks()
+    # A rejected document may bear the id of an accepted one; pairs are never its own.
+    ids = pc.if_else(rejected, pa.scalar(None, table_ids.type), table_ids)
+    sides = [_numbers(result.pairs[name], ids) for name in ("a", "b")]
+    kind = result.pairs["kind"].cast(pa.string())
+    easy = pc.is_in(kind, pa.array(EASY_KINDS, pa.string())).combine_chunks()
+    a, b = np.minimum(*sides), np.maximum(*sides)
+    order = np.lexsort((b, a))
+    return ScoredPairs(
+        a[order],
+        b[order],
+        result.pairs["score"].to_numpy()[order],
+        np.asarray(easy, bool)[order],
+        0.0 if result.info["settings"]["parameters"].get("calibrate") else result.threshold,
+        len(ids),
+        result.pairs_complete,
+        _taught_here(result.info.get("artefacts", {})),
+    )
+
+
+def _taught_here(artefacts: dict[str, Any]) -> bool:
+    """Whether the model that decided counted the same documents when it was trained."""
+    model = artefacts.get(ModelNeed.name, {})
+    counted = model.get("trained", {}).get("artefacts", {}).get(outline.NAME)
+    return counted is not None and counted == artefacts[outline.NAME]["digest"]
+
+
+def _numbers(column: pa.ChunkedArray, ids: pa.Array) -> Array:
+    return np.asarray(pc.index_in(column, ids).combine_chunks()).astype(np.int64)
+
+
+def save(pairs: ScoredPairs, path: Path, key: str) -> None:
+    """``key`` says what they were made from: a digest of settings and documents."""
+    about = {
+        "key": key,
+        "lowest": pairs.lowest,
+        "documents": pairs.documents,
+        "complete": pairs.complete,
+        "taught_here": pairs.taught_here,
+    }
+    columns = {name: getattr(pairs, name) for name in COLUMNS}
+    table = pa.table(columns).replace_schema_metadata({_META: json.dumps(about)})
+    with whole_file(path) as part:
+        pq.write_table(table, part, compression="zstd")
+
+
+def load(path: Path, key: str) -> ScoredPairs | None:
+    """None where there are none, or where they were made from something else."""
+    try:
+        table = pq.read_table(path)
+        about: dict[str, Any] = json.loads((table.schema.metadata or {})[_META])
+        if about.pop("key") != key:
+            return None
+        columns = {name: table[name].to_numpy() for name in COLUMNS}
+        return ScoredPairs(**columns, **about)
+    except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
+        return None
+
+
+SHINGLE_WORDS = 3
+# Nothing is looked for, and the highest threshold makes the fewest keys. Pairs are then scored at
+# the lowest one there is, so that each that shares a shingle has its exact measure.
+_SETS = Join(size=SHINGLE_WORDS, min_words=0, threshold=1.0)
+_ALIKE = replace(_SETS, threshold=1e-6)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Documents are numbered in input order, rejected ones included."""
+
+    documents: int
+    rejected: int
+    ids: pa.Array  # None for rejected documents
+    columns: dict[str, pa.Array]  # those that were asked for, null for rejected documents
+    same: Array  # equal numbers: equal after normalisation
+    digest: str
+    _intake: Intake
+    _workers: int
+
+    def similarity(self, a: Array, b: Array) -> Array:
+        """Jaccard's measure of the sets of three-word shingles; 0 with a rejected document."""
+        place = np.full(self.documents, -1, np.int64)
+        place[self._intake.position] = np.arange(len(self._intake))
+        there = (place[a] >= 0) & (place[b] >= 0)
+        verifier = Verifier(_ALIKE.score, self._intake.store, workers=self._workers)
+        found = np.zeros(len(a))
+        scored = verifier.scores(place[a[there]], place[b[there]])
+        found[there] = np.where(scored.passed, scored.score, 0)
+        return found
+
+
+def survey(
+    collection: Collection,
+    settings: Settings,
+    progress: Progress,
+    *,
+    group: str | None = None,
+    compared: Sequence[str] = (),
+) -> Survey:
+    """``settings`` say what the text and the id is; ``compared`` are columns that scores depend on.
+    The groups are not part of the digest: other labels leave the scores as they are."""
+    plan = _plan(settings, [*([group] if group else []), *compared])
+    # It is there while methods are run, which need their own memory.
+    store = EvidenceStore(_SETS.evidence_dtype, limit=plan.evidence_limit // 4)
+    intake = take_in(collection.limited(plan.limit), plan, progress, store)
+    position, total = intake.position, intake.total
+    same = np.unique(intake.prepared.normal_digests, return_inverse=True)[1]
+    return Survey(
+        documents=total,
+        rejected=len(intake.rejected),
+        ids=_spread(intake.ids, position, total),
+        columns={name: _spread(intake.extra[name], position, total) for name in intake.extra},
+        same=_spread_numbers(same, position, total),
+        digest=_digest(intake, compared),
+        _intake=intake,
+        _workers=plan.workers,
+    )
+
+
+def _plan(settings: Settings, columns: Sequence[str]) -> Plan:
+    plan = resolve(replace(settings, method=_SETS, set={}, threshold=None, date=None, within=None))
+    extra = tuple(dict.fromkeys([*columns]))
+    return replace(plan, columns=replace(plan.columns, extra=extra))
+
+
+def _spread(values: Any, position: Array, total: int) -> pa.Array:
+    """By document; rejected ones have none."""
+    column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if isinstance(column, pa.ChunkedArray):  # no chunk at all
+        column = pa.array([], column.type)
+    row = np.zeros(total, np.int64)
+    there = np.zeros(total, bool)
+    row[position], there[position] = np.arange(len(position)), True
+    return column.take(pa.array(row, mask=~there))
+
+
+def _spread_numbers(codes: Array, position: Array, total: int) -> Array:
+    """A rejected document is equal to none."""
+    spread = int(codes.max(initial=-1)) + 1 + np.arange(total)
+    spread[position] = codes
+    return spread
+
+
+def _digest(intake: Intake, compared: Sequence[str]) -> str:
+    made = hashlib.sha256(f"{intake.total}".encode())
+    made.update(np.ascontiguousarray(intake.position).data)
+    made.update(np.ascontiguousarray(intake.prepared.text_digests).data)
+    made.update(_column_digests(intake.ids).data)
+    for name in sorted(set(compared) & intake.extra.keys()):
+        made.update(name.encode() + b"\0")
+        made.update(_column_digests(plain(intake.extra[name], name)).data)
+    return made.hexdigest()[:32]
+
+
+def _column_digests(column: pa.Array) -> Array:
+    strings = column.cast(pa.large_string())
+    # No value is not the empty one.
+    written = pc.binary_join_element_wise(
+        pc.is_valid(strings).cast(pa.uint8()).cast(pa.large_string()),
+        strings.fill_null(""),
+        pa.scalar("", pa.large_string()),
+    )
+    ragged = Ragged.of_strings(written)
+    return np.ascontiguousarray(_native.bytes_digests(ragged.values, ragged.offsets, 0))

@@ -1,0 +1,119 @@
+"""Settings that are evaluated: a method at the lowest threshold of a sweep and the cuts above it.
+
+One matching pass serves them all.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from neardup.errors import SettingsError
+from neardup.methods import registry
+from neardup.methods.base import CalibratedMethod, Method
+from neardup.methods.registry import write_method
+from neardup.methods.thresholds import Cut, has_threshold, own_cut, swept, threshold_fraction
+
+SWEEP = "0.3:0.95:0.05"
+# Where all documents are somewhat alike, a sweep that nobody asked to go lower begins here: below,
+# whole languages are one cluster, and most of the collection would be scored.
+SWEPT_FROM = {"qgrams": 0.5}
+MOST_CUTS = 1000
+
+
+@dataclass(frozen=True)
+class Setting:
+    """``method`` as written by the user; ``wide`` finds all pairs of all cuts, which rise."""
+
+    method: Method
+    wide: Method
+    cuts: tuple[Cut, ...]
+
+    @property
+    def name(self) -> str:
+        """The method and its parameters, without the one that is swept."""
+        method, swept = self.method, self.cuts[0].parameter
+        if swept is not None:
+            usual = registry.usual(method)
+            calibrate = {"calibrate": True} if isinstance(usual, CalibratedMethod) else {}
+            method = registry.changed(method, {swept: getattr(usual, swept), **calibrate})
+        return shlex.join(map(_bare, shlex.split(write_method(method))))
+
+    def command(self, cut: Cut, inputs: str = "INPUT") -> str:
+        """The run with this setting; ``inputs`` as a shell reads them."""
+        name, *assignments = shlex.split(self.name)
+        words = ["neardup", "dedup", inputs, "--method", name]
+        words += [word for one in assignments for word in ("--set", shlex.quote(one))]
+        if cut.auto:
+            words += ["--threshold", "auto"]
+        elif cut.parameter == "threshold":
+            words += ["--threshold", f"{cut.value:g}"]
+        elif cut.parameter:
+            words += ["--set", f"{cut.parameter}={cut.value}"]
+        return " ".join([*words, "-o", "OUT"])
+
+
+def _bare(word: str) -> str:
+    """``measure="containment"`` without its quotes, which a plain word does not need."""
+    return re.sub(r'^([\w.]+=)"([A-Za-z][\w-]*)"$', r"\1\2", word)
+
+
+def parse_thresholds(written: str) -> tuple[float, ...]:
+    """``.5,.7,.8``, or ``.3:.95:.05`` from, to and step: the numbers as written, rising."""
+    try:
+        numbers = sorted({one for part in written.split(",") for one in _range(part)})
+    except InvalidOperation:
+        raise SettingsError(
+            f"thresholds are {written!r}.", hint="expected .3:.95:.05 or .5,.7,.8."
+        ) from None
+    for one in numbers:
+        threshold_fraction(float(one))
+    return tuple(map(float, numbers))
+
+
+def _range(written: str) -> list[Decimal]:
+    ends = [Decimal(part) for part in written.split(":")]
+    if len(ends) == 1:
+        return ends
+    first, last, step = ends if len(ends) == 3 else (*ends, Decimal("0.05"))
+    if step <= 0 or last < first or (last - first) / step >= MOST_CUTS:
+        raise SettingsError(
+            f"thresholds are {written!r}.",
+            hint="expected from, to and a step above 0, such as .3:.95:.05.",
+        )
+    return [first + step * i for i in range(int((last - first) / step) + 1)]
+
+
+def settings_of(
+    methods: Sequence[Method],
+    *,
+    threshold: float | None = None,
+    thresholds: Sequence[float] | None = None,
+    usual: bool = False,
+) -> list[Setting]:
+    """Each method with its cuts: one threshold, many, or (neither) its own. ``usual``: the
+    thresholds are the usual ones, of which a method takes those that make sense for it."""
+    if threshold is not None and not any(map(has_threshold, methods)):
+        registry.changed(methods[0], {"threshold": threshold})  # raises, and says why
+    return [
+        _setting(method, threshold, _sensible(method, thresholds) if usual else thresholds)
+        for method in methods
+    ]
+
+
+def _sensible(method: Method, thresholds: Sequence[float] | None) -> Sequence[float] | None:
+    lowest = SWEPT_FROM.get(method.name, 0)
+    return thresholds and [t for t in thresholds if t >= lowest]
+
+
+def _setting(
+    method: Method, threshold: float | None, thresholds: Sequence[float] | None
+) -> Setting:
+    if threshold is not None and has_threshold(method):
+        registry.changed(method, {"threshold": threshold})  # raises where it cannot be
+        thresholds = [threshold]
+    found = swept(method, thresholds) if thresholds else None
+    return Setting(method, *(found or (method, (own_cut(method),))))

@@ -1,0 +1,289 @@
+"""``train``: labelled pairs → a model, with what is known of how good it is.
+
+Which measures a model needs: those are left out, one after the other, that nobody misses.
+
+Backward elimination: in each step the measure goes without which the log-loss of cross-validation
+is lowest, as long as neither that nor F1 becomes worse than the best seen by more than a tolerance.
+It is done in folds of its own, not in those that measure the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from neardup.artefacts.model import Model
+from neardup.errors import InputError, SettingsError
+from neardup.evaluation.training.fit import (
+    Fitted,
+    best_cut,
+    choose_parameters,
+    fit,
+    fit_platt,
+    log_loss,
+    out_of_fold,
+)
+from neardup.evaluation.training.folds import INNER, OUTER, Folds, folds_of
+from neardup.evaluation.training.machines import (
+    FEW_PAIRS,
+    KINDS,
+    Kind,
+    Parameters,
+    check_extra,
+    one_thread,
+)
+from neardup.evaluation.training.training_data import MOST_PAIRS, Data, Material
+from neardup.evaluation.training.training_labels import BEYOND, said_unused
+from neardup.evaluation.training.validation import (
+    Validated,
+    learning_curve,
+    validate,
+    validate_one_of,
+    validate_single,
+)
+from neardup.progress import Progress, Silent
+
+LOSS_TOLERANCE, F1_TOLERANCE = 0.02, 0.005  # the first is a share of the loss
+
+
+@dataclass(frozen=True)
+class Step:
+    """How good it is without ``left_out`` (and those of the steps before); the first step leaves
+    out none. ``taken``: whether it was left out for good."""
+
+    left_out: str | None
+    log_loss: float
+    f1: float
+    taken: bool
+
+    def data(self) -> dict[str, Any]:
+        return {**vars(self)}
+
+
+@dataclass(frozen=True)
+class Trial:
+    log_loss: float
+    f1: float
+
+    def as_good_as(self, loss: float, f1: float) -> bool:
+        return self.log_loss <= loss * (1 + LOSS_TOLERANCE) and self.f1 >= f1 - F1_TOLERANCE
+
+
+def choose_measures(
+    kind: Kind,
+    data: Data,
+    names: Sequence[str],
+    parameters: Parameters,
+    seed: int,
+    advance: Callable[[int], None],
+) -> tuple[tuple[int, ...], list[Step]]:
+    """The columns to take, and the table of how they were chosen."""
+    folds = folds_of(data, INNER, seed + 1)
+    left = tuple(range(len(names)))
+    first = _tried(kind, data, left, parameters, folds)
+    loss, f1, steps = first.log_loss, first.f1, [Step(None, first.log_loss, first.f1, True)]
+    while len(left) > 1:
+        tried = {}
+        for out in left:
+            tried[out] = _tried(kind, data, _without(left, out), parameters, folds)
+            advance(1)
+        out = min(tried, key=lambda one: (tried[one].log_loss, one))
+        best = tried[out]
+        taken = best.as_good_as(loss, f1)
+        steps.append(Step(names[out], best.log_loss, best.f1, taken))
+        if not taken:
+            break
+        left = _without(left, out)
+        loss, f1 = min(loss, best.log_loss), max(f1, best.f1)
+    return left, steps
+
+
+def _without(columns: tuple[int, ...], out: int) -> tuple[int, ...]:
+    return tuple(one for one in columns if one != out)
+
+
+def _tried(
+    kind: Kind, data: Data, columns: tuple[int, ...], parameters: Parameters, folds: Folds
+) -> Trial:
+    g = out_of_fold(kind, data, columns, parameters, folds)
+    tested = ~np.isnan(g)
+    y = data.y[tested]
+    probability = fit_platt(g[tested], y).probability(g[tested])
+    return Trial(log_loss(probability, y), best_cut(probability, y).f1)
+
+
+FEWEST = 10  # pairs of a class
+CONFIRMED = 0.02  # F1 that a choice of measures may lose in other folds than those it was made in
+CHOOSING_PAIRS = 1500  # measures are chosen on so many
+AUTO = "auto"
+CLOSE = 0.005  # of F1: kinds that differ by less are equally good, where there is no interval
+SIMPLEST_FIRST = ("linear", "trees", "rbf")
+
+
+def train(
+    material: Material,
+    *,
+    kind: str = AUTO,
+    choose: bool = True,
+    seed: int = 0,
+    max_pairs: int = MOST_PAIRS,
+    progress: Progress | None = None,
+) -> Model:
+    """``kind``: linear, rbf, trees, or "auto" for the simplest that is best in cross-validation.
+    ``choose``: take only those of the measures that are needed."""
+    check_extra()
+    kinds = _kinds(kind)
+    data = material.data.drawn(max_pairs, seed)
+    left_out = len(material.data) - len(data)
+    _check(data, material.about.get("unused", {}), drawn=left_out > 0)
+    with one_thread():
+        job = _Training(data, material.measures, seed, progress or Silent())
+        fitted, found = job.run(kinds, choose=choose)
+    summary = {
+        **material.about,
+        "pairs": len(data),
+        "duplicates": data.positives,
+        "others": data.negatives,
+        "documents": data.documents,
+        "left_out": left_out,
+        "fitted": min(len(data), KINDS[fitted.machine.discriminant.kind].most),
+        "seed": seed,
+        "chosen_by": "cross-validation" if kind == AUTO else "the user",
+        "parameters": dict(fitted.parameters),
+        **found,
+    }
+    return model_of(fitted, material, summary)
+
+
+@dataclass
+class _Training:
+    data: Data
+    names: tuple[str, ...]
+    seed: int
+    told: Progress
+
+    def __post_init__(self) -> None:
+        self.columns = tuple(range(len(self.names)))
+        self.folds = folds_of(self.data, OUTER, self.seed)
+
+    def run(self, kinds: Sequence[Kind], *, choose: bool) -> tuple[Fitted, dict[str, Any]]:
+        compared = self._compared(kinds)
+        kind, steps = KINDS[_best(compared)], list[Step]()
+        chosen = compared[kind.name]
+        if choose and len(self.columns) > 1:
+            everything = self.columns
+            self.columns, steps = self._needed(kind)
+            chosen = self._validated(kind)
+            if chosen.f1 < compared[kind.name].f1 - CONFIRMED:
+                self.columns, chosen = everything, compared[kind.name]
+        fitted = fit(kind, self.data, self.columns, self.seed)
+        return fitted, {
+            "folds": self.folds.count,
+            "not_tested": self.folds.cut,
+            "kinds": {name: one.data() for name, one in compared.items()},
+            "validated": chosen.data(),
+            "one_measure": self._one_measure().data(),
+            "singles": self._singles(),
+            "steps": [step.data() for step in steps],
+            "curve": self._curve(kind, fitted),
+            "importance": self._importance(fitted),
+        }
+
+    def _compared(self, kinds: Sequence[Kind]) -> dict[str, Validated]:
+        self.told.stage("comparing", len(kinds), unit="kinds")
+        found = {}
+        for kind in kinds:
+            found[kind.name] = self._validated(kind)
+            self.told.advance(1)
+        return found
+
+    def _validated(self, kind: Kind) -> Validated:
+        return validate(kind, self.data, self.columns, self.folds, self.seed)
+
+    def _needed(self, kind: Kind) -> tuple[tuple[int, ...], list[Step]]:
+        self.told.stage("choosing", unit="trials")
+        data = self.data.balanced(FEW_PAIRS, 0).drawn(CHOOSING_PAIRS, self.seed)
+        chosen = choose_parameters(kind, data, self.columns, self.seed)
+        parameters = chosen or kind.grid(len(self.columns))[0]
+        return choose_measures(kind, data, self.names, parameters, self.seed, self.told.advance)
+
+    def _curve(self, kind: Kind, fitted: Fitted) -> list[list[float]]:
+        self.told.stage("curve")
+        given = (self.data, self.columns, self.folds, fitted.parameters, self.seed)
+        return [list(point) for point in learning_curve(kind, *given)]
+
+    def _one_measure(self) -> Validated:
+        return validate_one_of(self.data, range(len(self.names)), self.folds)
+
+    def _singles(self) -> dict[str, dict[str, Any]]:
+        """What each measure reaches alone, the best first."""
+        found = []
+        for column, name in enumerate(self.names):
+            one = validate_single(self.data, column, self.folds)
+            threshold = best_cut(self.data.x[:, column], self.data.y).value
+            found.append((name, {**one.data(), "threshold": threshold}))
+        return dict(sorted(found, key=lambda item: -item[1]["f1"]))
+
+    def _importance(self, fitted: Fitted) -> dict[str, float]:
+        """By how much the log-loss grows where a measure's values are dealt out at random."""
+        draw, data = np.random.default_rng([self.seed, 4]), self.data
+        usual = log_loss(fitted.probability(data.x), data.y)
+        found = {}
+        for column in fitted.machine.columns:
+            dealt = data.x.copy()
+            dealt[:, column] = draw.permutation(dealt[:, column])
+            grown = log_loss(fitted.probability(dealt), data.y) - usual
+            found[self.names[column]] = round(grown, 6)
+        return found
+
+
+def check_kind(kind: str) -> None:
+    """Raises now what would be refused after the reading."""
+    _kinds(kind)
+
+
+def _kinds(kind: str) -> list[Kind]:
+    if kind != AUTO and kind not in KINDS:
+        raise SettingsError(
+            f"There is no model {kind!r}.", hint=f"expected {AUTO}, {', '.join(KINDS)}."
+        )
+    return list(KINDS.values()) if kind == AUTO else [KINDS[kind]]
+
+
+def _check(data: Data, unused: Mapping[str, int], *, drawn: bool) -> None:
+    for count, what in ((data.positives, "duplicates"), (data.negatives, "no duplicates")):
+        if count < FEWEST:
+            raise InputError(
+                f"Of the {len(data):,} labelled pairs that can be used, {count:,} are {what}; "
+                f"training needs at least {FEWEST}."
+                + (f" Others are left out{said_unused(unused)}." if unused else ""),
+                hint="give a larger --max-pairs."
+                if drawn or BEYOND in unused
+                else "label more pairs: `neardup label suggest` chooses some that teach most, "
+                "and `neardup label sample` draws them at random.",
+            )
+
+
+def _best(found: dict[str, Validated]) -> str:
+    """The simplest whose F1 is within the interval of the highest: what a kind has more in folds of
+    one collection, it mostly does not have in another."""
+    best = max(found.values(), key=lambda one: one.f1)
+    least = best.interval.low if best.interval else best.f1 - CLOSE
+    return next(name for name in SIMPLEST_FIRST if name in found and found[name].f1 >= least)
+
+
+def model_of(fitted: Fitted, material: Material, summary: dict[str, Any]) -> Model:
+    machine = fitted.machine
+    return Model(
+        measures=tuple(material.measures[column] for column in machine.columns),
+        discriminant=machine.discriminant,
+        center=machine.center,
+        scale=machine.scale,
+        platt=fitted.platt,
+        threshold=fitted.threshold,
+        text=material.text,
+        trained=summary,
+    )

@@ -1,0 +1,1 @@
+"""Pairs that people judged: one vocabulary, one store, samples, agreement."""

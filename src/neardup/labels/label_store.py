@@ -1,0 +1,189 @@
+"""The store of labels: what assessors said of pairs, one JSON line each, never rewritten.
+
+A row is ``{"a", "b", "label", "assessor"}`` with ``a < b``, and where they are known ``kind``,
+``note``, ``sample``, ``item``, ``arbiter`` (true: this word ends a disagreement) and ``seconds``,
+the time it took. A label is ``duplicate``, ``not`` or ``undecided``; null takes back what this
+assessor said of this pair. The last row of an assessor on a pair counts.
+
+The file only grows (``files.py``): what was acknowledged is there, whatever happens.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neardup.errors import InputError, SettingsError
+from neardup.files import adding, read_lines
+from neardup.schema import KINDS
+
+DUPLICATE, NOT, UNDECIDED = "duplicate", "not", "undecided"
+LABELS = (DUPLICATE, NOT, UNDECIDED)
+
+
+class Pair(NamedTuple):
+    """Two ids, the smaller one first, so that a pair has one name."""
+
+    a: str
+    b: str
+
+    @classmethod
+    def of(cls, a: str, b: str) -> Pair:
+        return cls(*sorted((str(a), str(b))))
+
+
+@dataclass(frozen=True)
+class Label:
+    a: str
+    b: str
+    label: str | None
+    assessor: str
+    kind: str | None = None
+    note: str | None = None
+    sample: str | None = None
+    item: str | None = None
+    arbiter: bool = False
+    seconds: float | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        first, second = Pair.of(self.a, self.b)
+        object.__setattr__(self, "a", first)
+        object.__setattr__(self, "b", second)
+        if self.label is not None and self.label not in LABELS:
+            raise SettingsError(
+                f"The label is {self.label!r}.", hint=f"expected {', '.join(LABELS)}."
+            )
+        if self.kind is not None and self.kind not in KINDS:
+            raise SettingsError(
+                f"The kind is {self.kind!r}.", hint=f"kinds are {', '.join(KINDS)}."
+            )
+        if not self.assessor:
+            raise SettingsError("A label needs the name of its assessor.", hint="--assessor NAME")
+        if self.seconds is not None and not _is_duration(self.seconds):
+            raise SettingsError(
+                f"The seconds are {self.seconds!r}.", hint="expected a number of 0 or more."
+            )
+
+    @property
+    def pair(self) -> Pair:
+        return Pair(self.a, self.b)
+
+    def row(self) -> dict[str, Any]:
+        """Without what is not known; ``label`` always stands there."""
+        given = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {k: v for k, v in given.items() if k == "label" or v not in (None, False)}
+
+
+def _is_duration(seconds: object) -> bool:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        return False
+    return math.isfinite(seconds) and seconds >= 0
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The word of each assessor on each pair that counts now, in the order of first rows. ``torn``
+    is half a row at the end of the file, which counts for nothing."""
+
+    current: dict[tuple[Pair, str], Label]
+    torn: str | None = None
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.current.values())
+
+    def __len__(self) -> int:
+        return len(self.current)
+
+    def of(self, assessor: str, pair: Pair) -> Label | None:
+        return self.current.get((pair, assessor))
+
+    def among(self, pairs: Container[Pair]) -> Labels:
+        """Those of these pairs."""
+        return Labels({key: label for key, label in self.current.items() if key[0] in pairs})
+
+    @property
+    def assessors(self) -> list[str]:
+        """Those who are no arbiter, in the order of their first label."""
+        return list(dict.fromkeys(label.assessor for label in self if not label.arbiter))
+
+
+def read_labels(path: Path) -> Labels:
+    """Changes nothing; a file that is not there holds no label."""
+    lines, torn = read_lines(path)
+    current: dict[tuple[Pair, str], Label] = {}
+    for number, line in lines:
+        _apply(current, _label(line, path, number))
+    return Labels(current, torn)
+
+
+def _label(line: bytes, path: Path, number: int) -> Label:
+    known = {f.name for f in fields(Label)}
+    try:
+        row = json.loads(line)
+        return Label(**{key: value for key, value in row.items() if key in known})
+    except (ValueError, TypeError, AttributeError, SettingsError) as error:
+        reason = error.message if isinstance(error, SettingsError) else str(error)
+        raise InputError(
+            f"{path}, line {number} is no label: {reason}",
+            hint="a row has a, b, label and assessor; docs/labels.md has all fields.",
+        ) from error
+
+
+def _apply(current: dict[tuple[Pair, str], Label], label: Label) -> None:
+    if label.label is None:
+        current.pop((label.pair, label.assessor), None)
+    else:
+        current[label.pair, label.assessor] = label
+
+
+class LabelStore:
+    """Adds rows to one file. ``set_aside`` is half a row that was found there, and moved away."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.set_aside: str | None = None
+
+    def labels(self) -> Labels:
+        return read_labels(self.path)
+
+    def add(self, label: Label) -> bool:
+        """False where this is what its assessor says already: then nothing is written."""
+        return self.add_all([label]) == 1
+
+    def add_all(self, labels: Iterable[Label], *, together: bool = False) -> int:
+        """How many said something new. Each row is on the disk before the next is written; those
+        that mean nothing apart go ``together``, with one write."""
+        with adding(self.path) as file:
+            self.set_aside = file.set_aside or self.set_aside
+            new = list(_new(labels, dict(self.labels().current)))
+            file.add((label.row() for label in new), together=together)
+        return len(new)
+
+    def undo(
+        self, assessor: str, count: int = 1, *, among: Container[Pair] | None = None
+    ) -> list[Label]:
+        """Takes back what this assessor said last, the last first: those pairs are unjudged.
+        ``among``: only of these pairs."""
+        said = self.labels() if among is None else self.labels().among(among)
+        last = {one.pair: one for one in self._history() if one.assessor == assessor}
+        order = [one.pair for one in reversed(self._history()) if one.assessor == assessor]
+        pairs = [pair for pair in dict.fromkeys(order) if said.of(assessor, pair)][:count]
+        taken = [last[pair] for pair in pairs]
+        self.add_all(Label(*one.pair, None, assessor, arbiter=one.arbiter) for one in taken)
+        return taken
+
+    def _history(self) -> list[Label]:
+        return [_label(line, self.path, n) for n, line in read_lines(self.path).lines]
+
+
+def _new(labels: Iterable[Label], current: dict[tuple[Pair, str], Label]) -> Iterator[Label]:
+    """Those that say something else than what counts already."""
+    for label in labels:
+        before = current.get((label.pair, label.assessor))
+        if before != (label if label.label is not None else None):
+            _apply(current, label)
+            yield label

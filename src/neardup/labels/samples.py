@@ -1,0 +1,303 @@
+"""A sample and its key, and what assessors wrote into copies of it, read back from files.
+
+The folder of judgements: samples with their keys, result lists, and one store of labels.
+
+It lies beside what was judged: ``RUN/judging/`` of a run, ``FILE.judging/`` of the store of an
+index. Making the run again leaves it there. ``neardup label``, ``evaluate`` and ``train`` read its
+files as they are.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from neardup.errors import InputError, NeardupError
+from neardup.files import unwritable
+from neardup.labels.label_store import (
+    DUPLICATE,
+    NOT,
+    UNDECIDED,
+    Label,
+    Labels,
+    LabelStore,
+    Pair,
+    read_labels,
+)
+from neardup.labels.sampling import FORMAT, Item, Key, Sample, Stratum, Treatment, key_path
+
+# What people write, in lower case.
+WRITTEN = {
+    **dict.fromkeys(("duplicate", "dup", "yes", "y", "true", "1", "correct"), DUPLICATE),
+    **dict.fromkeys(("not", "no", "n", "false", "0", "incorrect", "different"), NOT),
+    **dict.fromkeys(("undecided", "unsure", "?"), UNDECIDED),
+}
+
+
+@dataclass
+class Judged:
+    """``open`` rows have no label yet."""
+
+    labels: list[Label]
+    open: int = 0
+
+
+def read_key(sample: Path) -> Key:
+    path = key_path(sample)
+    try:
+        written = json.loads(path.read_text("utf-8"))
+        if written.get("format") != FORMAT:
+            raise InputError(
+                f"{path} has format {written.get('format')!r}; this version reads {FORMAT}.",
+                hint="draw the sample again.",
+            )
+        return Key(
+            written["seed"],
+            tuple(_treatment(one) for one in written["treatments"]),
+            {item: Pair(*pair) for item, pair in written["pairs"].items()},
+        )
+    except FileNotFoundError:
+        raise InputError(
+            f"{sample} has no key: {path} is not there.",
+            hint="`neardup label sample` writes both; keep them together.",
+        ) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} is no key of a sample: {error}.") from error
+
+
+def _treatment(written: dict[str, Any]) -> Treatment:
+    strata = tuple(Stratum(**{**one, "items": tuple(one["items"])}) for one in written["strata"])
+    return Treatment(**{**written, "strata": strata})
+
+
+def sample_rows(path: Path) -> list[dict[str, Any]]:
+    return [row for _, row in _rows(_text(path), str(path)) if isinstance(row, dict)]
+
+
+def read_items(path: Path) -> list[Item]:
+    names = [f.name for f in fields(Item)]
+    try:
+        return [Item(**{name: str(row[name]) for name in names}) for row in sample_rows(path)]
+    except KeyError as error:
+        raise InputError(
+            f"A row of {path} has no {error.args[0]}.", hint="give a sample as it was drawn."
+        ) from error
+
+
+def read_judged(
+    path: Path,
+    pairs: Mapping[str, Pair],
+    assessor: str,
+    *,
+    arbiter: bool = False,
+    sample: str | None = None,
+) -> Judged:
+    return read_judged_text(_text(path), str(path), pairs, assessor, arbiter=arbiter, sample=sample)
+
+
+def read_judged_text(
+    text: str,
+    called: str,
+    pairs: Mapping[str, Pair],
+    assessor: str | None,
+    *,
+    arbiter: bool = False,
+    sample: str | None = None,
+) -> Judged:
+    """``pairs`` are the items of the sample. Rows name an item, or a and b of one; all that is
+    wrong is reported at once, before anything is stored. Without ``assessor`` each row has to name
+    its own, as those of a store do."""
+    found, problems = Judged([]), []
+    known = set(pairs.values())
+    for number, row in _rows(text, called):
+        try:
+            who = (assessor, arbiter) if assessor is not None else _named(row)
+            label = _judged(row, pairs, known, who[0], arbiter=who[1], sample=sample)
+        except NeardupError as error:
+            problems.append(f"{called}, line {number}: {error}")
+            continue
+        if label is None:
+            found.open += 1
+        else:
+            found.labels.append(label)
+    if problems:
+        more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
+        raise InputError(" ".join(problems[:3]) + more, hint="nothing was stored.")
+    return found
+
+
+def _named(row: Any) -> tuple[str, bool]:
+    name = row.get("assessor") if isinstance(row, dict) else None
+    if not isinstance(name, str) or not name.strip():
+        raise InputError("there is no assessor.", hint="say who judged.")
+    return name.strip(), row.get("arbiter") is True
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise InputError(
+            f"Cannot read {path}: {reason}.", hint="give a JSON Lines file."
+        ) from error
+
+
+def _rows(text: str, called: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):  # a text may hold other line ends
+        if not line.strip():
+            continue
+        try:
+            yield number, json.loads(line)
+        except ValueError as error:
+            raise InputError(f"{called}, line {number} is no JSON: {error}.") from error
+
+
+def _judged(
+    row: Any,
+    pairs: Mapping[str, Pair],
+    known: set[Pair],
+    assessor: str,
+    *,
+    arbiter: bool,
+    sample: str | None,
+) -> Label | None:
+    if not isinstance(row, dict):
+        raise InputError("expected an object with item and label.")
+    pair = _pair(row, pairs, known)
+    written = row.get("label")
+    if written is None or str(written).strip() == "":
+        return None
+    label = WRITTEN.get(str(written).strip().lower())
+    if label is None:
+        raise InputError(f"the label is {written!r}.", hint="expected duplicate, not or undecided.")
+    kind, note, item = (
+        str(row[k]).strip() if row.get(k) else None for k in ("kind", "note", "item")
+    )
+    return Label(
+        pair.a,
+        pair.b,
+        label,
+        assessor,
+        kind=kind,
+        note=note,
+        item=item,
+        arbiter=arbiter,
+        sample=sample,
+        seconds=row.get("seconds"),
+    )
+
+
+def _pair(row: dict[str, Any], pairs: Mapping[str, Pair], known: set[Pair]) -> Pair:
+    item = row.get("item")
+    if item in pairs:
+        return pairs[str(item)]
+    if item is None and "a" in row and "b" in row:
+        pair = Pair.of(row["a"], row["b"])
+        if pair in known:
+            return pair
+        raise InputError(f"the pair {pair.a!r}, {pair.b!r} is not in the sample.")
+    raise InputError(
+        f"the item {item!r} is not in the sample.", hint="keep the rows' item as it is."
+    )
+
+
+FOLDER, LABELS_FILE, LISTS = "judging", "labels.jsonl", "lists.jsonl"
+DRAWN, SUGGESTED = "sample", "suggested"  # what the names of samples begin with
+_NAME = re.compile(rf"({DRAWN}|{SUGGESTED})-(\d{{1,6}})\.jsonl")
+
+
+def judging_folder(target: Path) -> Path:
+    if target.is_dir():
+        return target / FOLDER
+    return target.with_name(f"{target.name}.{FOLDER}")
+
+
+class JudgedFolder:
+    """Safe to be used by several threads; what was read is kept while its file stays the same."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        self._read: tuple[tuple[int, int], Labels] | None = None
+        self._key = functools.lru_cache(maxsize=64)(lambda name: read_key(self.sample(name)))
+        self._items = functools.lru_cache(maxsize=16)(
+            lambda name: tuple(read_items(self.sample(name)))
+        )
+
+    @property
+    def labels_path(self) -> Path:
+        return self.path / LABELS_FILE
+
+    @property
+    def lists_path(self) -> Path:
+        return self.path / LISTS
+
+    @property
+    def store(self) -> LabelStore:
+        self._make()
+        return LabelStore(self.labels_path)
+
+    def labels(self) -> Labels:
+        with self._lock:
+            now = _state(self.labels_path)
+            if self._read is None or self._read[0] != now:
+                self._read = now, read_labels(self.labels_path)
+            return self._read[1]
+
+    def samples(self) -> list[str]:
+        """Their names, those drawn at random before those suggested, the oldest first."""
+        try:
+            found = [match for name in os.listdir(self.path) if (match := _NAME.fullmatch(name))]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        ordered = sorted(found, key=lambda match: (match[1], int(match[2])))
+        return [Path(match[0]).stem for match in ordered]
+
+    def sample(self, name: str) -> Path:
+        """The file of one of ``samples``: never a path that somebody else made up."""
+        if name not in self.samples():
+            raise InputError(f"There is no sample {name!r} here.", hint="begin one.")
+        return self.path / f"{name}.jsonl"
+
+    def key(self, name: str) -> Key:
+        return self._key(name)
+
+    def items(self, name: str) -> tuple[Item, ...]:
+        return self._items(name)
+
+    def add(self, sample: Sample, kind: str = DRAWN) -> str:
+        """Under the next free name, unless this very sample is there."""
+        with self._lock:
+            there = [name for name in self.samples() if name.startswith(f"{kind}-")]
+            for name in there:
+                if self.key(name) == sample.key:
+                    return name
+            number = 1 + max((int(name.rpartition("-")[2]) for name in there), default=0)
+            self._make()
+            try:
+                sample.save(self.path / f"{kind}-{number}.jsonl")
+            except OSError as error:
+                raise unwritable(self.path, error) from error
+            return f"{kind}-{number}"
+
+    def _make(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return (0, -1)
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,122 @@
+"""What all methods do alike: read the words of a batch, set short documents apart, make digests.
+
+A document that is too short for its method is compared by its normal form only: four 32-bit numbers
+of a digest stand in the place of its evidence, and a key of its own brings equals together. No
+other evidence looks like that by design: sets of four such features by accident once in 2⁹⁶.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.methods.base import TOO_SHORT, Prepared
+from neardup.schema import Array, Ragged
+from neardup.text.text_options import Text
+from neardup.text.words import word_map
+
+SHORT_ENTRIES = 4
+SHORT_BYTES = 4 * SHORT_ENTRIES
+TEXT_SEED = 7  # as in native/methods
+
+
+@dataclass(frozen=True)
+class Reading:
+    """``words`` are hashes in order, stop words left out; ``short_digests`` has two a document."""
+
+    words: Ragged
+    text_digests: npt.NDArray[np.uint64]
+    normal_digests: npt.NDArray[np.uint64]
+    short_digests: npt.NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        return len(self.text_digests)
+
+    def shorter_than(self, words: int) -> npt.NDArray[np.bool_]:
+        return self.words.lengths < max(words, 1)
+
+
+def read_words(batch: pa.RecordBatch, text: Text) -> Reading:
+    texts = Ragged.of_strings(batch.column("text"))
+    words = word_map(texts.values, texts.offsets, text)
+    hashes, ends, of_text, of_normal, short = _native.read_words(
+        texts.values, texts.offsets, text.native(), words
+    )
+    return Reading(Ragged(hashes, ends), of_text, of_normal, short.reshape(-1, 2))
+
+
+def text_digests(batch: pa.RecordBatch) -> Array:
+    """Of the bytes of each text, as ``read_words`` gives them; stored with a run."""
+    texts = Ragged.of_strings(batch.column("text"))
+    digests: Array = _native.bytes_digests(texts.values, texts.offsets, TEXT_SEED)
+    return digests
+
+
+def prepared(
+    reading: Reading,
+    evidence: Ragged,
+    keys: Ragged,
+    probes: Array,
+    short: npt.NDArray[np.bool_],
+    flags: Array | None = None,
+) -> Prepared:
+    """``evidence``, ``keys`` and ``probes`` of documents that are ``short`` are replaced."""
+    marks = np.zeros(len(reading), np.uint8) if flags is None else flags.astype(np.uint8)
+    if short.any():
+        evidence = _replaced(evidence, short, short_evidence(reading, evidence.values.dtype))
+        keys = _replaced(keys, short, _short_keys(reading))
+        probes = np.where(short, 1, probes)
+        marks = np.where(short, TOO_SHORT, marks).astype(np.uint8)
+    return Prepared(
+        keys=keys,
+        probes=probes.astype(np.int32),
+        evidence=evidence,
+        digests=evidence_digests(evidence, short),
+        text_digests=reading.text_digests,
+        normal_digests=reading.normal_digests,
+        flags=marks,
+    )
+
+
+def least_features(min_words: int, width: int) -> int:
+    """How many shingles the shortest text has that is compared."""
+    return max(min_words - width + 1, 1)
+
+
+def no_keys(sets: Ragged) -> tuple[Ragged, Array]:
+    """For an engine that makes its own."""
+    none = Ragged(np.empty(0, np.uint64), np.zeros(len(sets) + 1, np.int64))
+    return none, np.zeros(len(sets), np.int32)
+
+
+def evidence_digests(evidence: Ragged, short: npt.NDArray[np.bool_]) -> Array:
+    """128 bits a document; evidence that stands for a short one is never equal to another's."""
+    size = evidence.values.dtype.itemsize
+    values, offsets = evidence.values.view(np.uint8), evidence.offsets * size
+    digests = np.stack([_native.bytes_digests(values, offsets, seed) for seed in (3, 4)], axis=1)
+    return np.where(short[:, None], ~digests, digests)
+
+
+def short_evidence(reading: Reading, dtype: np.dtype[np.generic]) -> Ragged:
+    """As features: sorted, of weight 1 where entries carry weights; or as single bytes."""
+    features = np.sort(reading.short_digests.view(np.uint32).reshape(-1, SHORT_ENTRIES), axis=1)
+    if dtype.itemsize == 1:
+        offsets = np.arange(len(reading) + 1, dtype=np.int64) * SHORT_BYTES
+        return Ragged(np.ascontiguousarray(features).reshape(-1).view(dtype), offsets)
+    if dtype == np.uint64:
+        features = features.astype(np.uint64) << np.uint64(32) | np.uint64(1)
+    offsets = np.arange(len(reading) + 1, dtype=np.int64) * SHORT_ENTRIES
+    return Ragged(np.ascontiguousarray(features.reshape(-1)), offsets)
+
+
+def _short_keys(reading: Reading) -> Ragged:
+    return Ragged(reading.short_digests[:, 0].copy(), np.arange(len(reading) + 1, dtype=np.int64))
+
+
+def _replaced(rows: Ragged, where: npt.NDArray[np.bool_], by: Ragged) -> Ragged:
+    both = Ragged.concat([rows, by], rows.values.dtype)
+    return both.take(np.arange(len(rows)) + where * len(rows))

@@ -1,0 +1,192 @@
+"""Measures on weighted sets, decided in integers, and the prefix filter that serves them all.
+
+Entries are ``feature << 32 | weight``. Each measure at a threshold ``t`` asks for a cosine of at
+least ``c``, so one filter on squared weights serves: what is left of x after its prefix has less
+than ``c²`` of its squared length, and by Cauchy and Schwarz whoever shares only that with x has a
+smaller cosine. Features come in one order for all documents, so that the first common one is in
+both prefixes; an order by weight, which each document has for itself, would lose pairs.
+
+Shingles weighted by their rarity in the collection: what all documents carry counts for little.
+
+Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``. A pair that reaches t shares t of the weight of
+either set, so of each set the rarest features are keys until less than t of its weight is left.
+
+What rarity tells of features, of documents and of pairs (decision 0014).
+
+A feature weighs its idf and has a class: what many documents have, what a few have, what one alone
+has, and this in a document full of words that no other has.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import Artefacts
+from neardup.artefacts.frequencies import Frequencies
+from neardup.errors import SettingsError
+from neardup.features.vectors import Products, euclidean_score
+from neardup.methods.base import Prepared, Rarity, Scores
+from neardup.methods.overlap import NO_COUNTS, agreeing
+from neardup.methods.preparation import prepared, read_words
+from neardup.schema import Array, Ragged
+
+if TYPE_CHECKING:
+    from neardup.methods.shingles import Shingles
+
+WEIGHT = np.uint64(0xFFFFFFFF)
+MOST_MEETING = 32  # documents that may meet by one feature
+_CLOSE = 1e-9  # far above the rounding of a few 64-bit operations
+
+
+def as_sets(evidence: Ragged) -> Ragged:
+    """The same features, each of weight 1: there the extended Jaccard is the Jaccard."""
+    return Ragged(evidence.values & ~WEIGHT | np.uint64(1), evidence.offsets)
+
+
+def squared_lengths(evidence: Ragged) -> npt.NDArray[np.uint64]:
+    """x·x of each document."""
+    weights = evidence.values & WEIGHT
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weights * weights, dtype=np.uint64)])
+    found: npt.NDArray[np.uint64] = sums[evidence.offsets[1:]] - sums[evidence.offsets[:-1]]
+    return found
+
+
+def cosine_needed(measure: str, t: Fraction) -> Fraction:
+    """The least cosine of a pair for which the measure is at least t; for cosine and euclidean the
+    two are the same question."""
+    if measure == "euclidean":  # 1 − √(1 − cos) ≥ t
+        return 1 - (1 - t) ** 2
+    if measure == "extended_jaccard":  # xy(1 + t) ≥ t(xx + yy) ≥ 2t|x||y|
+        return 2 * t / (1 + t)
+    return t  # dice: 2xy ≥ t(xx + yy) ≥ 2t|x||y|
+
+
+def vector_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Array) -> Scores:
+    lengths = squared_lengths(evidence)
+    xy = _native.weighted_overlaps(evidence.values, evidence.offsets, a, b, True)
+    return product_scores(measure, t, xy, lengths[a], lengths[b])
+
+
+def product_scores(measure: str, t: Fraction, xy: Array, xx: Array, yy: Array) -> Scores:
+    """Of whole numbers ``xy = x·y``, ``xx = x·x`` and ``yy = y·y``, one of each a pair."""
+    products = Products(*(part.astype(np.float64) for part in (xy, xx, yy)))
+    by_angle = measure in ("cosine", "euclidean")
+    value = products.cosine if by_angle else getattr(products, measure)
+    limit = cosine_needed(measure, t) if by_angle else t
+    passed = value >= float(limit)
+    for i in np.flatnonzero(np.abs(value - float(limit)) < _CLOSE):
+        passed[i] = _reaches(measure, limit, int(xy[i]), int(xx[i]), int(yy[i]))
+    score = euclidean_score(value) if measure == "euclidean" else value
+    return Scores(passed, agreeing(score, passed, float(t)))
+
+
+def _reaches(measure: str, limit: Fraction, xy: int, xx: int, yy: int) -> bool:
+    """In whole numbers of any size."""
+    num, den = limit.numerator, limit.denominator
+    if measure == "dice":
+        return 2 * xy * den >= num * (xx + yy)
+    if measure == "extended_jaccard":
+        return xy * (den + num) >= num * (xx + yy)
+    return (xy * den) ** 2 >= num**2 * xx * yy
+
+
+def rare_vector_keys(
+    measure: str, t: Fraction, evidence: Ragged, rarity: Rarity, *, pairs: bool = False
+) -> tuple[Ragged, Array]:
+    """``OverlapMethod.rare_keys`` of a measure on vectors. ``pairs``: features that more than
+    ``COMMON`` documents have are keys two by two only, which is for vectors of few features."""
+    c = cosine_needed(measure, t)
+    # Rounded down: a prefix that is longer than it must be loses nothing.
+    needed = np.floor(squared_lengths(evidence).astype(np.float64) * float(c * c) * (1 - 1e-12))
+    given = evidence.values, evidence.offsets, needed.astype(np.uint64)
+    if pairs:
+        made = _native.rare_vector_pairs(*given, rarity.counts, MOST_MEETING, *rarity[1:])
+    else:
+        made = _native.rare_weighted_prefixes(*given, True, *rarity)
+    keys, ends, probes = made
+    return Ragged(keys, ends), probes
+
+
+WEIGHTS = ("none", "idf")
+
+
+def check(method: Shingles) -> None:
+    if method.weights == "none":
+        if method.frequencies is not None and not method.clip:
+            raise SettingsError(
+                "shingles: frequencies are given, but shingles are neither weighted nor clipped.",
+                hint="add weights='idf' or clip.",
+            )
+        return
+    if method.measure != "resemblance" or method.sampling != "none" or method.keys == "bands":
+        raise SettingsError(
+            "shingles: weights='idf' is for the resemblance of whole sets, joined completely.",
+            hint="leave measure, sampling and keys as they are by default.",
+        )
+
+
+def prepare(method: Shingles, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
+    table = artefacts["frequencies"]
+    assert isinstance(table, Frequencies)
+    reading = read_words(batch, method.text)
+    words = reading.words
+    sets = _native.sample_features(words.values, words.offsets, method.words, method.ignored, 1, 0)
+    evidence = table.weighted(Ragged(*sets))
+    short = reading.shorter_than(method.min_words) | (evidence.lengths == 0)
+    keys, probes = rare_keys(method, evidence, Rarity(NO_COUNTS))  # heaviest first
+    return prepared(reading, evidence, keys, probes, short)
+
+
+def rare_keys(method: Shingles, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+    return heavy_keys(method.fraction, evidence, rarity)
+
+
+def heavy_keys(t: Fraction, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
+    """Rare features until less than ``t`` of the weight is left, which a partner must share."""
+    needed = -(-total_weights(evidence) * t.numerator // t.denominator)
+    keys, ends, probes = _native.rare_weighted_prefixes(
+        evidence.values, evidence.offsets, needed.astype(np.uint64), False, *rarity
+    )
+    return Ragged(keys, ends), probes
+
+
+def score(method: Shingles, evidence: Ragged, a: Array, b: Array) -> Scores:
+    t, weights = method.fraction, total_weights(evidence)
+    shared = _native.weighted_overlaps(evidence.values, evidence.offsets, a, b, False)
+    common = shared.astype(np.int64)
+    union = weights[a] + weights[b] - common
+    passed = common * t.denominator >= union * t.numerator
+    return Scores(passed, agreeing(common / np.maximum(union, 1), passed, method.threshold))
+
+
+def total_weights(evidence: Ragged) -> Array:
+    weights, *_ = _native.sizes_by_rarity(evidence.values, evidence.offsets)
+    return weights
+
+
+# The two lowest bits of a weight (native/features/overlap.hpp).
+COMMON, RARE, LONE, NOISE = range(4)
+UNIT = 1 << 14  # the weight of an idf of 1, before the class is put below it
+LEAST = 0.1  # of a feature that all documents have: copies of one text still resemble each other
+TEMPLATES = ("refuse", "accept")
+OWN_FEATURES, OWN_SHARE = 6, 32  # a filled template has as many of its own, one of so many
+NOISY, NOISY_WORDS = 0.12, 20  # words that no other document has, of at least so many: a scan
+NOISY_DOCUMENTS = 1000  # of fewer documents, any has many such words
+
+
+def full_of_noise(words: Array, lone: Array) -> npt.NDArray[np.bool_]:
+    """Whether so many of the distinct words of a document are its own."""
+    return np.asarray((words >= NOISY_WORDS) & (lone >= NOISY * words))
+
+
+def fills_template(own: Array, smaller: Array, shared: Array, rare: Array) -> npt.NDArray[np.bool_]:
+    """Whether two documents both go on with features of their own, and hardly anything they share
+    is rare. ``own`` and ``smaller``: of the one that has less."""
+    goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= smaller)
+    return np.asarray(goes_on & (rare < own) & (4 * rare < shared))

@@ -1,1 +1,0 @@
-"""Stage 7: the result, its questions and answers, and the folder of a run."""

@@ -1,1 +1,0 @@
-"""What every HTML page of neardup is made of: safe text, tables, bars, one look, no script."""

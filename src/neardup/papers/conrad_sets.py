@@ -1,0 +1,237 @@
+"""Sets of duplicates and how they agree with gold ones (Conrad et al. 2003, Tables 2, 6, 7, 8).
+
+Two methods of the paper: the fingerprint of six terms, for identical documents, and the vector of
+60 terms, for others. Where there is gold, half of its sets chooses how many terms must be in
+common, and both halves are scored, as in §7.2; documents of unlike halves are not compared, as
+those of unlike queries were not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.decisions.clusters import components
+from neardup.labels.gold import Gold
+from neardup.labels.set_agreement import SetAgreement, set_agreement
+from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, bars
+from neardup.papers.paper_pass import Material, Pass, kind_names, partial_notes, read, set_kinds
+from neardup.progress import Progress
+from neardup.schema import Array
+
+PAPER = "Conrad, Guo & Schriber 2003"
+TERMS = 60
+IN_COMMON = tuple(range(30, TERMS + 1, 3))
+PRINTED = 48  # of 60: .8
+HALVES = ("training", "test")
+KINDS_FORMAT = {
+    "method": "",
+    "kind": "",
+    "sets": ",",
+    "share of sets": ".1%",
+    "documents": ",",
+    "share of documents": ".1%",
+}
+SIZES_FORMAT = {"size": "", "gold": ",", "fingerprint": ",", "term vector": ","}
+AGREEMENT_FORMAT = {
+    "method": "",
+    "terms": "",
+    "sets": "",
+    "half": "",
+    "gold_sets": ",",
+    "agreement": ",",
+    "partial": ",",
+    "misses": ",",
+    "overlapping": ",",
+    "over_identified": ",",
+    "unjudged": ",",
+    "recall": ".4f",
+    "precision": ".4f",
+}
+SIZE_NAMES = ("pairs", "triples", "quadruplets", "quintuplets", "sextuplets", "larger")
+CLUSTERS = ("rule", "components")
+Halves = npt.NDArray[np.int64]
+
+
+def sets(inputs: Any, options: Options, progress: Progress) -> Experiment:
+    material = read(inputs, options, progress)
+    passes = _passes(material)
+    usual = {"fingerprint": passes["fingerprint"], "term vector": _cut(passes, PRINTED)}
+    gold_sets = _gold_sets(material.gold) if material.gold else None
+    made = {name: found.pairs.clusters() for name, found in usual.items()}
+    tables = [_kinds_table(usual, made), _sizes_table(made, gold_sets)]
+    figures = [Figure("sizes", "Sizes of duplicate sets", lambda: _sizes_chart(tables[1]))]
+    if options.source:
+        tables.append(_queries_table(made, material.column(options.source), options.source))
+    if material.gold is not None and gold_sets is not None:
+        tables.append(_agreement_table(passes, material.gold, gold_sets))
+    return material.experiment(
+        "conrad-sets",
+        PAPER,
+        {name: found.settings for name, found in passes.items()},
+        tables,
+        figures,
+        notes=[*partial_notes(passes.values()), *_notes(material)],
+    )
+
+
+def _notes(material: Material) -> list[str]:
+    notes = []
+    if material.options.date is None:
+        notes.append("No column of dates was named, so the paper's six weeks were not applied.")
+    if material.gold is None:
+        notes.append("Without gold there is no Table 8: name a column of groups, or pairs.")
+    return notes
+
+
+def _passes(material: Material) -> dict[str, Pass]:
+    date = {"date": material.options.date} if material.options.date else {}
+    lowest = IN_COMMON[0] / TERMS
+    return {
+        "fingerprint": material.find(recipe="conrad-identical"),
+        "term vector": material.find(recipe="conrad-nonidentical", threshold=lowest, **date),
+    }
+
+
+def _cut(passes: dict[str, Pass], in_common: int) -> Pass:
+    return passes["term vector"].at(in_common / TERMS)
+
+
+def _gold_sets(gold: Gold) -> Array:
+    return components(gold.documents, *gold.positives())
+
+
+def _kinds_table(usual: dict[str, Pass], made: dict[str, Array]) -> Table:
+    rows: list[Row] = []
+    for name, found in usual.items():
+        sets, kinds = made[name], set_kinds(made[name], found)
+        sizes = np.bincount(sets[sets >= 0], minlength=len(kinds))
+        for kind in kind_names():
+            chosen = kinds == kind
+            if not chosen.any():
+                continue
+            rows.append(
+                {
+                    "method": name,
+                    "kind": kind,
+                    "sets": int(chosen.sum()),
+                    "share of sets": float(chosen.mean()),
+                    "documents": int(sizes[chosen].sum()),
+                    "share of documents": float(sizes[chosen].sum() / sizes.sum()),
+                }
+            )
+    return Table(
+        "table_2",
+        "Table 2: kinds of duplicate sets",
+        KINDS_FORMAT,
+        rows,
+        note="A set has the kind of its least alike pair; pairs whose kind needs a second reading "
+        "are “not classified”.",
+    )
+
+
+def _sizes_table(made: dict[str, Array], gold: Array | None) -> Table:
+    columns = {**({"gold": gold} if gold is not None else {}), **made}
+    counts = {name: _size_counts(sets) for name, sets in columns.items()}
+    rows: list[Row] = [
+        {"size": size, **{name: counts[name][i] for name in counts}}
+        for i, size in enumerate(SIZE_NAMES)
+    ]
+    rows.append({"size": "total", **{name: sum(counts[name]) for name in counts}})
+    formats = {k: v for k, v in SIZES_FORMAT.items() if k == "size" or k in columns}
+    return Table("table_7", "Table 7: duplicate sets by size", formats, rows)
+
+
+def _size_counts(sets: Array) -> list[int]:
+    sizes = np.bincount(sets[sets >= 0])
+    capped = np.clip(sizes, 2, len(SIZE_NAMES) + 1) - 2
+    return list(np.bincount(capped, minlength=len(SIZE_NAMES)).tolist())
+
+
+def _queries_table(made: dict[str, Array], groups: Sequence[str], column: str) -> Table:
+    """A value of the column stands where the paper has a query: is there a set within it?"""
+    names, codes = np.unique(np.array(groups, dtype=object), return_inverse=True)
+    rows: list[Row] = []
+    for method, sets in made.items():
+        inside = sets >= 0
+        cells, shared = np.unique(
+            np.stack([codes[inside], sets[inside]]), axis=1, return_counts=True
+        )
+        having = len(np.unique(cells[0][shared > 1]))
+        rows.append(
+            {"method": method, column: len(names), "with": having, "without": len(names) - having}
+        )
+    return Table(
+        "table_6",
+        f"Table 6: values of {column} with and without duplicate sets",
+        {"method": "", column: ",", "with": ",", "without": ","},
+        rows,
+    )
+
+
+def _agreement_table(passes: dict[str, Pass], gold: Gold, gold_sets: Array) -> Table:
+    halves = halves_of(gold_sets)
+    chosen = best_cut(passes, gold, gold_sets, halves)
+    cuts = dict.fromkeys([PRINTED, chosen])
+    found = [("fingerprint", "6 of 6", passes["fingerprint"])]
+    found += [("term vector", f"{n} of {TERMS}", _cut(passes, n)) for n in cuts]
+    rows: list[Row] = []
+    for name, terms, pairs in found:
+        for how in CLUSTERS:
+            for half, number in zip(HALVES, (0, 1), strict=True):
+                agreed = agreement_in(pairs, how, gold, gold_sets, halves == number)
+                one = {"method": name, "terms": terms, "sets": how, "half": half}
+                rows.append({**one, **agreed.data()})
+    return Table(
+        "table_8",
+        "Table 8: agreement with the gold sets",
+        AGREEMENT_FORMAT,
+        rows,
+        note="Agreement: exactly the same members. Partial: a pair of a gold set was found. "
+        f"{chosen} of {TERMS} terms agree best on the training half.",
+    )
+
+
+def halves_of(gold_sets: Array) -> Halves:
+    """0 or 1 for each document: sets in turn, documents without one in turn."""
+    alone = gold_sets < 0
+    half = gold_sets % 2
+    half[alone] = np.arange(int(alone.sum())) % 2
+    return half
+
+
+def best_cut(passes: dict[str, Pass], gold: Gold, gold_sets: Array, halves: Halves) -> int:
+    """The number of common terms with the best F of exact sets on the first half; of equally good
+    ones, that nearest to the paper's."""
+
+    def worth(in_common: int) -> tuple[float, int]:
+        agreed = agreement_in(_cut(passes, in_common), "rule", gold, gold_sets, halves == 0)
+        p, r = agreed.precision or 0.0, agreed.recall or 0.0
+        return (2 * p * r / (p + r) if p + r else 0.0), -abs(in_common - PRINTED)
+
+    return max(IN_COMMON, key=worth)
+
+
+def agreement_in(
+    found: Pass, how: str, gold: Gold, gold_sets: Array, chosen: Array
+) -> SetAgreement:
+    """Of the sets among the chosen documents."""
+    inside = found.where(chosen[found.a] & chosen[found.b])
+    there = np.where(chosen, gold_sets, -1)
+    numbered = np.unique(there[there >= 0], return_inverse=True)[1]
+    there[there >= 0] = numbered
+    return set_agreement(there, inside.pairs.clusters(how), gold.classes)
+
+
+def _sizes_chart(table: Table) -> Any:
+    series = [name for name in table.formats if name != "size"]
+    rows = [
+        {"size": row["size"], "sets": row[name], "of": name}
+        for row in table.rows
+        if row["size"] != "total"
+        for name in series
+    ]
+    return bars(rows, ("size", "size of the set"), ("sets", "sets"), "of", SIZE_NAMES)

@@ -1,0 +1,112 @@
+"""Correct, incorrect and undecided pairs, within and across sources (Henzinger 2006; the lecture).
+
+Supershingles: 84 minima of 8-word shingles, 6 groups of 14, 2 equal. SimHash: 124 of 128 bits
+equal, the share of Henzinger's 372 of 384. Combined: what both return. Her judges looked at a
+sample; here all pairs that gold says something of are counted, and the others are undecided.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from neardup.errors import SettingsError
+from neardup.labels.gold import NEGATIVE, POSITIVE, UNKNOWN, Gold
+from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, bars
+from neardup.papers.paper_pass import Material, Pass, partial_notes, read
+from neardup.progress import Progress
+from neardup.schema import Array
+
+PAPER = "Henzinger 2006, by the lecture"
+METHODS: dict[str, dict[str, Any]] = {
+    "supershingles": {"method": "supershingles", "variant": "henzinger"},
+    "SimHash": {"method": "simhash", "bits": 128, "distance": 4},
+}
+CLASSES = {"correct": POSITIVE, "incorrect": NEGATIVE, "undecided": UNKNOWN}
+# (algorithm, pairs of) → share correct, share incorrect. The lecture prints all pairs and those of
+# different sites (152 of 1,910; 479 of 1,872); those of the same site are the difference.
+PRINTED = {
+    ("supershingles", "all"): (0.38, 0.53),
+    ("supershingles", "same source"): (0.34, 0.57),
+    ("supershingles", "different sources"): (0.86, 0.06),
+    ("SimHash", "all"): (0.50, 0.27),
+    ("SimHash", "same source"): (0.36, 0.35),
+    ("SimHash", "different sources"): (0.90, 0.05),
+}
+FORMATS = {
+    "algorithm": "",
+    "sources": "",
+    "pairs": ",",
+    **dict.fromkeys(CLASSES, ".3f"),
+    "paper: correct": ".2f",
+    "paper: incorrect": ".2f",
+}
+
+
+def sources(inputs: Any, options: Options, progress: Progress) -> Experiment:
+    if options.gold is None or options.source is None:
+        raise SettingsError(
+            "henzinger needs to know which pairs are right and where documents come from.",
+            hint="give --group COLUMN or --pairs FILE, and --source COLUMN.",
+        )
+    material = read(inputs, options, progress)
+    passes = {name: material.find(**settings) for name, settings in METHODS.items()}
+    rows = table_rows(passes, material)
+    table = Table("pairs", "Pairs by algorithm and source", FORMATS, rows)
+    return material.experiment(
+        "henzinger",
+        PAPER,
+        {name: found.settings for name, found in passes.items()},
+        [table],
+        [Figure("pairs", "Correct, incorrect, undecided", lambda: _chart(rows))],
+        notes=[
+            *partial_notes(passes.values()),
+            "Combined: the pairs that both algorithms return.",
+        ],
+    )
+
+
+def table_rows(passes: dict[str, Pass], material: Material) -> list[Row]:
+    assert material.gold is not None
+    source = np.unique(material.column(material.options.source or ""), return_inverse=True)[1]
+    both = combined(*passes.values())
+    rows = []
+    for name, found in {**passes, "combined": both}.items():
+        same = source[found.a] == source[found.b]
+        for of, chosen in (
+            ("all", np.ones(len(same), bool)),
+            ("same source", same),
+            ("different sources", ~same),
+        ):
+            shares = _shares(found.where(chosen), material.gold)
+            p = PRINTED.get((name, of), (None, None))
+            printed = {"paper: correct": p[0], "paper: incorrect": p[1]}
+            rows.append({"algorithm": name, "sources": of, **shares, **printed})
+    return rows
+
+
+def combined(one: Pass, other: Pass) -> Pass:
+    """The pairs of one that the other returns too."""
+    return one.where(np.isin(one.keys(), other.keys()))
+
+
+def _shares(found: Pass, gold: Gold) -> Row:
+    classes: Array = gold.classes(found.a, found.b)
+    shares = {
+        name: float((classes == value).mean()) if len(found) else None
+        for name, value in CLASSES.items()
+    }
+    return {"pairs": len(found), **shares}
+
+
+def _chart(rows: list[Row]) -> Any:
+    drawn = [
+        {"algorithm": row["algorithm"], "sources": row["sources"], "judged": name,
+         "share": row[name]}
+        for row in rows
+        for name in CLASSES
+    ]  # fmt: skip
+    order = list(dict.fromkeys(row["sources"] for row in rows))
+    x, y = ("sources", "sources of the two"), ("share", "share of the pairs")
+    return bars(drawn, x, y, "judged", order, facet="algorithm", form="%")

@@ -1,0 +1,371 @@
+"""How large clusters are, and the largest of them with their members.
+
+Documents by name: set aside, too short, rejected; the first of them, and where the rest is.
+
+Pairs side by side: where a threshold errs first, and what differs.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.decisions.kinds import said
+from neardup.report.html_page import (
+    WARNING,
+    Cell,
+    Html,
+    Table,
+    card,
+    html,
+    name,
+    place,
+    prose,
+    table_html,
+    wrapped,
+)
+from neardup.report.run_figures import bar
+from neardup.report.run_view import Run, Texts, cluster_numbers
+from neardup.report.side_by_side_page import fragment
+from neardup.schema import Array
+from neardup.text.alignment import align
+from neardup.wording import many, shortened
+
+MOST = 50
+
+
+def set_aside(run: Run) -> Html:
+    if not run.counts.duplicates:
+        return Html("")
+    aside = run.result.duplicates.slice(0, MOST).to_pylist()
+    rows: list[tuple[Cell, ...]] = [
+        (
+            name(row["id"], 60),
+            name(row["kept_id"], 60),
+            float(row["score"]),
+            row["kind"] or "not classified",
+            _reason(row["reason"]),
+            place(row["file"], row["row"], run.result.path_of(row)),
+        )
+        for row in aside
+    ]
+    header = ("set aside", "for", "score", "kind", "why", "where")
+    told = _first(len(rows), run.counts.duplicates, "set-aside document", "duplicates.parquet")
+    folded = _folded(told, table_html(Table(header, rows)))
+    return card("Set aside", prose(_by_reason(run)), folded, anchor="aside")
+
+
+def _by_reason(run: Run) -> str:
+    reasons = run.result.duplicates["reason"]
+    if isinstance(reasons, pa.ChunkedArray):
+        reasons = reasons.combine_chunks()
+    found = sorted(
+        ((row["counts"], row["values"]) for row in pc.value_counts(reasons).to_pylist()),
+        key=lambda one: (-one[0], one[1]),
+    )
+    told = "; ".join(f"{count:,} {shortened(reason)}" for count, reason in found[:8])
+    more = f"; {len(found) - 8:,} other reasons" if len(found) > 8 else ""
+    return f"Why: {told}{more}."
+
+
+def too_short(run: Run) -> Html:
+    """Kept because nothing can be said of so little, and what methods said beside."""
+    told = []
+    decisions = run.result.decisions
+    short = decisions.filter(pc.starts_with(decisions["reason"], "too_short"))
+    if len(short):
+        told.append(
+            f"{many(len(short), 'document')} had too few words to be compared, and "
+            f"{'was' if len(short) == 1 else 'were'} kept. Of short documents only equal ones are "
+            "duplicates."
+        )
+    told += [_flag(*one) for one in run.info.get("flags", {}).items() if one[0] != "too_short"]
+    if not told:
+        return Html("")
+    first = short.slice(0, MOST).to_pylist()
+    rows = [
+        (name(row["id"], 60), place(row["file"], row["row"], run.result.path_of(row)))
+        for row in first
+    ]
+    table = table_html(Table(("document", "where"), rows))
+    said = _first(len(rows), len(short), "short document", "decisions.parquet")
+    folded = _folded(said, table) if rows else ""
+    return card("Kept with a note", prose("\n\n".join(told)), folded, anchor="notes")
+
+
+def _flag(flag: str, count: int) -> str:
+    said = {
+        "unreliable": "compared on little evidence",
+        "undated": "without a date that can be read: dates were not compared",
+        "mostly_numbers": "mostly numbers",
+    }
+    return f"{many(count, 'document')}: {said.get(flag, flag)}."
+
+
+def rejected(run: Run) -> Html:
+    if not run.counts.rejected:
+        return card("Rejected", prose("Every document could be read."), anchor="rejected")
+    decisions = run.result.decisions
+    lost = decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
+    rows: list[tuple[Cell, ...]] = [
+        (
+            place(row["file"], row["row"], run.result.path_of(row)),
+            name(row["id"], 60),
+            _reason(row["reason"], 300),
+        )
+        for row in lost.slice(0, MOST).to_pylist()
+    ]
+    told = _first(len(rows), run.counts.rejected, "rejected document", "rejected.jsonl")
+    table = table_html(Table(("where", "id", "reason"), rows))
+    told += " They are neither kept nor set aside."
+    return card("Rejected", prose(told), table, anchor="rejected")
+
+
+def _reason(reason: str, most: int = 100) -> Html:
+    return wrapped(shortened(reason, most))
+
+
+def _first(shown: int, every: int, what: str, where: str) -> str:
+    if shown == every:
+        return f"{many(every, what).capitalize()}."
+    return f"The first {shown} of {every:,} {what}s; all of them are in {where}."
+
+
+def _folded(summary: str, content: str) -> str:
+    return f"<details><summary>{html(summary)}</summary>{content}</details>"
+
+
+MOST_PAIRS = 10
+KEY = Html(
+    '<p class="key nd-pair"><del>only in the kept one</del> <ins>only in the set-aside one</ins> '
+    "<mark>in both, elsewhere</mark></p>"
+)
+MOST_CHARACTERS = 16_000  # of both texts that one pair shows
+LONGEST = 1_000_000  # characters of a text that is compared for a report
+TYPEABLE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]{1,200}")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A set-aside document and the one it was set aside for."""
+
+    id: str
+    kept_id: str
+    score: float
+    kind: str | None
+    reason: str
+    direction: str | None = None
+    confidence: float | None = None
+
+    @classmethod
+    def of(cls, row: dict[str, Any]) -> Shown:
+        return cls(**{field.name: row[field.name] for field in fields(cls)})
+
+    @property
+    def said(self) -> str:
+        """Why, and what sort of duplicate it is."""
+        told = f"Why: {shortened(self.reason)}."
+        if self.kind is None:
+            return told
+        kind = said(self.kind, self.direction)
+        return f"{told} Kind: {kind}, confidence {self.confidence or 0:.2f}."
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        return self.kept_id, self.id
+
+
+def weakest(run: Run) -> list[Shown]:
+    """As ``Result.weakest``, with the reason."""
+    table = run.result.duplicates
+    first = pc.sort_indices(table, [("score", "ascending")])[:MOST_PAIRS]
+    return [Shown.of(row) for row in table.take(first).to_pylist()]
+
+
+def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
+    if not pairs:
+        return Html("")
+    told = (
+        "The set-aside documents that are least like the one they were set aside for. A threshold "
+        "errs here first: where these are right, the others most likely are; where they are wrong, "
+        "take a higher one."
+    )
+    if run.counts.duplicates > len(pairs):
+        told = f"The first {len(pairs)} of {run.counts.duplicates:,}. {told}"
+    made = [_item(i, pair, texts) for i, pair in enumerate(pairs, 1)]
+    fault = prose(f"{WARNING}The texts could not be read again: {texts.fault}")
+    key = fault if texts.fault else KEY
+    return card("Weakest pairs", prose(told), key, *made, anchor="weakest")
+
+
+def _item(number: int, pair: Shown, texts: Texts) -> str:
+    kind = pair.kind or "not classified"
+    return (
+        f"<details class=item{' open' if number == 1 else ''}><summary>{number}. score "
+        f"{pair.score:.4f}, {html(kind)} <small>{name(pair.id, 40)} set aside for "
+        f"{name(pair.kept_id, 40)}</small></summary>{side_by_side(pair, texts)}</details>"
+    )
+
+
+def side_by_side(pair: Shown, texts: Texts) -> str:
+    """Kept on the left, set aside on the right; then the command that shows all of it."""
+    command = compare_command(pair)
+    shown = f" All of it: <code>{html(command)}</code>" if command else ""
+    more = f"<p class=more>{html(pair.said)}{shown}</p>"
+    if texts.fault:
+        return more
+    found = [texts.texts.get(id) for id in pair.ids]
+    if None in found:
+        return "<p class=more>The kept document is a reference, whose text was not read.</p>"
+    kept, aside = (text or "" for text in found)
+    if max(len(kept), len(aside)) > LONGEST:
+        size = f"{len(kept):,} and {len(aside):,} characters"
+        return f"<p class=more>{size}: too long to be shown here.</p>{more}"
+    names = f"kept: {shortened(pair.kept_id)}", f"set aside: {shortened(pair.id)}"
+    alignment = align(kept, aside, texts.words)
+    return fragment(kept, aside, alignment, names=names, most=MOST_CHARACTERS, folds=False) + more
+
+
+def compare_command(pair: Shown) -> str | None:
+    """To be pasted where the report lies; None for ids that nobody can type."""
+    if not all(TYPEABLE.fullmatch(id) for id in pair.ids):
+        return None
+    ends_options = ["--"] if any(id.startswith("-") for id in pair.ids) else []
+    return shlex.join(["neardup", "compare", "--run", ".", *ends_options, *pair.ids])
+
+
+MOST_CLUSTERS = 10
+MOST_MEMBERS = 8
+SIZES = (2, 3, 4, 5, 6, 11, 21, 51, 101, 1001, 10001, 100001)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """``members``: rows of the decisions, the kept ones first, then the least alike."""
+
+    size: int
+    members: list[dict[str, Any]]
+
+    @property
+    def weakest(self) -> dict[str, Any] | None:
+        aside = [row for row in self.members if row["decision"] == schema.DUPLICATE]
+        return aside[0] if aside else None
+
+
+def largest(run: Run) -> list[Cluster]:
+    table = run.result.clusters
+    size = np.asarray(table["size"], dtype=np.int64)
+    chosen = np.argsort(-size, kind="stable")[:MOST_CLUSTERS]
+    numbers = table["cluster"].take(pa.array(chosen))
+    decisions = run.result.decisions
+    where = pc.is_in(decisions["cluster"], numbers.combine_chunks())
+    positions = np.flatnonzero(np.asarray(where))
+    of = cluster_numbers(decisions)[positions]
+    return [
+        Cluster(int(size[i]), _members(run, positions[of == number]))
+        for i, number in zip(chosen, numbers.to_pylist(), strict=True)
+    ]
+
+
+def _members(run: Run, rows: Array) -> list[dict[str, Any]]:
+    part = run.result.decisions.take(pa.array(rows))
+    kept = np.asarray(pc.equal(part["decision"], schema.KEPT))
+    score = np.where(kept, -1.0, np.asarray(part["score"].fill_null(0.0)))
+    first = np.argsort(score, kind="stable")[:MOST_MEMBERS]
+    found: list[dict[str, Any]] = part.take(pa.array(first)).to_pylist()
+    groups = run.grouped[1]
+    named = [groups.names[code] if code >= 0 else None for code in groups.codes[rows[first]]]
+    return [{**row, "group": group} for row, group in zip(found, named, strict=True)]
+
+
+def sizes(run: Run) -> Html:
+    size = np.asarray(run.result.clusters["size"], dtype=np.int64)
+    if not len(size):
+        return card("Cluster sizes", prose("There are no clusters."), anchor="sizes")
+    place = np.searchsorted(SIZES, size, side="right") - 1
+    clusters = np.bincount(np.maximum(place, 0), minlength=len(SIZES))
+    documents = np.bincount(np.maximum(place, 0), weights=size, minlength=len(SIZES)).astype(int)
+    most = int(documents.max())
+    rows: list[tuple[Cell, ...]] = [
+        (_range(i), int(clusters[i]), int(documents[i]), bar(int(documents[i]), most, "pairs"))
+        for i in range(len(SIZES))
+        if clusters[i]
+    ]
+    told = prose(
+        f"{many(int(size.sum()), 'document')} in {many(len(size), 'cluster')}, the largest of "
+        f"{int(size.max()):,}. {_rule(run)}"
+    )
+    table = Table(("documents in a cluster", "clusters", "documents in them", ""), rows)
+    return card("Cluster sizes", told, table_html(table), anchor="sizes")
+
+
+def _rule(run: Run) -> str:
+    if run.settings.get("clusters") == "rule":
+        return "A cluster is a kept document with those that were set aside for it."
+    return "A cluster is everything that is connected by pairs, also through others."
+
+
+def _range(i: int) -> str:
+    low = SIZES[i]
+    if i == len(SIZES) - 1:
+        return f"{low:,} or more"
+    high = SIZES[i + 1] - 1
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def largest_clusters(run: Run, clusters: list[Cluster], texts: Texts) -> Html:
+    if not clusters:
+        return Html("")
+    every = len(run.result.clusters)
+    told = (
+        "Each with its kept document first, then the least alike of those that were set aside for "
+        "it. Unfold one to see that pair side by side."
+    )
+    if every > len(clusters):
+        told = f"The first {len(clusters)} of {every:,}. {told}"
+    made = [_cluster(run, i, one, texts) for i, one in enumerate(clusters, 1)]
+    return card(
+        "Largest clusters", prose(told), "" if texts.fault else KEY, *made, anchor="largest"
+    )
+
+
+def _cluster(run: Run, number: int, cluster: Cluster, texts: Texts) -> str:
+    word = run.grouped[0]
+    first = cluster.members[0]
+    kept = first["id"] if first["decision"] == schema.KEPT else first["kept_id"]
+    rows = [_member(row, texts, run.result.path_of(row)) for row in cluster.members]
+    header = ("document", "", word, "date", "score", "kind", "where")
+    more = cluster.size - len(rows)
+    rest = f"<p>… and {more:,} more, in decisions.parquet.</p>" if more > 0 else ""
+    summary = f"{number}. {many(cluster.size, 'document')}"
+    weakest = cluster.weakest
+    pair = side_by_side(Shown.of(weakest), texts) if weakest else ""
+    return (
+        f"<details class=item{' open' if number == 1 else ''}><summary>{html(summary)} "
+        f"<small>kept: {name(kept, 60)}</small></summary>"
+        f"{table_html(Table(header, rows, marked=_kept(cluster)))}{rest}{pair}</details>"
+    )
+
+
+def _kept(cluster: Cluster) -> list[int]:
+    return [i for i, row in enumerate(cluster.members) if row["decision"] == schema.KEPT]
+
+
+def _member(row: dict[str, Any], texts: Texts, path: str | None) -> tuple[Cell, ...]:
+    kept = row["decision"] == schema.KEPT
+    return (
+        name(row["id"], 60),
+        "kept" if kept else "set aside",
+        name(row["group"], 40),
+        name(texts.dates.get(row["id"]), 40),
+        None if kept else float(row["score"]),
+        "" if kept else row["kind"] or "not classified",
+        place(row["file"], row["row"], path),
+    )

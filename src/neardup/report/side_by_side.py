@@ -1,0 +1,259 @@
+"""An alignment cut into rows: what stands level on both sides, and folds of what is alike.
+
+The sides are level wherever they share a passage in order. A long shared passage gives its first
+and last characters to the rows around it, and the rest is a fold. What stands between the words of
+two passages (punctuation, space) belongs to neither and is shown as it is. Rows are made one by
+one, so that who shows only the first of them pays only for these.
+
+Characters that act instead of being seen, made visible.
+
+A terminal obeys escapes, a browser turns the reading direction at a bidi control (Boucher &
+Anderson 2021, "Trojan Source"), a lone surrogate cannot be written at all. C0 controls become their
+pictures (␛), all others their code point (⟨202E⟩). Tabs and line breaks stay, and so do the
+joiners, without which Persian, Hindi and emoji would break.
+
+Two texts side by side for people: on a terminal, in plain lines, on an HTML page.
+
+Documents are hostile until shown otherwise: nothing of theirs reaches a terminal or a page before
+``visible`` has made control characters symbols, and a page escapes all the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import NamedTuple
+
+from neardup.text.alignment import Alignment, Passage, Span
+from neardup.text.words import words
+
+CONTEXT = 60  # characters of a shared passage beside what differs
+ROW = 1_000  # characters of both sides from which a row ends at the next shared passage
+TILT = 200  # characters that one side may have more than the other before a row ends
+_TRAILING = re.compile(r"\S*\s*")
+_NEAR = 20  # a cut looks so far for white space
+
+SHARED, MOVED, DIFFERS, BETWEEN = "shared", "moved", "differs", "between"
+
+
+class Piece(NamedTuple):
+    """A stretch of one text; ``move`` counts the moved passages from 1, 0 for all others."""
+
+    how: str
+    span: Span
+    move: int = 0
+
+
+class Fold(NamedTuple):
+    """The middle of a shared passage, with its words."""
+
+    a: Span
+    b: Span
+    words: int
+
+    @property
+    def starts(self) -> tuple[int, int]:
+        return self.a.begin, self.b.begin
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What stands level: the pieces of either text, in order."""
+
+    a: tuple[Piece, ...]
+    b: tuple[Piece, ...]
+
+    @property
+    def starts(self) -> tuple[int, int]:
+        return self.a[0].span.begin if self.a else 0, self.b[0].span.begin if self.b else 0
+
+
+def rows(a: str, b: str, alignment: Alignment) -> Iterator[Row | Fold]:
+    """All of both texts, in order."""
+    builder = _Builder(a, b)
+    for unlike, shared in _stretches(alignment.passages):
+        if builder.size > ROW:
+            yield builder.row(_next(unlike, shared))
+        builder.unlike(unlike)
+        if shared is None:
+            break
+        if builder.tilt > TILT:
+            yield builder.row((shared.a.begin, shared.b.begin))
+        if (parts := _parts(a, b, shared)) is None:
+            builder.alike(shared.a, shared.b)
+            continue
+        head, fold, tail = parts
+        builder.alike(*head)
+        yield builder.row()
+        yield fold
+        builder.skip(fold)
+        builder.alike(*tail)
+    builder.rest()
+    if builder.size:
+        yield builder.row()
+
+
+def _next(unlike: Sequence[Sequence[Piece]], shared: Passage | None) -> tuple[int, int] | None:
+    """Where the next passage begins on either side; None at the end."""
+    if shared is None:
+        return None
+    first = [pieces[0].span.begin if pieces else None for pieces in unlike]
+    return (
+        shared.a.begin if first[0] is None else first[0],
+        shared.b.begin if first[1] is None else first[1],
+    )
+
+
+def left_out(alignment: Alignment, side: int, after: int) -> str:
+    """What is said instead of the passages that begin there or later in one of the texts."""
+    more = sum(_span(passage, side).begin >= after for passage in alignment.passages)
+    return f"… and {more:,} more passages" if more > 1 else "… and more"
+
+
+def _stretches(
+    passages: Sequence[Passage],
+) -> Iterator[tuple[list[list[Piece]], Passage | None]]:
+    """For each passage that is shared in order, and for the end: what is unlike before it, as the
+    pieces of either side in the order of that side."""
+    sides = [_side(passages, 0), _side(passages, 1)]
+    at = [0, 0]
+    anchors = [passage for passage in passages if passage.how == SHARED]
+    for anchor in [*anchors, None]:
+        before: list[list[Piece]] = []
+        for i, side in enumerate(sides):
+            begin = at[i]
+            while at[i] < len(side) and (anchor is None or side[at[i]].span < _span(anchor, i)):
+                at[i] += 1
+            before.append(side[begin : at[i]])
+        yield before, anchor
+
+
+def _span(passage: Passage, side: int) -> Span:
+    return passage.b if side else passage.a
+
+
+def _side(passages: Sequence[Passage], side: int) -> list[Piece]:
+    moves = accumulate(passage.how == MOVED for passage in passages)
+    found = [
+        Piece(passage.how, _span(passage, side), move if passage.how == MOVED else 0)
+        for passage, move in zip(passages, moves, strict=True)
+        if passage.how != SHARED and passage.words[side]
+    ]
+    return sorted(found, key=lambda piece: piece.span)
+
+
+class _Builder:
+    """The row that is being filled, and how far both texts have been shown."""
+
+    def __init__(self, a: str, b: str) -> None:
+        self._texts = a, b
+        self._at = [0, 0]
+        self._pieces: tuple[list[Piece], list[Piece]] = ([], [])
+        self._sizes = [0, 0]
+
+    @property
+    def size(self) -> int:
+        return sum(self._sizes)
+
+    @property
+    def tilt(self) -> int:
+        return abs(self._sizes[0] - self._sizes[1])
+
+    def alike(self, a: Span, b: Span) -> None:
+        for side, span in enumerate((a, b)):
+            self._add(side, Piece(SHARED, span))
+
+    def unlike(self, pieces: Sequence[Sequence[Piece]]) -> None:
+        for side, some in enumerate(pieces):
+            for piece in some:
+                self._add(side, piece)
+
+    def skip(self, fold: Fold) -> None:
+        self._at = [fold.a.end, fold.b.end]
+
+    def rest(self) -> None:
+        for side, text in enumerate(self._texts):
+            self._between(side, len(text))
+
+    def row(self, until: tuple[int, int] | None = None) -> Row:
+        """With the punctuation and space after its last words, which end before ``until``."""
+        for side, end in enumerate(until or ()):
+            found = _TRAILING.match(self._texts[side], self._at[side], end)
+            self._between(side, found.end() if found else end)
+        made = Row(tuple(self._pieces[0]), tuple(self._pieces[1]))
+        self._pieces, self._sizes = ([], []), [0, 0]
+        return made
+
+    def _add(self, side: int, piece: Piece) -> None:
+        self._between(side, piece.span.begin)
+        self._put(side, piece)
+
+    def _between(self, side: int, end: int) -> None:
+        if self._at[side] < end:
+            self._put(side, Piece(BETWEEN, Span(self._at[side], end)))
+
+    def _put(self, side: int, piece: Piece) -> None:
+        self._pieces[side].append(piece)
+        self._at[side] = piece.span.end
+        self._sizes[side] += piece.span.end - piece.span.begin
+
+
+Both = tuple[Span, Span]
+
+
+def _parts(a: str, b: str, passage: Passage) -> tuple[Both, Fold, Both] | None:
+    """Head, fold and tail of a shared passage that is long on both sides."""
+    x, y = _cuts(a, passage.a), _cuts(b, passage.b)
+    if min(x.end - x.begin, y.end - y.begin) < 2 * CONTEXT:
+        return None
+    head = Span(passage.a.begin, x.begin), Span(passage.b.begin, y.begin)
+    tail = Span(x.end, passage.a.end), Span(y.end, passage.b.end)
+    shown = len(words(a[head[0].begin : head[0].end])) + len(words(a[tail[0].begin : tail[0].end]))
+    return head, Fold(x, y, max(passage.words[0] - shown, 1)), tail
+
+
+def _cuts(text: str, span: Span) -> Span:
+    """What lies between head and tail; both end at white space if some is near."""
+    head, tail = span.begin + CONTEXT, span.end - CONTEXT
+    begin = next((i for i in range(head, head + _NEAR) if text[i : i + 1].isspace()), head)
+    end = next((i for i in range(tail, tail - _NEAR, -1) if text[i - 1 : i].isspace()), tail)
+    return Span(begin, end)
+
+
+# Controls, formats, surrogates, separators of lines and paragraphs (Cc Cf Cs Zl Zp of Unicode 16),
+# without tab, line feed, the two joiners, and the Arabic and Kaithi signs that are drawn.
+ACTING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff"
+    "\ufeff\ufff9-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0001\U000e0020-\U000e007f]"
+)
+_BREAK = re.compile("\r\n?")
+
+
+def visible(text: str) -> str:
+    return ACTING.sub(_symbol, _BREAK.sub("\n", text))
+
+
+def flowed(text: str) -> str:
+    """On one line: every run of white space is one space."""
+    return " ".join(visible(text).split())
+
+
+def escaped_json(written: str) -> str:
+    """JSON that no terminal obeys and every stream takes; it still says the same."""
+    return ACTING.sub(lambda found: _escape(found[0]), written)
+
+
+def _symbol(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨{code:04X}⟩"
+
+
+def _escape(one: str) -> str:
+    """As \\uXXXX, beyond the first plane as two of them."""
+    units = one.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))

@@ -1,0 +1,220 @@
+"""Two texts side by side as HTML: one fragment for any page, without a script.
+
+Everything of the texts is escaped and made visible, so a document can neither end the page nor
+turn it round. What is alike is folded (``details``); what is shown is bounded by ``most``
+characters, and a last line says what was left out. The colours lie over any background, light or
+dark. ``CSS`` belongs into the style of the page, once.
+
+One HTML page about a pair, offline and without a script, light or dark as the reader has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from neardup.report.html_page import Table, html, page, table_html
+from neardup.report.side_by_side import (
+    BETWEEN,
+    DIFFERS,
+    MOVED,
+    SHARED,
+    Fold,
+    Piece,
+    Row,
+    left_out,
+    rows,
+)
+from neardup.report.side_by_side_lines import Places
+from neardup.text.alignment import Alignment, Span
+from neardup.wording import shortened
+
+if TYPE_CHECKING:
+    from neardup.runs.comparison import Comparison
+    from neardup.runs.explanation import Explanation
+
+MOST = 1_000_000  # characters of both texts in a fragment
+MOST_PIECE = 20_000  # of them in one piece; more are cut in the middle
+
+CSS = """
+.nd-pair { font: .875rem/1.5 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace;
+  border: 1px solid rgba(128, 128, 128, .35); border-radius: 6px; overflow: hidden; }
+.nd-row { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+.nd-row > div { padding: .3rem .75rem; white-space: pre-wrap; overflow-wrap: anywhere;
+  overflow: hidden; unicode-bidi: plaintext; }
+.nd-row > div + div { border-left: 1px solid rgba(128, 128, 128, .35); }
+.nd-head { font-weight: 600; border-bottom: 1px solid rgba(128, 128, 128, .35); }
+.nd-pair small { display: block; opacity: .65; font-size: .75rem; user-select: none; }
+.nd-pair del, .nd-pair ins, .nd-pair mark { color: inherit; text-decoration: none;
+  border-radius: 2px; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
+.nd-pair del { background: rgba(248, 81, 73, .22); border-bottom: 1px dashed rgb(220, 80, 70); }
+.nd-pair ins { background: rgba(46, 160, 67, .22); border-bottom: 1px solid rgb(46, 150, 67); }
+.nd-pair mark { background: rgba(70, 130, 255, .24); border-bottom: 1px dotted currentColor; }
+.nd-pair mark sup { font-size: .7em; line-height: 1; user-select: none; }
+.nd-fold { border: solid rgba(128, 128, 128, .2); border-width: 1px 0; }
+.nd-fold > summary, .nd-left { padding: .15rem .75rem; font-size: .75rem; cursor: pointer;
+  background: rgba(128, 128, 128, .12); color: inherit; }
+.nd-left { cursor: default; }
+@media (max-width: 45rem) {
+  .nd-row { grid-template-columns: minmax(0, 1fr); }
+  .nd-row > div + div { border-left: 0; border-top: 1px dashed rgba(128, 128, 128, .35); }
+}
+"""
+
+
+def fragment(
+    a: str,
+    b: str,
+    alignment: Alignment,
+    *,
+    names: tuple[str, str] | None = None,
+    most: int = MOST,
+    folds: bool = True,
+) -> str:
+    """A ``div`` of class ``nd-pair``. ``names`` stand above the two sides. Without ``folds``,
+    what is alike is only counted."""
+    writer = _Writer(a, b, most, folds)
+    head = ""
+    if names:
+        above = _cells(*(html(shortened(name)) for name in names))
+        head = f'<div class="nd-row nd-head">{above}</div>'
+    body: list[str] = []
+    for one in rows(a, b, alignment):
+        if writer.left <= 0:
+            said = left_out(alignment, 0, one.starts[0])
+            body.append(f'<div class="nd-left">{said}, left out.</div>')
+            break
+        body.append(writer.fold(one) if isinstance(one, Fold) else writer.row(one))
+    if not a and not b:
+        body.append('<div class="nd-left">Both texts are empty.</div>')
+    return f'<div class="nd-pair">{head}{"".join(body)}</div>'
+
+
+class _Writer:
+    """Counts down what may still be shown, and knows on which line it is."""
+
+    def __init__(self, a: str, b: str, most: int, folds: bool) -> None:
+        self._texts = a, b
+        self._folds = folds
+        self._places = Places(a, b)
+        self._folded = True  # a row at the start, or after a fold, says where it stands
+        self.left = most
+
+    def row(self, row: Row) -> str:
+        cells = [
+            self._where(side, begin) + "".join(self._piece(side, piece) for piece in pieces)
+            for side, (pieces, begin) in enumerate(zip((row.a, row.b), row.starts, strict=True))
+        ]
+        self._folded = False
+        return f'<div class="nd-row">{_cells(*cells)}</div>'
+
+    def fold(self, fold: Fold) -> str:
+        self._folded = True
+        words = "1 word" if fold.words == 1 else f"{fold.words:,} words"
+        if not self._folds:
+            return f'<div class="nd-left">… {words} alike …</div>'
+        cells = [self._text(side, span) for side, span in enumerate((fold.a, fold.b))]
+        return (
+            f'<details class="nd-fold"><summary>… {words} alike …</summary>'
+            f'<div class="nd-row">{_cells(*cells)}</div></details>'
+        )
+
+    def _where(self, side: int, begin: int) -> str:
+        if not self._folded:
+            return ""
+        return f"<small>{self._places.of(side, begin)}</small>"
+
+    def _piece(self, side: int, piece: Piece) -> str:
+        inside = self._text(side, piece.span)
+        if piece.how == DIFFERS:
+            tag = ("del", "ins")[side]
+            return f"<{tag}>{inside}</{tag}>"
+        if piece.how == MOVED:
+            there = ("second", "first")[side]
+            title = f"also in the {there} text, elsewhere: number {piece.move}"
+            return f'<mark title="{title}"><sup>{piece.move}</sup>{inside}</mark>'
+        assert piece.how in (SHARED, BETWEEN)
+        return inside
+
+    def _text(self, side: int, span: Span) -> str:
+        text = self._texts[side]
+        size = span.end - span.begin
+        room = max(min(MOST_PIECE, self.left), 200)
+        self.left -= min(size, room)
+        if size <= room:
+            return html(text[span.begin : span.end])
+        half = room // 2
+        head, tail = text[span.begin : span.begin + half], text[span.end - half : span.end]
+        return f"{html(head)}<small>… {size - 2 * half:,} characters …</small>{html(tail)}"
+
+
+def _cells(a: str, b: str) -> str:
+    return f'<div dir="auto">{a}</div><div dir="auto">{b}</div>'
+
+
+STYLE = """
+main { max-width: 90rem; }
+h1 { font-size: 1.4rem; margin-bottom: 1rem; }
+h2 { font-size: 1.05rem; margin: 1.75rem 0 .5rem; overflow-wrap: anywhere; }
+table { margin: 0 0 1.25rem; }
+th, td { white-space: normal; overflow-wrap: anywhere; }
+th { white-space: nowrap; font-weight: 400; }
+.nd-pair { background: var(--card); }
+.nd-pair summary { margin: 0; }
+summary { cursor: pointer; color: var(--soft); margin: 0 0 .75rem; }
+p.key { color: var(--soft); font-size: .85rem; }
+p.key del, p.key ins, p.key mark { padding: 0 .3rem; }
+"""
+# The same marks as in the texts, so their colours are those of the fragment.
+KEY = (
+    '<p class="key nd-pair" style="border:0;background:none;font:inherit;font-size:.85rem">'
+    "<del>only in the first</del> <ins>only in the second</ins> "
+    "<mark>moved</mark>: in both, elsewhere, with one number</p>"
+)
+
+
+def comparison_page(compared: Comparison, title: str | None = None) -> str:
+    first, second = map(shortened, compared.names)
+    return _page(title or f"{first} and {second}", comparison_parts(compared))
+
+
+def comparison_parts(compared: Comparison) -> list[str]:
+    both = fragment(compared.a, compared.b, compared.alignment, names=compared.names)
+    measures = facts_table(compared.measure_facts())
+    folded = f"<details><summary>All measures</summary>{measures}</details>"
+    return [facts_table(compared.facts()), folded, KEY, both]
+
+
+def facts_table(facts: Sequence[tuple[str, str]]) -> str:
+    rows = (
+        f'<tr><th scope="row">{html(name)}</th><td>{html(said)}</td></tr>' for name, said in facts
+    )
+    return f"<table>{''.join(rows)}</table>"
+
+
+def _page(title: str, parts: Sequence[str]) -> str:
+    return page(title, [f"<h1>{html(title)}</h1>", *parts], STYLE + CSS)
+
+
+def explanation_page(explained: Explanation) -> str:
+    parts = [f"<p>{html(line)}</p>" for line in explained.head(pairs=False)]
+    if compared := explained.comparison:
+        parts.append(f"<h2>{' and '.join(html(shortened(one)) for one in compared.names)}</h2>")
+        parts += comparison_parts(compared)
+    if explained.pairs:
+        parts += ["<h2>Its pairs, the strongest first</h2>", _pairs(explained)]
+    return _page(f"Why {explained.id} was {_became(explained.decision)}", parts)
+
+
+def _pairs(explained: Explanation) -> str:
+    rows = [
+        (pair.id, f"{pair.score:.4f}", pair.kind or "", pair.decision or "reference")
+        for pair in explained.pairs
+    ]
+    more = explained.pair_count - len(rows)
+    rows += [(f"… {more:,} more", "", "", "")] if more else []
+    return table_html(Table(("document", "score", "kind", "decision"), rows))
+
+
+def _became(decision: str) -> str:
+    return {"duplicate": "set aside"}.get(decision, decision)

@@ -1,0 +1,202 @@
+"""The input with what was decided beside each document, instead of with documents removed.
+
+The sources that add the columns are in ``runs/annotated_sources.py`` and ``annotated_files.py``.
+
+A folder of text files with what was decided about each: a list of files, since a text has no
+place for more fields.
+
+The list has every file, the rejected ones too, and no texts: they stay where they are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents import Chunk, Collection, Columns
+from neardup.documents.arrow import ArrowSource
+from neardup.documents.columns import Mask, Source
+from neardup.documents.csv import CsvSource
+from neardup.documents.extraction.extractor import Extractor
+from neardup.documents.feeds import FeedSource
+from neardup.documents.folder import FolderSource
+from neardup.documents.jsonl import JsonlChunk, JsonlSource, LineWriter, scan
+from neardup.documents.kept import kept_name, readable, write_all, writer
+from neardup.documents.lists import ListSource, json_line
+from neardup.documents.memory_tables import TableSource
+from neardup.documents.parquet import ParquetSource
+from neardup.documents.remote import Place
+from neardup.errors import UsageError
+from neardup.runs.annotated_sources import FIELDS, Added, annotated_source, with_columns
+from neardup.runs.result import Result
+
+# Not annotated.jsonl: that is the name for JSON Lines, which may be read beside a folder.
+FILE_LIST = "annotated.files.jsonl"
+
+
+@dataclass(frozen=True)
+class AnnotatedFiles:
+    """Not a kind of FolderSource, because those are written as copies of their files."""
+
+    source: FolderSource
+    added: Added
+
+    @property
+    def file(self) -> str:
+        return self.source.file
+
+    @property
+    def path(self) -> Place:
+        return self.source.path
+
+    @property
+    def extractor(self) -> Extractor:
+        return self.source.extractor
+
+    def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        return iter(self.source.chunks(columns))
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
+        return self.source.texts(rows, columns)
+
+    def kept(self, keep: Mask) -> tuple[pa.Table, int]:
+        """With the texts, as a folder is given back in Python; a rejected file has none."""
+        table, documents = self.source.kept(keep)
+        return with_columns(table, self.added.rows(self.added.start(keep), len(table))), documents
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        """A line a file: its id, the path that opens it, and the fields."""
+        entries = self.source.entries[: len(keep)]
+        rows = self.added.rows(self.added.start(keep), len(entries)).to_pylist()
+        for entry, fields in zip(entries, rows, strict=True):
+            path = self.source.locate(entry).as_posix()
+            out.write(json_line({"id": self.source.id_of(entry), "path": path, **fields}))
+        return len(self.source.entries)
+
+
+PREFIX = "neardup"
+_ANNOTATED = (
+    ArrowSource,
+    CsvSource,
+    FeedSource,
+    FolderSource,
+    JsonlSource,
+    ListSource,
+    ParquetSource,
+    TableSource,
+)
+
+
+def annotating(result: Result) -> Result:
+    """The same result; what it writes and gives as kept is every document with the columns."""
+    collection = AnnotatedCollection(result.collection(), result.decisions)
+    made = Result(
+        result.decisions,
+        result.pairs,
+        {**result.info, "annotated": collection.added.names},
+        rank=result.rank,
+        collection=lambda: collection,
+        artefacts=result.artefacts,
+        text_digests=result.text_digests,
+    )
+    made.signatures = result.signatures
+    made.known_actions = lambda: result.actions
+    return made
+
+
+def check_sources(sources: Sequence[Source]) -> None:
+    """Refuses before any work what has no place for more fields."""
+    for source in readable(sources):
+        if not isinstance(source, _ANNOTATED):
+            raise UsageError(
+                f"{source.file} cannot be annotated; lines, records and tables can.",
+                hint="decisions.parquet has the same columns by id.",
+            )
+
+
+class AnnotatedCollection(Collection):
+    """Writes and gives every document where a collection would write and give the kept ones."""
+
+    def __init__(self, collection: Collection, decisions: pa.Table) -> None:
+        check_sources(collection.sources)
+        self.added = Added(decisions, free_prefix(readable(collection.sources)))
+        self._original = collection  # its spooled standard input lives as long as it does
+        super().__init__(
+            [self._twin(source) for source in collection.sources],
+            collection.limit,
+            collection.inputs,
+            collection.extractor,
+        )
+
+    def _twin(self, source: Source) -> Source:
+        if isinstance(source, FolderSource):
+            return AnnotatedFiles(source, self.added)
+        return annotated_source(source, self.added)
+
+    def kept(self, keep: Mask) -> Any:
+        return super().kept(np.ones_like(keep))
+
+    def write_kept(self, keep: Mask, folder: Path, name: str = "annotated") -> list[Path]:
+        """``annotated.*``, one file for each format that came in; of folders a list of files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        groups: dict[str, list[Source]] = {}
+        for source in readable(self.sources):
+            groups.setdefault(_name(source, name), []).append(source)
+        with ExitStack() as stack:
+            writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
+            everyone = np.ones_like(keep)
+            write_all(
+                self.sources, everyone, self.limit, lambda source: writers[_name(source, name)]
+            )
+        return [folder / file for file in groups]
+
+    def write_kept_file(self, keep: Mask, path: Path) -> None:
+        super().write_kept_file(np.ones_like(keep), path)
+
+    def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
+        super().write_kept_to(np.ones_like(keep), stream)
+
+
+def _name(source: Source, name: str) -> str:
+    return FILE_LIST if isinstance(source, AnnotatedFiles) else kept_name(source, name)
+
+
+def free_prefix(sources: Sequence[Source]) -> str:
+    """Empty, or the first that makes all our names new to the input."""
+    prefixes = itertools.chain(("", f"{PREFIX}_"), (f"{PREFIX}{n}_" for n in itertools.count(2)))
+    return next(
+        prefix
+        for prefix in prefixes
+        if not any(_has_one_of(source, [prefix + n for n in FIELDS.names]) for source in sources)
+    )
+
+
+def _has_one_of(source: Any, names: list[str]) -> bool:
+    if isinstance(source, JsonlSource):
+        return any(
+            field.types.any()
+            for chunk in source.chunks(Columns())
+            if isinstance(chunk, JsonlChunk)
+            for field in scan(chunk.data, names).fields.values()
+        )
+    if isinstance(source, FolderSource | FeedSource):  # none of them is a column of theirs
+        return False
+    if isinstance(source, ListSource):
+        return any(n in item for item in source.items if isinstance(item, dict) for n in names)
+    return not set(names).isdisjoint(_column_names(source))
+
+
+def _column_names(source: Any) -> Sequence[str]:
+    if isinstance(source, CsvSource):
+        return source.header.names
+    if isinstance(source, TableSource):
+        return source.names
+    names: list[str] = source.schema().names
+    return names

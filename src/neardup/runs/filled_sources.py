@@ -1,0 +1,386 @@
+"""Sources that fill empty metadata of some documents while they are read.
+
+Every kind of source has a twin that gives the metadata of chosen documents, says whether it has a
+place for a value, and writes the filled documents. A JSON line keeps its bytes but for the values
+that are set; a CSV record that is filled is written anew; all others pass byte for byte.
+
+Values set in one document: in a JSON line, a CSV record, the rows of a table.
+
+Nothing else of the document changes. A value that has no place is None: an object in a CSV field,
+a text in a column of numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents import csv
+from neardup.documents.arrow import ArrowSource
+from neardup.documents.columns import Mask, Source, mask_for
+from neardup.documents.csv import CsvSource, Header, as_utf8, strings
+from neardup.documents.jsonl import JsonlSource, LineWriter, parsed, select
+from neardup.documents.lists import ListSource
+from neardup.documents.memory_tables import TableSource
+from neardup.documents.parquet import ParquetSource
+from neardup.runs.annotated_sources import annotated_line, with_values
+
+_MARK = b"\xef\xbb\xbf"
+_JSON_SPACE = " \t\r\n"
+
+
+def is_empty(value: Any) -> bool:
+    """Missing, blank, an empty list or object."""
+    if isinstance(value, str):
+        return not value.strip()
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or value == [] or value == {}
+
+
+def json_value(value: Any) -> Any:
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return None
+    return value
+
+
+def csv_text(value: Any, encoding: str | None) -> str | None:
+    if isinstance(value, datetime.date | datetime.time):
+        value = value.isoformat()
+    if not isinstance(value, str | int | float):
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    try:
+        text.encode(encoding or "utf-8")
+    except UnicodeEncodeError:
+        return None
+    return text
+
+
+def table_value(value: Any, type_: pa.DataType) -> Any:
+    """As the column takes it, also where it is a text that stands for a number or a date."""
+    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+    try:
+        return pa.scalar(value, plain).as_py()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        pass
+    try:
+        return pa.scalar(value).cast(plain).as_py()
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+
+
+def filled_line(line: bytes, fields: dict[str, Any]) -> bytes:
+    """A field that is there gets its value in place; others go before the closing brace."""
+    mark = _MARK if line.startswith(_MARK) else b""
+    text = line[len(mark) :].decode("utf-8")
+    there = _value_places(text)
+    inside = [(*there[name], value) for name, value in fields.items() if name in there]
+    for begin, end, value in sorted(inside, reverse=True):
+        text = text[:begin] + _json(value) + text[end:]
+    new = {name: value for name, value in fields.items() if name not in there}
+    made = text.encode("utf-8")
+    return mark + (annotated_line(made, new) if new else made)
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
+        return json.dumps(value)
+    return text
+
+
+def _value_places(text: str) -> dict[str, tuple[int, int]]:
+    """Where the value of each key of an object stands; of a key that comes twice, the last."""
+    decoder = json.JSONDecoder(parse_int=str)  # a number may have too many digits for an int
+    found: dict[str, tuple[int, int]] = {}
+    at = _next(text, _next(text, 0) + 1)
+    while text[at] != "}":
+        key, at = decoder.raw_decode(text, at)
+        begin = _next(text, _next(text, at) + 1)
+        _, end = decoder.raw_decode(text, begin)
+        found[key] = begin, end
+        at = _next(text, end)
+        at = _next(text, at + 1) if text[at] == "," else at
+    return found
+
+
+def _next(text: str, at: int) -> int:
+    while text[at] in _JSON_SPACE:
+        at += 1
+    return at
+
+
+def filled_record(
+    record: bytes, header: Header, fields: dict[str, Any], encoding: str | None
+) -> bytes:
+    """The record with its fields written anew; its line end, and blank lines after it, stay."""
+    end = len(record.rstrip(b"\r\n"))
+    sign = header.delimiter.encode()
+    found = csv.scan(record, header.delimiter, range(len(header.names))).fields
+    values = [part.tobytes() for _, part in found]
+    for name, value in fields.items():
+        values[header.names.index(name)] = str(value).encode(encoding or "utf-8")
+    return sign.join(_quoted(value, sign) for value in values) + record[end:]
+
+
+def _quoted(value: bytes, sign: bytes) -> bytes:
+    if any(one in value for one in (sign, b'"', b"\r", b"\n")):
+        return b'"' + value.replace(b'"', b'""') + b'"'
+    return value
+
+
+def replaced(table: pa.Table, fills: dict[int, dict[str, Any]]) -> pa.Table:
+    """The table with some values set, by row; types and schema stay."""
+    for name in dict.fromkeys(name for fields in fills.values() for name in fields):
+        i = table.schema.get_field_index(name)
+        rows = {row: fields[name] for row, fields in fills.items() if name in fields}
+        table = table.set_column(i, table.schema.field(i), _replaced(table.column(i), rows))
+    return table
+
+
+def _replaced(column: pa.ChunkedArray, rows: dict[int, Any]) -> pa.ChunkedArray:
+    new = pa.array(list(rows.values()), column.type)
+    index = np.arange(len(column))
+    index[list(rows)] = len(column) + np.arange(len(rows))
+    chunks = pa.chunked_array([*column.chunks, new], column.type)
+    try:
+        return chunks.unify_dictionaries().combine_chunks().take(pa.array(index))
+    except pa.ArrowNotImplementedError:  # string views cannot be taken from
+        values = [rows.get(i, value) for i, value in enumerate(column.to_pylist())]
+        return pa.chunked_array([pa.array(values, column.type)])
+
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Fills:
+    """``values``: document → field → value. A source is given the mask from its first document to
+    the end of the collection, so the length of the mask says where the source begins."""
+
+    total: int
+    values: dict[int, Fields] = field(default_factory=dict)
+    skip: tuple[str, ...] = ()  # fields that are no metadata: the text and the id
+
+    def of_chosen(self, keep: Mask, position: int, count: int) -> dict[int, Fields]:
+        """Of the chosen among the next ``count`` documents of a source, by number."""
+        if not self.values:
+            return {}
+        start = self.total - len(keep) + position
+        chosen = np.flatnonzero(keep[position : position + count]) + start
+        pairs = ((i, self.values.get(document)) for i, document in enumerate(chosen.tolist()))
+        return {i: fields for i, fields in pairs if fields}
+
+    def metadata(self, fields: Mapping[str, Any]) -> Fields:
+        return {name: value for name, value in fields.items() if name not in self.skip}
+
+    def names(self, there: Sequence[str]) -> list[str]:
+        return [name for name in there if name not in self.skip]
+
+
+def filled_source(source: Any, fills: Fills) -> Source:
+    """The twin; a source without metadata (a folder, a lost file) is its own."""
+    twins = {
+        ArrowSource: FilledArrow,
+        CsvSource: FilledRecords,
+        JsonlSource: FilledLines,
+        ListSource: FilledItems,
+        ParquetSource: FilledParquet,
+        TableSource: FilledTable,
+    }
+    if type(source) not in twins:
+        return source  # type: ignore[no-any-return]
+    given = [one.name for one in dataclasses.fields(source) if one.init]
+    made: Source = twins[type(source)](**{n: getattr(source, n) for n in given}, fills=fills)
+    return made
+
+
+@dataclass
+class FilledLines(JsonlSource):
+    fills: Fills = field(kw_only=True)
+
+    def metadata(self, keep: Mask) -> Iterator[Fields]:
+        position = 0
+        for row, data in self._blocks():
+            picked = select(data, keep[position:], start_of_file=row == 1)
+            position += picked.documents
+            for line in picked.data.decode("utf-8-sig", "replace").split("\n"):
+                if line.strip():
+                    yield self.fills.metadata(parsed(line))
+
+    def fit(self, _name: str, value: Any) -> Any:
+        return json_value(value)
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        position, last = 0, True
+        for row, data in self._blocks():
+            left = keep[position:]
+            picked = select(data, left, start_of_file=row == 1, previous_kept=last)
+            fills = self.fills.of_chosen(keep, position, picked.documents)
+            out.write(_filled_lines(picked.data, fills) if fills else picked.data)
+            position, last = position + picked.documents, picked.last_kept
+        out.end_file()
+        return position + (self._lost is not None)
+
+
+_SPACE = b"\xef\xbb\xbf \t\r"
+
+
+def _filled_lines(data: bytes, fills: dict[int, Fields]) -> bytes:
+    lines, number = data.split(b"\n"), 0
+    for i, line in enumerate(lines):
+        if line.strip(_SPACE):
+            lines[i] = filled_line(line, fills[number]) if number in fills else line
+            number += 1
+    return b"\n".join(lines)
+
+
+@dataclass
+class FilledRecords(CsvSource):
+    fills: Fills = field(kw_only=True)
+
+    def metadata(self, keep: Mask) -> Iterator[Fields]:
+        position, sign, names = 0, self.header.delimiter, self.header.names
+        for _, data in self._blocks():
+            picked = csv.select(data, sign, keep[position:])
+            position += picked.documents
+            found = csv.scan(picked.data, sign, range(len(names)))
+            whole = np.ones(len(found), np.bool_)
+            wanted = [(i, n) for i, n in enumerate(names) if n not in self.fills.skip]
+            columns = {n: strings(as_utf8(found.array(i, whole), self.encoding)) for i, n in wanted}
+            for i in range(len(found)):
+                yield {name: column[i].as_py() for name, column in columns.items()}
+
+    def fit(self, name: str, value: Any) -> Any:
+        return csv_text(value, self.encoding) if name in self.header.names else None
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        if not out.started:
+            out.write(self.header.data)
+        position, last, sign = 0, True, self.header.delimiter
+        for _, data in self._blocks():
+            picked = csv.select(data, sign, keep[position:], previous_kept=last)
+            fills = self.fills.of_chosen(keep, position, picked.documents)
+            out.write(self._filled(picked.data, fills) if fills else picked.data)
+            position, last = position + picked.documents, picked.last_kept
+        out.end_file()
+        return position + (self._lost is not None)
+
+    def _filled(self, data: bytes, fills: dict[int, Fields]) -> bytes:
+        places = [*csv.scan(data, self.header.delimiter).starts.tolist(), len(data)]
+        pieces = [data[: places[0]]]
+        for i in range(len(places) - 1):
+            piece = data[places[i] : places[i + 1]]
+            pieces.append(
+                filled_record(piece, self.header, fills[i], self.encoding) if i in fills else piece
+            )
+        return b"".join(pieces)
+
+
+@dataclass(frozen=True)
+class FilledItems(ListSource):
+    fills: Fills = field(kw_only=True)
+
+    def metadata(self, keep: Mask) -> Iterator[Fields]:
+        for item in super().chosen(keep):
+            yield self.fills.metadata(item) if isinstance(item, dict) else {}
+
+    def fit(self, _name: str, value: Any) -> Any:
+        return value
+
+    def chosen(self, keep: Mask) -> Iterator[Any]:
+        """A filled document is a new dict; a text of a list of texts has no fields."""
+        fills = self.fills.of_chosen(keep, 0, len(self.items))
+        for i, item in enumerate(super().chosen(keep)):
+            yield {**item, **fills[i]} if i in fills and isinstance(item, dict) else item
+
+
+class _Typed:
+    """A file that says what type each of its columns has."""
+
+    schema: Callable[[], pa.Schema]  # the source's own
+
+    @cached_property
+    def own_schema(self) -> pa.Schema:
+        return self.schema()
+
+    def fit(self, name: str, value: Any) -> Any:
+        return _fitting(self.own_schema, name, value)
+
+
+def _fitting(schema: pa.Schema, name: str, value: Any) -> Any:
+    return table_value(value, schema.field(name).type) if name in schema.names else None
+
+
+@dataclass(frozen=True)
+class FilledParquet(_Typed, ParquetSource):
+    fills: Fills = field(kw_only=True)
+
+    def metadata(self, keep: Mask) -> Iterator[Fields]:
+        for batch, _ in super().filtered(keep):
+            yield from batch.select(self.fills.names(batch.schema.names)).to_pylist()
+
+    def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
+        position = 0
+        for batch, count in super().filtered(keep):
+            fills = self.fills.of_chosen(keep, position, count)
+            table = replaced(pa.Table.from_batches([batch]), fills) if fills else None
+            yield (table.to_batches()[0] if table else batch), count
+            position += count
+
+
+@dataclass
+class FilledArrow(_Typed, ArrowSource):
+    fills: Fills = field(kw_only=True)
+
+    def metadata(self, keep: Mask) -> Iterator[Fields]:
+        for table, _ in super().filtered(keep):
+            yield from table.select(self.fills.names(table.schema.names)).to_pylist()
+
+    def filtered(self, keep: Mask) -> Iterator[tuple[pa.Table, int]]:
+        position = 0
+        for table, count in super().filtered(keep):
+            fills = self.fills.of_chosen(keep, position, count)
+            yield (replaced(table, fills) if fills else table), count
+            position += count
+
+
+@dataclass(frozen=True)
+class FilledTable(TableSource):
+    fills: Fills = field(kw_only=True)
+
+    def metadata(self, keep: Mask) -> Iterator[Fields]:
+        table = self.table(self.pick(mask_for(keep, self.rows)))
+        yield from table.select(self.fills.names(table.schema.names)).to_pylist()
+
+    @cached_property
+    def own_schema(self) -> pa.Schema:
+        everyone = np.ones(self.rows, np.bool_)  # pandas tells types only by values
+        return self.table(self.pick(everyone)).schema
+
+    def fit(self, name: str, value: Any) -> Any:
+        return _fitting(self.own_schema, name, value)
+
+    def kept(self, keep: Mask) -> tuple[Any, int]:
+        given, rows = super().kept(keep)
+        fills = self.fills.of_chosen(keep, 0, rows)
+        if not fills:
+            return given, rows
+        names = list(dict.fromkeys(name for fields in fills.values() for name in fields))
+        return with_values(given, replaced(self.table(given), fills).select(names)), rows

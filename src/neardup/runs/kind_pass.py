@@ -1,0 +1,138 @@
+"""The kinds of the pairs of a run: texts are read again, aligned in blocks, and let go.
+
+Equal texts are one text, and equal pairs of texts are one pair, however many documents have them.
+Pairs that digests tell are not aligned. What cannot be read again has no kind; no run fails for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
+from neardup.documents import Collection, Columns
+from neardup.runs.outcome import Outcome
+from neardup.runs.texts_again import Again, Keys, Means, place_keys, places, reread, text_keys
+from neardup.schema import DUPLICATE, KINDS, Array
+
+if TYPE_CHECKING:
+    from neardup.runs.result import Result
+
+UNKNOWN = "unknown"  # among counts of kinds: duplicates that have none
+BLOCK_BYTES = 4 << 20  # of the texts of a block of pairs; a larger pair is a block of its own
+Inputs = Sequence[tuple[Collection, Columns]]
+
+
+@dataclass(frozen=True)
+class PairKinds:
+    """What is known of pairs of a run. ``text`` numbers the texts of its documents; ``keys`` are
+    sorted pairs of them, the smaller number first, and ``kinds`` what they are."""
+
+    text: Array
+    texts: int
+    keys: Array
+    kinds: Kinds
+
+    def of(self, a: Array, b: Array) -> Kinds:
+        """Of pairs of documents; none where it is not known."""
+        one, other = self.text[a], self.text[b]
+        key = np.minimum(one, other) * self.texts + np.maximum(one, other)
+        found = Kinds.none(len(key))
+        if not len(self.keys):
+            return found
+        place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
+        known = self.keys[place] == key
+        found.put(known, self.kinds.take(place[known]).turned((one > other)[known]))
+        return found
+
+
+def kind_counts(decisions: pa.Table) -> dict[str, int]:
+    """How many duplicates are of each kind, in the order of the list."""
+    aside = decisions.filter(pc.equal(decisions["decision"], DUPLICATE))["kind"]
+    counted = pc.value_counts(aside.cast(pa.string())).to_pylist()
+    counts = {one["values"] or UNKNOWN: one["counts"] for one in counted}
+    return {kind: counts[kind] for kind in (*KINDS, UNKNOWN) if kind in counts}
+
+
+def pair_kinds(outcome: Outcome, a: Array, b: Array, inputs: Inputs, means: Means) -> PairKinds:
+    """Of these pairs of documents, those that digests do not tell."""
+    prepared = outcome.intake.prepared
+    digests, text = np.unique(prepared.text_digests, return_inverse=True)
+    open_ = by_digests(a, b, prepared.text_digests, prepared.normal_digests).kind < 0
+    return kinds_of_texts(digests, text, a[open_], b[open_], inputs, text_keys, means)
+
+
+def kinds_by_place(result: Result, collection: Collection, a: Array, b: Array) -> Kinds:
+    """Of documents of a result, numbered as its decisions are, whose texts are read where they
+    stood: a result has no digests of them."""
+    files = list(dict.fromkeys(collection.files))
+    file = pc.index_in(
+        result.decisions["file"].cast(pa.large_string()), pa.array(files, pa.large_string())
+    )
+    names = places(
+        pc.fill_null(file, len(files)).to_numpy(),
+        pc.fill_null(result.decisions["row"], 0).to_numpy(),
+    )
+    keys, text = np.unique(names, return_inverse=True)
+    inputs = [(collection, Columns(text=result.info["settings"]["text"]))]
+    return kinds_of_texts(keys, text, a, b, inputs, place_keys(files), Means()).of(a, b)
+
+
+def kinds_of_texts(
+    names: Array, text: Array, a: Array, b: Array, inputs: Inputs, keys: Keys, means: Means
+) -> PairKinds:
+    """``names`` are the keys of the texts, sorted; ``text`` numbers those of documents."""
+    one, other = np.minimum(text[a], text[b]), np.maximum(text[a], text[b])
+    pairs = np.unique(one * len(names) + other)
+    one, other = np.divmod(pairs, max(len(names), 1))
+    wanted, numbers = np.unique(np.concatenate([one, other]), return_inverse=True)
+    if not len(pairs):
+        return PairKinds(text, len(names), pairs, Kinds.none(0))
+    means.progress.stage("rereading", unit="documents", total_bytes=_plain_size(inputs))
+    again = reread(names[wanted], inputs, keys, means)
+    try:
+        kinds = _aligned(again, numbers[: len(one)], numbers[len(one) :], means)
+    finally:
+        again.store.close()
+    return PairKinds(text, len(names), pairs, kinds)
+
+
+def _plain_size(inputs: Inputs) -> int | None:
+    sizes = [collection.plain_size() for collection, _ in inputs]
+    return None if None in sizes else sum(size or 0 for size in sizes)
+
+
+def _aligned(again: Again, a: Array, b: Array, means: Means) -> Kinds:
+    """Block by block; what was not read again has no kind."""
+    means.progress.stage("kinds", len(a), unit="pairs")
+    found = Kinds.none(len(a))
+    there = np.flatnonzero((again.slot[a] >= 0) & (again.slot[b] >= 0))
+    # One after the other, pairs of the same text; its copies are in the blocks around.
+    there = there[np.lexsort((a[there], b[there]))]
+
+    def of_block(block: slice) -> tuple[Array, Kinds]:
+        chosen = there[block]
+        texts, where = again.texts(np.concatenate([a[chosen], b[chosen]]))
+        kinds = aligned_kinds(texts, where[: len(chosen)], where[len(chosen) :])
+        means.progress.advance(len(chosen))
+        return chosen, kinds
+
+    blocks = _blocks(again.lengths[a[there]] + again.lengths[b[there]])
+    with ThreadPoolExecutor(means.workers) as pool:
+        for chosen, kinds in pool.map(of_block, blocks):
+            found.put(chosen, kinds)
+    return found
+
+
+def _blocks(sizes: Array) -> list[slice]:
+    if not len(sizes):
+        return []
+    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // BLOCK_BYTES)) + 1
+    return [slice(i, j) for i, j in pairwise([0, *cuts.tolist(), len(sizes)])]

@@ -1,0 +1,237 @@
+"""The Result: what was kept, what was set aside, for what and why; and the next questions.
+
+Tables are Arrow. A Result comes from a run in memory or from the folder of an earlier run, and
+answers the same either way, as far as the documents are still where they were.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.documents import Collection
+from neardup.errors import DataError, NeardupError, SettingsError
+from neardup.methods import registry
+from neardup.runs.run_tables import clusters_table, duplicates_table
+from neardup.schema import Array
+from neardup.wording import many, where
+
+if TYPE_CHECKING:
+    from neardup.decisions.policy import Policy
+    from neardup.runs.application import Applied
+    from neardup.runs.explanation import Explanation
+
+
+@dataclass(frozen=True)
+class Counts:
+    """``documents = kept + duplicates + rejected``, always."""
+
+    documents: int
+    kept: int
+    duplicates: int
+    rejected: int
+    too_short: int
+    clusters: int
+    pairs: int
+
+    def sentence(self) -> str:
+        return (
+            f"{many(self.documents, 'document')} = {self.kept:,} kept + "
+            f"{many(self.duplicates, 'duplicate')} + {self.rejected:,} rejected"
+        )
+
+
+class Result:
+    """``info`` is what ``run.json`` holds. ``rank`` orders all documents of ``decisions``."""
+
+    def __init__(
+        self,
+        decisions: pa.Table,
+        pairs: pa.Table,
+        info: dict[str, Any],
+        *,
+        rank: Array | None = None,
+        collection: Callable[[], Collection] | None = None,
+        artefacts: Artefacts = NO_ARTEFACTS,
+        text_digests: Array | None = None,
+    ) -> None:
+        self.decisions = decisions
+        self.pairs = pairs
+        self.info = info
+        self.rank = np.arange(len(decisions)) if rank is None else rank
+        self._collection = collection
+        self.artefacts = artefacts
+        # Of each document's text, 0 for rejected ones: whether the input is still what it was.
+        self.text_digests = text_digests
+        self.known_actions: Callable[[], pa.Table] | None = None  # where they are at hand
+        # Writes the signatures of this run to a file; None when they were not asked for.
+        self.signatures: Callable[[Path], None] | None = None
+
+    @functools.cached_property
+    def duplicates(self) -> pa.Table:
+        return duplicates_table(self.decisions, str(self.info["settings"]["method"]))
+
+    @functools.cached_property
+    def clusters(self) -> pa.Table:
+        return clusters_table(self.decisions)
+
+    @functools.cached_property
+    def kept(self) -> Any:
+        """The kept documents, whole, in the type that came in (files: an Arrow table)."""
+        return self.collection().kept(self.keep_mask())
+
+    @functools.cached_property
+    def annotated(self) -> Any:
+        """Every document with the columns cluster, kept_id, score, kind and decision, in the type
+        that came in. A list of texts becomes one of dicts; rejected items stay as they are, and
+        rejected lines of JSON files are left out."""
+        from neardup.runs.annotation import annotating
+
+        return annotating(self).kept
+
+    def keep_mask(self) -> Array:
+        """One entry an input document, in input order."""
+        return np.asarray(pc.equal(self.decisions["decision"], schema.KEPT))
+
+    def collection(self) -> Collection:
+        if self._collection is None:
+            raise DataError(
+                "This result does not know its documents any more: they were in memory.",
+                hint="decisions, pairs, duplicates and clusters are still here.",
+            )
+        return self._collection()
+
+    def collection_if_there(self) -> Collection | None:
+        """None where the documents cannot be read any more."""
+        try:
+            return self.collection()
+        except (NeardupError, OSError):
+            return None
+
+    @functools.cached_property
+    def _documents(self) -> Collection | None:
+        return self.collection_if_there()
+
+    def path_of(self, row: Mapping[str, Any]) -> str | None:
+        """Of a row of the decisions: the file, where that is the document. None also for what was
+        a row of a folder that has other files now."""
+        found = self._documents
+        try:
+            path = found.path_of(row["file"], row["row"]) if found else None
+        except (NeardupError, OSError, IndexError):
+            return None
+        own = self.info["settings"].get("id") is None and row["id"] is not None
+        return path if path and (not own or _ends_alike(path, row["id"])) else None
+
+    def where(self, row: Mapping[str, Any]) -> str:
+        """Where a document of the decisions stands, for people."""
+        return where(row["file"], row["row"], self.path_of(row))
+
+    @functools.cached_property
+    def counts(self) -> Counts:
+        decision = self.decisions["decision"].combine_chunks().cast(pa.string())
+
+        def how_many(value: str) -> int:
+            return int(pc.sum(pc.equal(decision, value)).as_py() or 0)
+
+        short = pc.sum(pc.equal(self.decisions["reason"], "too_short")).as_py() or 0
+        return Counts(
+            documents=len(decision),
+            kept=how_many(schema.KEPT),
+            duplicates=how_many(schema.DUPLICATE),
+            rejected=how_many(schema.REJECTED),
+            too_short=int(short),
+            clusters=len(self.clusters),
+            pairs=len(self.pairs),
+        )
+
+    @property
+    def threshold(self) -> float:
+        settings = self.info["settings"]
+        if "threshold" in settings["parameters"]:
+            return float(settings["parameters"]["threshold"])
+        return registry.build(settings["method"], settings["parameters"]).threshold
+
+    @property
+    def pairs_complete(self) -> bool:
+        return bool(self.info["pairs"] == "complete")
+
+    def weakest(self, n: int = 10) -> pa.Table:
+        """The set-aside documents whose match was weakest: where a threshold errs first."""
+        table = self.duplicates.select(["id", "kept_id", "score", "kind", "cluster"])
+        return table.take(pc.sort_indices(table, [("score", "ascending")])[:n])
+
+    def explain(self, id: str) -> Explanation:
+        """Why this document was kept, set aside or rejected."""
+        from neardup.runs.explanation import explain
+
+        return explain(self, id)
+
+    def rethreshold(self, threshold: float) -> Result:
+        """The decisions at a higher threshold, without matching again."""
+        from neardup.runs.rethreshold import rethreshold
+
+        if self.info.get("against"):
+            raise SettingsError(
+                "This run was made against references, whose documents it does not hold.",
+                hint="run again with that threshold.",
+            )
+        if not self.pairs_complete:
+            raise SettingsError(
+                "This run did not keep all its pairs, so a new threshold needs a new run.",
+                hint="run again with that threshold, or with a larger max_pairs.",
+            )
+        return rethreshold(self, threshold)
+
+    @functools.cached_property
+    def actions(self) -> pa.Table:
+        """What the policy of the run does with every document, and why; nothing is done yet."""
+        return self.known_actions() if self.known_actions else self.apply().actions
+
+    def apply(self, policy: str | Path | Mapping[str, Any] | Policy | None = None) -> Applied:
+        """The documents after a policy, the run's own if none is given: in its order, decided
+        again without matching, with its actions. Nothing is written and this result stays."""
+        from neardup.runs.application import apply
+
+        return apply(self, policy)
+
+    def save(self, folder: str | Path, *, annotate: bool = False) -> Path:
+        """Writes the folder of a run: kept documents, tables, ``run.json``. With ``annotate`` all
+        documents, with the columns of ``annotated``, instead of the kept ones."""
+        from neardup.runs.annotation import annotating
+        from neardup.runs.run_folder import save
+
+        return save(annotating(self) if annotate else self, Path(folder))
+
+    def report(self, path: str | Path, *, by: str | None = None) -> Path:
+        """Writes one HTML file that says what happened, to be read offline. ``by``: a column of the
+        documents whose values are told apart, in the place of the inputs."""
+        from neardup.report.html_page import write_page
+        from neardup.report.run_report import report_page
+
+        write_page(Path(path), report_page(self, by))
+        return Path(path)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Result:
+        from neardup.runs.run_folder import load
+
+        return load(Path(folder))
+
+    def __repr__(self) -> str:
+        settings = self.info["settings"]
+        return f"<Result of {settings['method']} ≥ {self.threshold:.4g}: {self.counts.sentence()}>"
+
+
+def _ends_alike(path: str, id: str) -> bool:
+    """Whether an id that is the path in a folder, or begins with its name, is of this file."""
+    return path.rpartition("/")[2] == id.rpartition("/")[2]

@@ -1,0 +1,198 @@
+"""Decisions made again from the pairs of a run, at a higher threshold or in another order: nothing
+is matched again.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.artefacts.artefact import Artefacts
+from neardup.artefacts.calibration import Calibration
+from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.kinds import Kinds
+from neardup.decisions.rule import decide
+from neardup.errors import SettingsError
+from neardup.matching.candidates import Groups
+from neardup.matching.verify import Pairs
+from neardup.methods import registry
+from neardup.methods.base import Method, signature_of
+from neardup.methods.thresholds import threshold_fraction
+from neardup.runs.kind_pass import kind_counts, kinds_by_place
+from neardup.runs.result import Result
+from neardup.runs.run_tables import decided_columns, decision_column, with_notes
+from neardup.schema import Array, Ragged
+
+NOTE = r" \([a-z_, ]+\)$"
+NO_GROUPS = Groups(Ragged(np.empty(0, np.int64), np.zeros(1, np.int64)), np.empty(0, np.uint8))
+
+
+def rethreshold(result: Result, threshold: float) -> Result:
+    threshold_fraction(threshold)
+    name = result.info["settings"]["method"]
+    if "threshold" not in registry.parameter_names(registry.method_class(name)):
+        raise SettingsError(
+            f"{name} has no threshold to change: it follows from other parameters.",
+            hint=f"run again with other parameters; `neardup methods {name}` lists them.",
+        )
+    if threshold < result.threshold:
+        raise SettingsError(
+            f"The run was made at {result.threshold:g}; pairs below it were not kept, "
+            f"so {threshold:g} cannot be answered.",
+            hint="run again with the lower threshold.",
+        )
+    # The nearest double of the threshold and of an equal share are one number: nothing is lost.
+    table = result.pairs.filter(pc.greater_equal(result.pairs["score"], threshold))
+    method = _method(result, threshold)
+    made = decide_again(result, table, method, _info(result, method), result.rank)
+    made.artefacts = _still_valid(result.artefacts)
+    return made
+
+
+def decide_again(
+    result: Result, table: pa.Table, method: Method, info: dict[str, Any], rank: Array
+) -> Result:
+    """What the rule says of the pairs in ``table`` when documents come in the order of ``rank``.
+    Right only if these are all the pairs there are."""
+    pairs = by_rank(result, table, rank)
+    verdict = decide(len(result.decisions), pairs, NO_GROUPS, nothing_more)
+    kept_of, score = _by_document(rank, verdict.kept_of, verdict.score)
+    document = np.argsort(rank)
+    cluster = _clusters(result, kept_of, pairs.mapped(document))
+    table, kinds = _kinds(result, kept_of, pairs.mapped(document), table)
+    decisions = _decisions(result, method, kept_of, score, cluster, kinds.columns())
+    made = Result(
+        decisions,
+        table,
+        info,
+        rank=rank,
+        collection=result._collection,
+        artefacts=result.artefacts,
+        text_digests=result.text_digests,
+    )
+    info["counts"], info["kinds"] = vars(made.counts), kind_counts(decisions)
+    return made
+
+
+def _method(result: Result, threshold: float) -> Method:
+    settings = result.info["settings"]
+    parameters = {**settings["parameters"], "threshold": threshold}
+    if "calibrate" in parameters:
+        parameters["calibrate"] = False  # this cut was given
+    return registry.build(settings["method"], parameters)
+
+
+def _still_valid(artefacts: Artefacts) -> Artefacts:
+    """All but the calibration, which was of the cut that no longer holds."""
+    if Calibration.kind not in artefacts:
+        return artefacts
+    return {name: one for name, one in artefacts.items() if name != Calibration.kind}
+
+
+def _info(result: Result, method: Method) -> dict[str, Any]:
+    info = copy.deepcopy(result.info)
+    info.pop("kept_files", None)
+    digests = info["settings"]["signature"]["artefacts"]
+    for of_the_old_cut in (info["artefacts"], digests):
+        of_the_old_cut.pop(Calibration.kind, None)
+    info["settings"] |= {
+        "parameters": dataclasses.asdict(method),  # type: ignore[call-overload]  # by contract
+        "threshold": method.threshold,
+        "resolved": method.resolved(),
+        "signature": signature_of(method, digests),
+    }
+    return info
+
+
+def nothing_more(_a: Array, _b: Array) -> Pairs:
+    return Pairs.none()
+
+
+def by_rank(result: Result, table: pa.Table, rank: Array) -> Pairs:
+    table_ids = result.decisions["id"].combine_chunks()
+    rejected = pc.equal(result.decisions["decision"], schema.REJECTED).combine_chunks()
+    # A rejected document may bear the id of an accepted one; pairs are never its own.
+    ids = pc.if_else(rejected, pa.scalar(None, table_ids.type), table_ids)
+    a = np.asarray(pc.index_in(table["a"], ids)).astype(np.int64)
+    b = np.asarray(pc.index_in(table["b"], ids)).astype(np.int64)
+    score = table["score"].to_numpy().astype(np.float64)
+    return Pairs(rank[a], rank[b], score)
+
+
+def _by_document(rank: Array, kept_of: Array, score: Array) -> tuple[Array, Array]:
+    document = np.argsort(rank)
+    of = kept_of[rank]
+    return np.where(of < 0, -1, document[np.maximum(of, 0)]), score[rank]
+
+
+def _clusters(result: Result, kept_of: Array, pairs: Pairs) -> Array:
+    if result.info["settings"]["clusters"] == "rule":
+        return rule_clusters(kept_of)
+    return components(len(kept_of), pairs.a, pairs.b)
+
+
+def _kinds(result: Result, kept_of: Array, pairs: Pairs, table: pa.Table) -> tuple[pa.Table, Kinds]:
+    """The pairs, and of each set-aside document the kind of its pair with what it was set aside
+    for; both with the kinds of pairs that were not decided on before."""
+    aside = np.flatnonzero(kept_of >= 0)
+    row = _rows(pairs, aside, kept_of[aside])
+    turned = pairs.a[row] != aside
+    listed = Kinds.of_columns(table)
+    known = listed.take(row).turned(turned)
+    missing = known.kind < 0
+    if result.info["settings"]["kinds"] != "none" and missing.any():
+        known.put(missing, _read_again(result, aside[missing], kept_of[aside[missing]]))
+        listed.put(row, known.turned(turned))
+        for name, column in listed.columns().items():
+            table = table.set_column(table.schema.get_field_index(name), name, column)
+    found = Kinds.none(len(kept_of))
+    found.put(aside, known)
+    return table.cast(schema.PAIRS), found
+
+
+def _rows(pairs: Pairs, a: Array, b: Array) -> Array:
+    """Where the pairs of these documents stand."""
+    count = int(max(pairs.a.max(initial=0), pairs.b.max(initial=0))) + 1
+    key = np.minimum(pairs.a, pairs.b) * count + np.maximum(pairs.a, pairs.b)
+    order = np.argsort(key, kind="stable")
+    wanted = np.minimum(a, b) * count + np.maximum(a, b)
+    return np.asarray(order[np.searchsorted(key[order], wanted)], np.int64)
+
+
+def _read_again(result: Result, a: Array, b: Array) -> Kinds:
+    """None, where the documents cannot be read any more."""
+    collection = result.collection_if_there()
+    return kinds_by_place(result, collection, a, b) if collection else Kinds.none(len(a))
+
+
+def _notes(reasons: pa.Array) -> pa.Array:
+    """What ``tables.flag_notes`` wrote behind the old reasons."""
+    found = pc.extract_regex(reasons, f"(?P<note>{NOTE})").field("note")
+    return pc.fill_null(found, "").cast(pa.large_string())
+
+
+def _decisions(
+    result: Result,
+    method: Method,
+    kept_of: Array,
+    score: Array,
+    cluster: Array,
+    kinds: dict[str, pa.Array],
+) -> pa.Table:
+    old = result.decisions
+    plain = pc.replace_substring_regex(old["reason"].combine_chunks(), NOTE, "")
+    short = np.asarray(pc.is_in(plain, pa.array(["too_short", "equal"], pa.large_string())))
+    ids = old["id"].combine_chunks()
+    new = decided_columns(ids, kept_of, score, cluster, short, method)
+    rejected = np.asarray(pc.equal(old["decision"], schema.REJECTED))
+    new["reason"] = with_notes(new["reason"], _notes(old["reason"].combine_chunks()))
+    new["decision"] = decision_column(np.where(rejected, 2, np.where(kept_of < 0, 0, 1)))
+    new["reason"] = pc.if_else(pa.array(rejected), old["reason"].combine_chunks(), new["reason"])
+    same = {name: old[name] for name in ("id", "file", "row", "source", "ref")}
+    return pa.table({**same, **new, **kinds}, schema=schema.DECISIONS)

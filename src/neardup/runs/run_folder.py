@@ -1,0 +1,299 @@
+"""The folder of a run: written whole or not at all, read back as a Result.
+
+``kept.*`` in the input's own format, ``decisions.parquet``, ``duplicates.parquet``,
+``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``, which comes last: a folder
+without it is a run that did not finish.
+
+The artefacts of a run folder, read when they are asked for and checked against ``run.json``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from neardup import schema
+from neardup.artefacts.artefact import Artefact, Artefacts
+from neardup.artefacts.calibration import Calibration, load_calibration
+from neardup.documents import Collection
+from neardup.documents.collection import collect_inputs
+from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.remote import Place, address_of
+from neardup.documents.streams import whole_file
+from neardup.errors import (
+    ChangedError,
+    InputError,
+    KeptError,
+    SettingsError,
+    SignatureError,
+    StoreError,
+    UnreadableError,
+    UsageError,
+)
+from neardup.methods import registry
+from neardup.report.html_page import write_page
+from neardup.report.run_report import REPORT, run_page
+from neardup.runs.kept_names import KEPT_OF, kept_files_of
+from neardup.runs.result import Result
+
+
+class StoredArtefacts(Mapping[str, Artefact]):
+    """By name. Only those are in it whose file is there and that can be read: the table of a method
+    that is not registered here is known to nobody."""
+
+    def __init__(self, folder: Path, info: dict[str, Any]) -> None:
+        self._digests = {name: said["digest"] for name, said in info["artefacts"].items()}
+        self._loaders = _loaders(info["settings"])
+        self._files = {
+            name: folder / f"{name}.arrow"
+            for name in self._digests
+            if name in self._loaders and (folder / f"{name}.arrow").exists()
+        }
+        self._read: dict[str, Artefact] = {}
+
+    def __getitem__(self, name: str) -> Artefact:
+        if name not in self._read:
+            self._read[name] = self._load(name, self._files[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._files  # without reading it
+
+    def _load(self, name: str, path: Path) -> Artefact:
+        found: Artefact = self._loaders[name](path)
+        if found.digest != self._digests[name]:
+            raise SignatureError(
+                f"{path} is not the one that the run was made with: its digest is "
+                f"{found.digest}, run.json says {self._digests[name]}.",
+                hint="restore the folder of the run, or make the run again.",
+            )
+        return found
+
+
+def _loaders(settings: dict[str, Any]) -> dict[str, Any]:
+    loaders: dict[str, Any] = {Calibration.kind: load_calibration}
+    try:
+        method = registry.build(settings["method"], settings["parameters"])
+    except SettingsError:
+        return loaders
+    return loaders | {need.name: need.load for need in method.needs}
+
+
+RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
+DIGESTS, ACTIONS, APPLIED = "digests.parquet", "actions.parquet", "applied"
+FORMAT = 3
+_WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
+
+
+def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
+    """``kept=False`` leaves the kept documents out (``find`` removes nothing). If an input has
+    changed since it was read, all but the kept documents is written, and that is an error."""
+    collection = result.collection() if kept else None
+    artefacts = dict(result.artefacts)  # read now: they may lie in this very folder
+    spare_inputs(folder, collection.paths if collection else [])
+    spare_applied(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _forget_earlier_run(folder)
+    info = {**result.info, "format": FORMAT}
+    fault, files = None, []
+    try:
+        if info["settings"].get("policy"):
+            write_table(result.actions, folder / ACTIONS)
+        if collection:
+            files = collection.write_kept(result.keep_mask(), folder)
+    except (ChangedError, StoreError, UnreadableError) as error:
+        fault = error
+        info["kept_fault"] = error.message
+    if collection:
+        info["kept_files"] = [path.name for path in files]
+        if "shared_ids" in info:
+            info[KEPT_OF] = kept_files_of(collection)
+    write_table(result.decisions, folder / "decisions.parquet")
+    write_table(result.duplicates, folder / "duplicates.parquet")
+    write_table(result.pairs, folder / "pairs.parquet")
+    _write_order(result, folder / ORDER)
+    if result.text_digests is not None:
+        write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
+    if result.signatures:
+        result.signatures(folder / SIGNATURES)
+    else:
+        (folder / SIGNATURES).unlink(missing_ok=True)
+    _write_artefacts(artefacts, folder / ARTEFACTS)
+    _write_rejected(result.decisions, folder / "rejected.jsonl")
+    write_page(folder / REPORT, run_page(result, info))
+    _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    if fault:
+        raise KeptError(
+            f"{fault.message} The decisions are in {folder}, kept documents are not.",
+            hint=fault.hint,
+        ) from fault
+    return folder
+
+
+def spare_applied(folder: Path) -> None:
+    """Refuses to replace a run whose applied policies would be lost."""
+    if (folder / APPLIED).is_dir() and any((folder / APPLIED).iterdir()):
+        raise UsageError(
+            f"A policy is applied to the run in {folder}; replacing the run would lose "
+            f"{folder / APPLIED}.",
+            hint="take it back with `neardup undo`, or name another folder with -o.",
+        )
+
+
+def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
+    """Refuses a folder in which a run could write over its own input, or that is no folder here."""
+    if address := address_of(folder):
+        raise UsageError(
+            f"{address.shown} is in a store; a run is written to a folder of this machine.",
+            hint="name a folder here with -o, and copy it there when it is whole.",
+        )
+    place = folder.resolve()
+    for file in (path.resolve() for path in inputs if isinstance(path, Path)):
+        if place == file or file in place.parents:
+            raise UsageError(
+                f"The output {folder} is the input {file}, or lies inside it.",
+                hint="name another folder with -o.",
+            )
+        if file.parent == place or place / APPLIED in file.parents:
+            raise UsageError(
+                f"The input {file} lies in the output folder {folder}, where a run "
+                "could write over it.",
+                hint="name another folder with -o.",
+            )
+
+
+def _forget_earlier_run(folder: Path) -> None:
+    """Files that this run may not write again must not stay beside its own."""
+    run = folder / RUN
+    if not run.exists():
+        return
+    try:
+        earlier = json.loads(run.read_text("utf-8")).get("kept_files", [])
+    except (ValueError, AttributeError):
+        earlier = []
+    run.unlink()
+    for name in earlier:
+        # run.json may come from anywhere: only names that a run writes itself are removed.
+        if isinstance(name, str) and _WRITTEN.fullmatch(name):
+            remove(folder / name)
+    for name in (REPORT, DIGESTS, ACTIONS, APPLIED, ARTEFACTS):
+        remove(folder / name)
+
+
+def remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)  # the copies of an earlier run
+    else:
+        path.unlink(missing_ok=True)
+
+
+def load(folder: Path) -> Result:
+    try:
+        info = json.loads((folder / RUN).read_text("utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder} is not the folder of a finished run: it has no {RUN}.",
+            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder / RUN} cannot be read: {error}.") from error
+    found = info.get("format") if isinstance(info, dict) else None
+    if found != FORMAT:
+        raise InputError(
+            f"{folder} has format {found!r}; this version reads format {FORMAT}.",
+            hint="make the run again with this version.",
+        )
+    decisions = pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS)
+    order = folder / ORDER
+    rank = pq.read_table(order)["rank"].to_numpy() if order.exists() else None
+    digests = folder / DIGESTS
+    texts = pq.read_table(digests)["text"].to_numpy() if digests.exists() else None
+    made = Result(
+        decisions,
+        pq.read_table(folder / "pairs.parquet").cast(schema.PAIRS),
+        info,
+        rank=rank,
+        collection=_reopen(info, decisions),
+        text_digests=texts,
+        artefacts=StoredArtefacts(folder / ARTEFACTS, info),
+    )
+    if (folder / ACTIONS).exists():
+        made.known_actions = lambda: pq.read_table(folder / ACTIONS).cast(schema.ACTIONS)
+    return made
+
+
+def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:
+    inputs = info.get("inputs") or []
+    if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
+        return None
+    said = info["settings"]
+    limit, encoding = said.get("limit"), said.get("encoding")
+    extraction = Extraction(said.get("extract"))
+    given = [(entry["source"], entry["path"]) for entry in inputs]
+    files = [entry["file"] for entry in inputs]
+    mapped = info.get("by_name", False)
+
+    def reopened() -> Collection:
+        found = collect_inputs(given, mapped=mapped, encoding=encoding, extraction=extraction)
+        return _expecting(found.renamed(files).limited(limit), _rejected(decisions))
+
+    return reopened
+
+
+def _expecting(collection: Collection, rejected: pa.Table) -> Collection:
+    """What was lost then may be lost now, and nothing else."""
+    for source in collection.sources:
+        if watch := getattr(source, "watch", None):
+            rows = rejected.filter(pc.equal(rejected["file"], source.file))["row"]
+            watch.expect(rows.to_pylist())
+    return collection
+
+
+def _rejected(decisions: pa.Table) -> pa.Table:
+    return decisions.filter(pc.equal(decisions["decision"], schema.REJECTED))
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    with whole_file(path) as part:
+        pq.write_table(table, part, compression="zstd")
+
+
+def _write_text(path: Path, text: str) -> None:
+    with whole_file(path) as part:
+        part.write_text(text, "utf-8")
+
+
+def _write_order(result: Result, path: Path) -> None:
+    """Only where the policy's order is not the input's: it is what a new threshold needs."""
+    if np.array_equal(result.rank, np.arange(len(result.rank))):
+        path.unlink(missing_ok=True)
+        return
+    write_table(pa.table({"rank": result.rank}), path)
+
+
+def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
+    """What was counted from this input, so that a next run can be built on this one."""
+    for name, artefact in artefacts.items():
+        folder.mkdir(exist_ok=True)
+        with whole_file(folder / f"{name}.arrow") as part:
+            artefact.save(part)
+
+
+def _write_rejected(decisions: pa.Table, path: Path) -> None:
+    rows = _rejected(decisions).select(["file", "row", "id", "reason"]).to_pylist()
+    _write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

@@ -1,0 +1,233 @@
+"""An outcome as the tables of a run: decisions, pairs, duplicates, clusters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from neardup import schema
+from neardup.decisions.kinds import Kinds, by_digests
+from neardup.matching.verify import Pairs
+from neardup.methods.base import FLAGS, TOO_SHORT, CalibratedMethod, Method
+from neardup.runs.kind_pass import PairKinds
+from neardup.runs.outcome import Outcome
+from neardup.schema import Array, offsets_of
+
+DECISIONS = (schema.KEPT, schema.DUPLICATE, schema.REJECTED)
+
+
+def decisions_table(outcome: Outcome, method: Method, kinds: PairKinds | None = None) -> pa.Table:
+    """Every input document once, in input order."""
+    accepted = _accepted(outcome, method, kinds).slice(outcome.refs)
+    rejected = _rejected(outcome)
+    both = pa.concat_tables([accepted, rejected])
+    positions = outcome.intake.position[outcome.refs :]
+    position = np.concatenate([positions, outcome.intake.rejected_position])
+    if np.array_equal(position, np.arange(len(position))):
+        return both
+    return both.take(pa.array(np.argsort(position, kind="stable")))
+
+
+def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.Table:
+    intake, decided = outcome.intake, outcome.decided
+    columns = {
+        "id": intake.ids,
+        "file": _dictionary(intake.file, intake.files),
+        "row": pa.array(intake.row),
+        "source": _sources(intake.file, intake.sources),
+        "ref": pa.array((decided.kept_of >= 0) & (decided.kept_of < outcome.refs)),
+    }
+    columns |= kinds_of(outcome, np.arange(len(intake)), decided.kept_of, kinds).columns()
+    columns |= decided_columns(
+        intake.ids,
+        decided.kept_of,
+        decided.score,
+        outcome.cluster,
+        intake.prepared.too_short,
+        method,
+    )
+    columns["reason"] = with_notes(columns["reason"], flag_notes(intake.prepared.flags))
+    return pa.table(columns, schema=schema.DECISIONS)
+
+
+def decided_columns(
+    ids: pa.Array, kept_of: Array, score: Array, cluster: Array, short: Array, method: Method
+) -> dict[str, pa.Array]:
+    """The columns that say what was decided, and why."""
+    kept = kept_of < 0
+    has_copies = np.zeros(len(kept), bool)
+    has_copies[kept_of[~kept]] = True
+    faint = method.faint_reason if isinstance(method, CalibratedMethod) else ""
+    words = ["unique", "representative", "too_short", "equal", faint, method.reason]
+    why = np.select(
+        [kept & short, kept & has_copies, kept, short, score < method.threshold],
+        [2, 1, 0, 3, 4],
+        default=5,
+    )
+    return {
+        "decision": decision_column(np.where(kept, 0, 1)),
+        "reason": pa.array(words, pa.large_string()).take(pa.array(why)),
+        "kept_id": ids.take(pa.array(np.maximum(kept_of, 0), mask=kept)),
+        "score": pa.array(score, mask=kept),
+        "cluster": pa.array(cluster, mask=cluster < 0),
+    }
+
+
+def flag_counts(flags: Array) -> dict[str, int]:
+    """How many documents each flag was given, where any was."""
+    counts = {name: int(((flags & bit) != 0).sum()) for bit, name in FLAGS.items()}
+    return {name: count for name, count in counts.items() if count}
+
+
+def flag_notes(flags: Array) -> pa.Array:
+    """What a method said of each document beside its decision: "" or " (undated)"."""
+    codes, where = np.unique(flags & ~np.uint8(TOO_SHORT), return_inverse=True)
+    named = [", ".join(name for bit, name in FLAGS.items() if code & bit) for code in codes]
+    notes = pa.array([f" ({names})" if names else "" for names in named], pa.large_string())
+    return notes.take(pa.array(where))
+
+
+def with_notes(reasons: pa.Array, notes: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(reasons, notes, pa.scalar("", pa.large_string()))
+
+
+def _rejected(outcome: Outcome) -> pa.Table:
+    rejected, files = outcome.intake.rejected, outcome.intake.files
+    number = {name: i for i, name in enumerate(files)}
+    file = np.array([number[r.file] for r in rejected], np.int32)
+    none = pa.nulls(len(rejected))
+    columns = {
+        "id": pa.array([r.id for r in rejected], pa.large_string()),
+        "file": _dictionary(file, files),
+        "source": _sources(file, outcome.intake.sources),
+        "row": pa.array([r.row for r in rejected], pa.int64()),
+        "decision": decision_column(np.full(len(rejected), 2)),
+        "reason": pa.array([r.reason for r in rejected], pa.large_string()),
+        "ref": pa.array(np.zeros(len(rejected), np.bool_)),
+    }
+    for field in schema.DECISIONS:
+        columns.setdefault(field.name, none.cast(field.type))
+    return pa.table(columns, schema=schema.DECISIONS)
+
+
+def _sources(file: Array, sources: list[str]) -> pa.DictionaryArray:
+    """The input of each document; files of one glob have one."""
+    names = list(dict.fromkeys(sources))
+    code = np.array([names.index(name) for name in sources], np.int32)
+    return _dictionary(code[file] if len(code) else file, names)
+
+
+def _dictionary(codes: Array, values: list[str]) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(
+        pa.array(codes.astype(np.int32)), pa.array(values, pa.large_string())
+    )
+
+
+def decision_column(code: Array) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(
+        pa.array(code.astype(np.int8)), pa.array(DECISIONS, pa.string())
+    )
+
+
+def kinds_of(outcome: Outcome, a: Array, b: Array, known: PairKinds | None) -> Kinds:
+    """Of pairs of documents: what digests tell, and what is ``known`` beyond that. −1 in ``b``: no
+    partner, no kind."""
+    prepared = outcome.intake.prepared
+    found = by_digests(a, b, prepared.text_digests, prepared.normal_digests)
+    if known is not None:
+        open_ = (found.kind < 0) & (b >= 0)
+        found.put(open_, known.of(a[open_], b[open_]))
+    return found
+
+
+def pairs_table(outcome: Outcome, pairs: Pairs, kinds: PairKinds | None = None) -> pa.Table:
+    """Verified pairs by id, the earlier document first, in input order."""
+    intake = outcome.intake
+    pairs = pairs.distinct()
+    columns = {
+        "a": intake.ids.take(pa.array(pairs.a)),
+        "b": intake.ids.take(pa.array(pairs.b)),
+        "score": pa.array(pairs.score),
+        **kinds_of(outcome, pairs.a, pairs.b, kinds).columns(),
+    }
+    return pa.table(columns, schema=schema.PAIRS)
+
+
+def all_pairs(outcome: Outcome, limit: int) -> tuple[Pairs, bool]:
+    """Pairs of leaders spread over their copies, and whether that is all of them.
+
+    Beyond ``limit`` each document comes only with what it was set aside for.
+    """
+    members = _members(outcome.leader)
+    size = members.lengths
+    pairs = outcome.pairs
+    total = int((size[pairs.a] * size[pairs.b]).sum() + (size * (size - 1) // 2).sum())
+    if not outcome.pairs_complete or total > limit:
+        aside = np.flatnonzero(outcome.decided.kept_of >= 0)
+        aside = aside[aside >= outcome.refs]
+        to_kept = Pairs(aside, outcome.decided.kept_of[aside], outcome.decided.score[aside])
+        seen = pairs if len(pairs) + len(aside) <= limit else Pairs.none()
+        return Pairs.concat([to_kept, seen]).distinct(), False
+    if total == len(pairs):
+        return pairs, True
+    every = Pairs.concat([_spread(pairs, members), _within(members)])
+    return every.where((every.a >= outcome.refs) | (every.b >= outcome.refs)), True
+
+
+def _members(leader: Array) -> schema.Ragged:
+    """The documents of each leader, itself among them; none for followers."""
+    order = np.argsort(leader, kind="stable")
+    counts = np.bincount(leader, minlength=len(leader))
+    return schema.Ragged(order, offsets_of(counts))
+
+
+def _spread(pairs: Pairs, members: schema.Ragged) -> Pairs:
+    size_a, size_b = members.lengths[pairs.a], members.lengths[pairs.b]
+    count = size_a * size_b
+    pair = np.repeat(np.arange(len(pairs)), count)
+    inside = np.arange(len(pair)) - np.repeat(offsets_of(count)[:-1], count)
+    a = members.values[members.offsets[pairs.a[pair]] + inside // size_b[pair]]
+    b = members.values[members.offsets[pairs.b[pair]] + inside % size_b[pair]]
+    return Pairs(a, b, pairs.score[pair])
+
+
+def _within(members: schema.Ragged) -> Pairs:
+    several = np.flatnonzero(members.lengths > 1)
+    both = _spread(Pairs(several, several, np.ones(len(several))), members)
+    return both.where(both.a < both.b)
+
+
+def duplicates_table(decisions: pa.Table, method: str) -> pa.Table:
+    aside = decisions.filter(pc.equal(decisions["decision"], schema.DUPLICATE))
+    return aside.append_column("method", pa.array([method] * len(aside), pa.string()))
+
+
+def clusters_table(decisions: pa.Table) -> pa.Table:
+    """Clusters of two or more, numbered by their first document."""
+    inside = decisions.filter(pc.is_valid(decisions["cluster"]))
+    cluster = inside["cluster"].to_numpy()
+    order = np.argsort(cluster, kind="stable")
+    numbers, start, sizes = np.unique(cluster[order], return_index=True, return_counts=True)
+    inside = inside.take(pa.array(order))
+    kept = np.asarray(pc.equal(inside["decision"], schema.KEPT))
+    score = np.where(kept, np.inf, inside["score"].fill_null(0).to_numpy())
+    # By the rule a cluster has one kept document, which may be a reference and not in this table.
+    named = pc.if_else(pa.array(kept), inside["id"], inside["kept_id"])
+    columns = {
+        "cluster": pa.array(numbers, pa.int64()),
+        "kept_id": named.take(pa.array(_first_kept(kept, start, sizes))),
+        "size": pa.array(sizes, pa.int64()),
+        "weakest": pa.array(np.minimum.reduceat(score, start) if len(start) else [], pa.float64()),
+        "members": pa.LargeListArray.from_arrays(
+            pa.array(offsets_of(sizes)), inside["id"].combine_chunks()
+        ),
+    }
+    return pa.table(columns, schema=schema.CLUSTERS)
+
+
+def _first_kept(kept: Array, start: Array, sizes: Array) -> Array:
+    """The first kept member of each run, or its first member where none is kept."""
+    place = np.where(kept, np.arange(len(kept)), len(kept))
+    first = np.minimum.reduceat(place, start) if len(start) else start
+    return np.where(first < start + sizes, first, start)

@@ -1,0 +1,176 @@
+"""Keys and evidence of a run's kept documents, so that the next run can build on it.
+
+``signatures.arrow`` in the run folder: one row a kept document, in the order of the input, in
+batches of bounded size. Its metadata names the signature (format version, digest of method and
+parameters) and the ``within`` column; unlike ones are never mixed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents.streams import whole_file
+from neardup.errors import InputError, SignatureError
+from neardup.methods.base import Prepared, signature_of, signed_parameters
+from neardup.plan import Plan
+from neardup.runs.outcome import Outcome
+from neardup.runs.run_folder import SIGNATURES
+from neardup.schema import Array, Ragged, offsets_of
+
+BATCH_BYTES = 16 << 20
+_DESCRIPTION = b"neardup"
+
+
+def write_signatures(outcome: Outcome, plan: Plan, path: Path) -> None:
+    """Only documents of this run: what it was compared with has a file of its own."""
+    kept = np.flatnonzero(outcome.decided.kept)
+    kept = kept[kept >= outcome.refs]
+    write_rows((_batch(outcome, plan, some) for some in _blocks(outcome, kept)), plan, path)
+
+
+def signature_rows(
+    ids: pa.Array, prepared: Prepared, within: pa.Array | None, plan: Plan
+) -> pa.RecordBatch:
+    """Of prepared documents, as the file has them."""
+    schema = _schema(plan)
+    columns = {
+        "id": ids,
+        "keys": _list(prepared.keys),
+        "probes": pa.array(prepared.probes),
+        "evidence": _list(prepared.evidence),
+        "digest_a": pa.array(prepared.digests[:, 0]),
+        "digest_b": pa.array(prepared.digests[:, 1]),
+        "text_digest": pa.array(prepared.text_digests),
+        "normal_digest": pa.array(prepared.normal_digests),
+        "flags": pa.array(prepared.flags),
+        "within": pa.nulls(len(ids), pa.large_string()) if within is None else as_strings(within),
+    }
+    return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
+
+
+def write_rows(batches: Iterable[pa.RecordBatch], plan: Plan, path: Path) -> None:
+    """Batches of ``signature_rows``, in the order of the input."""
+    with (
+        whole_file(path) as part,
+        pa.OSFile(str(part), "wb") as sink,
+        pa.ipc.new_stream(sink, _schema(plan)) as writer,
+    ):
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def read_signatures(path: Path, plan: Plan) -> Iterator[tuple[pa.Array, Prepared, pa.Array]]:
+    """(ids, keys and evidence, ``within`` values) in batches; refuses an unlike signature."""
+    try:
+        source = pa.OSFile(str(path), "rb")
+    except OSError as error:
+        raise InputError(
+            f"{path.parent} has no {SIGNATURES}, so nothing can be built on it.",
+            hint="give its kept file instead, or make the run again without --no-signatures.",
+        ) from error
+    with source, pa.ipc.open_stream(source) as reader:
+        _check(reader.schema, plan, path)
+        for batch in reader:
+            yield batch.column("id"), _prepared(batch), batch.column("within")
+
+
+def _schema(plan: Plan) -> pa.Schema:
+    evidence = pa.from_numpy_dtype(plan.method.evidence_dtype)
+    fields = [
+        ("id", pa.large_string()),
+        ("keys", pa.large_list(pa.uint64())),
+        ("probes", pa.int32()),
+        ("evidence", pa.large_list(evidence)),
+        ("digest_a", pa.uint64()),
+        ("digest_b", pa.uint64()),
+        ("text_digest", pa.uint64()),
+        ("normal_digest", pa.uint64()),
+        ("flags", pa.uint8()),
+        ("within", pa.large_string()),
+    ]
+    return pa.schema(fields, metadata={_DESCRIPTION: json.dumps(_description(plan)).encode()})
+
+
+def _description(plan: Plan) -> dict[str, Any]:
+    return {
+        "method": plan.method.name,
+        "parameters": signed_parameters(plan.method),
+        "signature": signature_of(plan.method, plan.digests),
+        "within": plan.within,
+    }
+
+
+def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
+    theirs = json.loads((schema.metadata or {}).get(_DESCRIPTION, b"{}"))
+    ours = json.loads(json.dumps(_description(plan)))
+    if theirs == ours:
+        return
+    differ = [name for name in ours if name != "parameters" and theirs.get(name) != ours[name]]
+    old = theirs.get("parameters", {})
+    differ += [name for name, value in ours["parameters"].items() if old.get(name) != value]
+    tables = theirs.get("signature", {}).get("artefacts", {})
+    differ += [name for name, digest in plan.digests.items() if tables.get(name) != digest]
+    listed = ", ".join(name for name in differ if name != "signature") or "the signature format"
+    raise SignatureError(
+        f"{path.parent} was made with other settings than this run; they differ in {listed}.",
+        hint="use the same method, parameters and --within, or give its kept file instead.",
+    )
+
+
+def _blocks(outcome: Outcome, kept: Array) -> list[Array]:
+    store = outcome.intake.store
+    sizes = np.cumsum(store.lengths[kept] * store.dtype.itemsize)
+    return np.split(kept, np.flatnonzero(np.diff(sizes // BATCH_BYTES)) + 1) if len(kept) else []
+
+
+def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:
+    intake, prepared = outcome.intake, outcome.intake.prepared
+    within = intake.extra.get(plan.within or "")
+    some = Prepared(
+        keys=prepared.keys.take(documents),
+        probes=prepared.probes[documents],
+        evidence=intake.store.take(documents),
+        digests=prepared.digests[documents],
+        text_digests=prepared.text_digests[documents],
+        normal_digests=prepared.normal_digests[documents],
+        flags=prepared.flags[documents],
+    )
+    groups = None if within is None else within.take(pa.array(documents))
+    return signature_rows(intake.ids.take(pa.array(documents)), some, groups, plan)
+
+
+def as_strings(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Values of any policy column as text, so that two runs can compare them."""
+    from neardup.decisions.order import plain
+
+    return plain(column, "within").cast(pa.large_string())
+
+
+def _list(ragged: Ragged) -> pa.LargeListArray:
+    return pa.LargeListArray.from_arrays(pa.array(ragged.offsets), pa.array(ragged.values))
+
+
+def _ragged(column: pa.LargeListArray) -> Ragged:
+    lengths = column.value_lengths().to_numpy()
+    return Ragged(column.flatten().to_numpy(), offsets_of(lengths))
+
+
+def _prepared(batch: pa.RecordBatch) -> Prepared:
+    def numbers(name: str) -> Array:
+        return np.asarray(batch.column(name))
+
+    return Prepared(
+        keys=_ragged(batch.column("keys")),
+        probes=numbers("probes"),
+        evidence=_ragged(batch.column("evidence")),
+        digests=np.stack([numbers("digest_a"), numbers("digest_b")], axis=1),
+        text_digests=numbers("text_digest"),
+        normal_digests=numbers("normal_digest"),
+        flags=numbers("flags"),
+    )

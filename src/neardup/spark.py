@@ -1,0 +1,17 @@
+"""``neardup.spark``: the public path of :mod:`neardup.engines.spark`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from neardup.engines.spark import SparkResult, dedup, find
+
+__all__ = ["SparkResult", "dedup", "find"]
+
+if not TYPE_CHECKING:  # a type checker would take it as a promise that any name exists
+
+    def __getattr__(name: str) -> Any:
+        from neardup.engines import spark
+
+        return getattr(spark, name)

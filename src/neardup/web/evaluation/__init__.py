@@ -1,1 +1,0 @@
-"""The evaluation of a run from its labels, as pages."""

@@ -1,0 +1,69 @@
+"""The threshold: how alike the pairs are, and what a higher one would decide."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import numpy as np
+from fastapi import APIRouter, Query
+
+from neardup.web.pages import Pages
+from neardup.web.review.review_rows import Data, pair_row
+from neardup.web.review.review_state import BINS, State, histogram
+
+SHOWN = 20  # pairs that would be no duplicates any more
+
+
+class Thresholds:
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def add(self, router: APIRouter, pages: Pages) -> None:
+        pages.add(router, "/threshold", "review/threshold.html", self.threshold)
+
+    def threshold(self, at: Annotated[float | None, Query(ge=0, le=1)] = None) -> Data:
+        cuts, about = self._state.cuts, self._state.source.about
+        result = self._state.source.result
+        scores = self._state.tables.pair_score
+        bins = histogram(scores[~np.isnan(scores)])
+        lowest = about.threshold or 0.0
+        chosen = max(at if at is not None else lowest, 0.0)
+        exact = None if cuts.partial else cuts.at(chosen)
+        return {
+            "method": about.method,
+            "lowest": lowest,
+            "at": chosen,
+            "partial": cuts.partial,
+            "exact": asdict(exact) if exact else None,
+            "run": asdict(result.counts) if result else None,
+            "faint": int((scores < lowest).sum()),
+            "cuts": cuts.data(),
+            "done": cuts.done,
+            "bins": bins,
+            "bars": bars(bins),
+            "tallest": max(bins, default=0),
+            "fallen": self._fallen(chosen) if exact else [],
+        }
+
+    def _fallen(self, threshold: float) -> list[Data]:
+        """Pairs of the run as it was made; who was put first by hand changes none of them."""
+        facts = self._state.facts()
+        numbers = self._state.cuts.fallen(threshold)[:SHOWN].tolist()
+        return [pair_row(facts, number) for number in numbers]
+
+
+def bars(bins: list[int]) -> list[Data]:
+    """In percent of the width and of the height; what is not nothing can be seen."""
+    most = max(bins, default=0) or 1
+    return [
+        {
+            "x": round(100 * i / BINS, 2),
+            "width": round(100 / BINS * 0.86, 2),
+            "height": round(max(100 * count / most, 1.5 if count else 0), 2),
+            "count": count,
+            "low": i / BINS,
+            "high": (i + 1) / BINS,
+        }
+        for i, count in enumerate(bins)
+    ]

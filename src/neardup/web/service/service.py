@@ -1,0 +1,154 @@
+"""The service as a part of an application.
+
+The hot one is ``/v1/check``: it takes a tenth of a millisecond, so it is answered in the event loop
+where that is sure to be short, and in a thread otherwise. Everything that writes goes through one
+writer (``writing.py``).
+
+Checks that do not wait for the writer longer than they must.
+
+A check of a short text takes less than going to a thread and back. It is made in the event loop
+where it is sure to be short: the store is on this machine, checks have been quick so far, and no
+one else has the index. Where the writer has it, the check waits for its turn without a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+
+from neardup.engines.index.arrival_rule import Match
+from neardup.engines.index.index import Index
+from neardup.web.app import Link
+from neardup.web.guard import Guard
+from neardup.web.limits import Limits
+from neardup.web.pages import Data, Pages
+from neardup.web.service import responses, routes
+from neardup.web.service.bodies import Documents, Object
+from neardup.web.service.responses import respond
+from neardup.web.service.service_metrics import Metrics
+from neardup.web.service.tools import Desk
+from neardup.web.service.writer import Writer
+
+SHORT = 50_000  # characters
+QUICK = 0.001  # seconds; the event loop does nothing else meanwhile
+SMOOTH = 0.05  # how much one check counts in the average
+
+
+class Checker:
+    def __init__(self, index: Index, writer: Writer) -> None:
+        self._index, self._writer = index, writer
+        self._near = not index.store.url.startswith("postgres")
+        self._text = index.columns.text
+        self._seconds = 0.0  # what a check takes, on average
+
+    async def check(
+        self, document: dict[str, Any], *, max_age: str | None = None, kind: bool | None = None
+    ) -> Match | None:
+        ask = partial(self._index.check, document, max_age=max_age, kind=kind)
+        if kind or not self._is_quick(document):
+            return await run_in_threadpool(ask)
+        lock = self._index.lock
+        while not lock.acquire(blocking=False):
+            if not self._writer.active:
+                return await run_in_threadpool(ask)
+            await self._writer.turn()
+        try:
+            began = time.thread_time()  # a busy machine must not look like a slow check
+            return ask()
+        finally:
+            lock.release()
+            self._seconds += SMOOTH * (time.thread_time() - began - self._seconds)
+
+    def _is_quick(self, document: dict[str, Any]) -> bool:
+        """Where checks have become slow they go to threads, and one in many is tried again."""
+        self._seconds *= 0.999
+        return self._near and self._seconds < QUICK and len(document[self._text]) < SHORT
+
+
+class Service:
+    """A part: the index is open when it comes here, and is closed with it."""
+
+    def __init__(self, index: Index, limits: Limits) -> None:
+        self.index, self.limits = index, limits
+        self.metrics = Metrics(routes.PATHS, self.stats)
+        self.documents = Documents(index.columns, limits)
+        self.writer = Writer(index, most=limits.waiting, wrote=self.metrics.wrote)
+        self.checker = Checker(index, self.writer)
+        self.ready = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def links(self) -> Sequence[Link]:
+        return [Link("/service", "Service")]
+
+    def open(self) -> None:
+        self.stopping = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        self.desk = Desk(self.limits.seconds)
+        self.index.stats()  # reads it into memory before the first question
+        self.writer.open()
+        self.ready = True
+
+    def stop(self) -> None:
+        """When the server is told to stop: what was accepted is finished, nothing new is taken."""
+        self.ready = False
+        self.writer.stop()
+        if self._loop:
+            self._loop.call_soon_threadsafe(self.stopping.set)
+
+    def close(self) -> None:
+        self.ready = False
+        self.writer.close()
+        self.index.close()
+
+    def stats(self) -> Object:
+        said = self.index.stats()
+        newest = said["newest"] and said["newest"].isoformat()
+        more = {"method": self.index.method.name, "waiting": self.writer.waiting}
+        return {**said, "newest": newest, **more}
+
+    def router(self, pages: Pages) -> APIRouter:
+        router = APIRouter()
+        routes.add_all(router, self)
+        listed = [_listed(one) for one in router.routes if isinstance(one, APIRoute)]
+
+        def page() -> Data:
+            return {"title": "Service", "stats": self.stats(), "routes": listed}
+
+        pages.add(router, "/service", "service.html", page)
+        return router
+
+    def behind(self, guard: Guard) -> Guard:
+        """The guard as this service needs it: counted, with its stream, and with a lane for checks
+        past FastAPI, which takes three times as long as a check."""
+        limits = replace(self.limits, streams=frozenset({routes.STREAM}))
+        lanes = {routes.CHECK: self.checked}
+        return replace(guard, limits=limits, watch=self.metrics.request, lanes=lanes)
+
+    async def checked(
+        self, body: bytes, max_age: str | None = None, kind: bool | None = None
+    ) -> Response:
+        document = self.documents.one(body, named=False)
+        match = await self.checker.check(document, max_age=max_age, kind=kind)
+        made = responses.answer(document.get(self.documents.columns.id_name), match)
+        self.metrics.decided("check", made["decision"])
+        return respond(made)
+
+    def told(self, made: list[Object]) -> list[Object]:
+        """Answers, counted."""
+        for one in made:
+            self.metrics.decided("add", one["decision"])
+        return made
+
+
+def _listed(route: APIRoute) -> Object:
+    return {"method": "".join(route.methods or ()), "path": route.path, "summary": route.summary}

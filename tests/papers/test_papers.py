@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from neardup import papers
+from neardup.errors import SettingsError
+from neardup.evaluation.evaluation_report import html_page, save_plot
+from neardup.labels.gold import Gold, from_groups
+from neardup.papers import paper_pass
+from neardup.papers.experiment import Experiment, Options
+from neardup.papers.paper_pass import read
+from neardup.progress import Silent
+from neardup.schema import Array
+
+
+def by_group(table: pa.Table, same: Array) -> Gold:
+    return from_groups(table["group"], same=same)
+
+
+FULL = Options(gold=by_group, columns=("group",), source="site", date="day")
+
+
+def test_every_experiment_is_listed_in_the_docs() -> None:
+    page = Path(__file__).parents[2] / "docs" / "papers.md"
+    written = page.read_text("utf-8")
+    assert all(f"--paper {name}" in written for name in papers.PAPERS)
+
+
+def test_an_unknown_experiment_is_refused() -> None:
+    with pytest.raises(SettingsError, match="did you mean 'broder'"):
+        papers.run("brodr", [])
+
+
+@pytest.fixture(scope="module", params=papers.PAPERS)
+def experiment(request: pytest.FixtureRequest, documents: list[dict[str, Any]]) -> Experiment:
+    return papers.run(request.param, documents, FULL)
+
+
+def test_it_has_tables_figures_and_data(experiment: Experiment, tmp_path: Path) -> None:
+    assert experiment.documents == 72
+    assert json.loads(json.dumps(experiment.data(), allow_nan=False))
+    for table in experiment.tables():
+        assert table.rows
+        assert table.formats.keys() <= {name for row in table.rows for name in row}
+        assert all(len(cells) == len(table.formats) for cells in table.cells())
+    assert experiment.figures
+    for figure in experiment.figures:
+        save_plot(figure.draw(), tmp_path / f"{figure.name}.svg")
+        assert (tmp_path / f"{figure.name}.svg").stat().st_size > 1000
+    page = html_page(experiment.name, experiment.sections())
+    assert page.count("<svg") == len(experiment.figures)
+    assert page.count("<table") == len(experiment.tables())
+
+
+def test_it_is_saved(experiment: Experiment, tmp_path: Path) -> None:
+    folder = experiment.save(tmp_path / "out")
+    saved = json.loads((folder / "evaluation.json").read_text("utf-8"))
+    assert saved == json.loads(json.dumps(experiment.data()))
+    assert "<svg" in (folder / "report.html").read_text("utf-8")
+    assert {path.stem for path in folder.glob("*.svg")} == {f.name for f in experiment.figures}
+    for table in experiment.tables():
+        lines = (folder / f"{table.name}.csv").read_text("utf-8").splitlines()
+        assert len(lines) == 1 + len(table.rows)
+        assert lines[0].split(",") == list(table.formats)
+
+
+def test_it_is_the_same_every_time(experiment: Experiment, documents: list[dict[str, Any]]) -> None:
+    again = papers.run(experiment.name, documents, FULL)
+    if experiment.measured:
+        assert again.data().keys() == experiment.data().keys()
+    else:
+        assert again.data() == experiment.data()
+
+
+@pytest.mark.parametrize("name", ["conrad-sets", "williams-giles", "montanari-puglisi"])
+def test_scored_pairs_are_found_again(
+    name: str, documents: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(FULL, folder=tmp_path)
+    made = papers.run(name, documents, options).data()
+    assert made == papers.run(name, documents, FULL).data()
+    with monkeypatch.context() as patch:
+        patch.delattr(paper_pass, "execute")
+        assert papers.run(name, documents, options).data() == made
+        with pytest.raises(NameError):
+            papers.run(name, documents[1:], options)
+    for lost in ("*.kinds.parquet", "*.parquet"):
+        for path in tmp_path.glob(lost):
+            path.write_bytes(b"PAR1")  # cut off
+        assert papers.run(name, documents, options).data() == made
+
+
+def test_lists_that_were_cut_are_told(documents: list[dict[str, Any]]) -> None:
+    found = read(documents, Options(), Silent()).find(method="shingles")
+    assert paper_pass.partial_notes([found, found]) == []
+    cut = replace(found, pairs=replace(found.pairs, complete=False))
+    (note,) = paper_pass.partial_notes([found, cut])
+    assert note.startswith("WARNING: the pairs of shingles are partial")
+
+
+def test_inputs_may_have_a_column_in_several_types() -> None:
+    tables = {
+        "one": pa.table({"text": ["a b c"], "year": pa.array([1900], pa.int32())}),
+        "other": [{"text": "d e f", "year": "1901"}, {"text": "g h i"}, {"year": "1902"}],
+    }
+    made = read(tables, Options(date="year"), Silent())
+    assert made.table["year"].to_pylist() == ["1900", "1901", None]
+    assert made.table.column_names == ["id", "text", "year"]
+    assert made.rejected == 1
+    told = papers.run("broder", tables, Options(date="year")).notes[0]
+    assert told == "1 documents could not be read and were left out."
+
+
+@pytest.mark.parametrize("name", [n for n in papers.PAPERS if n not in ("henzinger",)])
+def test_bare_texts_are_enough(name: str, documents: list[dict[str, Any]]) -> None:
+    """Without ids, columns and gold, except where gold is what it is about."""
+    texts = [row["text"] for row in documents]
+    if name == "montanari-puglisi":
+        with pytest.raises(SettingsError, match="nothing is"):
+            papers.run(name, texts)
+    else:
+        assert papers.run(name, texts).documents == len(texts)
+
+
+def test_henzinger_asks_for_a_source(documents: list[dict[str, Any]]) -> None:
+    with pytest.raises(SettingsError, match="where documents come from"):
+        papers.run("henzinger", documents, Options(gold=by_group, columns=("group",)))
+
+
+@pytest.mark.parametrize("name", papers.PAPERS)
+def test_nothing_to_look_at_is_no_accident(name: str) -> None:
+    """Two unlike documents: no pairs, no sets, and nothing breaks."""
+    rows = [
+        {"id": str(i), "text": text, "group": str(i), "site": "s", "day": "2003-11-03"}
+        for i, text in enumerate(["one two three", "four five six"])
+    ]
+    made = papers.run(name, rows, FULL)
+    assert json.dumps(made.data(), allow_nan=False)
+    assert [table.cells() for table in made.tables()]

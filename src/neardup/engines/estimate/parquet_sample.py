@@ -37,12 +37,13 @@ def _rows(source: ParquetSource) -> int:
 
 
 def pieces(source: ParquetSource, columns: Columns, budget: float) -> Iterator[Piece]:
-    bytes_of_row = each(source)
+    """The budget is of unpacked bytes: they are what a run works on."""
+    bytes_of_row, unpacked = each(source), decoded(source) / max(1, _rows(source))
     with source.opened(buffer_size=_BUFFER) as parquet:
         there = parquet.schema_arrow.names
         check_columns(columns, there, source.file)
         groups = some_of(parquet.num_row_groups, PLACES)
-        left = budget / max(bytes_of_row, 1e-9)
+        left = budget / max(unpacked, bytes_of_row, 1e-9)
         if left >= parquet.metadata.num_rows:
             groups = list(range(parquet.num_row_groups))
         for number, group in enumerate(groups):

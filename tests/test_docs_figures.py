@@ -116,14 +116,6 @@ def test_pages_of_methods_agree_with_what_was_pinned(method: str) -> None:
             assert abs(written - pinned(name, method)[figure]) <= 0.0051, (called, figure)
 
 
-def test_the_row_of_the_general_model_is_the_method() -> None:
-    page = (DOCS / "general-model.md").read_text("utf-8")
-    row = page.partition("| the model, cut 3 |")[2].partition("\n")[0]
-    *each, mean = (float(cell) for cell in row.split("|") if cell.strip())
-    assert each == [round(pinned(name, "learned")["f1"], 3) for name in AVERAGED]
-    assert mean == round(pinned_mean("learned"), 3)
-
-
 def test_decisions_that_compare_defaults_agree_with_what_was_pinned() -> None:
     usual = (DOCS / "decisions" / "0014-the-usual-method.md").read_text("utf-8")
     rows = re.findall(r"^\| [\w ]+ \| (\.\d+) \| (\.\d+) \| (\.\d+) \|$", usual, re.MULTILINE)

@@ -190,9 +190,7 @@ def test_of_a_packed_file_only_the_beginning_is_unpacked(
         return pieces_of
 
     monkeypatch.setattr(jsonl_sample, "whole_lines", counted(jsonl_sample.whole_lines))
-    monkeypatch.setattr(
-        csv_sample.records, "whole_records", counted(csv_sample.records.whole_records)
-    )
+    monkeypatch.setattr(csv_sample.csv, "whole_records", counted(csv_sample.csv.whole_records))
     monkeypatch.setattr(writing, "TRIED_BYTES", 4000)
     monkeypatch.setattr(pieces, "SIP_BYTES", 256)
     monkeypatch.setattr(sampling, "LEAST_BYTES", 60_000)
@@ -226,7 +224,7 @@ def test_lines_of_quoted_texts_are_not_taken_for_records(tmp_path: Path) -> None
     assert isinstance(source, CsvSource)
     data = path.read_bytes()
     for start in range(100, 3000, 37):
-        found = csv_sample.records.scan(
+        found = csv_sample.csv.scan(
             csv_sample.aligned(data[start : start + 4000], source.header), ","
         )
         assert set(found.widths.tolist()) == {2}

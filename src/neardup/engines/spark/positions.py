@@ -275,8 +275,8 @@ def without_repeated(
         .where("_times > 1")
     )
 
-    def said(id: str, file: int | None, row: int) -> str | None:
-        if file is None:  # asked of every document, also of those that came first
+    def said(id: str | None, file: int, row: int | None) -> str | None:
+        if id is None or row is None:  # Spark asks of every document, rejected ones too
             return None
         path = paths[file][row - 1] if file in paths else None
         return repeated(id, where(files[file], row, path))

@@ -31,6 +31,7 @@ SETS = {
     "press_de": 4000,
     "procedure_codes": 20_000,
     "rfc_lineage": None,
+    "terms_versions": None,
 }
 
 

@@ -166,6 +166,7 @@ def mounts(root: Path) -> Iterator[str]:
         yield f"touch {at}/dev/{name} && mount --bind /dev/{name} {at}/dev/{name}"
     yield f"mount -t devpts -o newinstance,ptmxmode=0666 devpts {at}/dev/pts"
     yield f"ln -s pts/ptmx {at}/dev/ptmx && ln -s /proc/self/fd {at}/dev/fd"
+    yield f"ln -s /proc/self/fd/0 {at}/dev/stdin && ln -s /proc/self/fd/1 {at}/dev/stdout"
     yield f"mount -t tmpfs -o mode=1777 shm {at}/dev/shm"
     for host, inside in binds():
         there = f"{at}{shlex.quote(inside)}"

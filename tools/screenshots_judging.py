@@ -57,9 +57,9 @@ def good_first(desk: Desk, sample: str, who: str) -> bool:
 def main() -> None:
     import neardup as nd
     from browser import started
-    from neardup.cli.review import review_parts
     from neardup.labels.label_store import Label
     from neardup.web.judging.judging_pages import Judging
+    from neardup.web.review_app import review_parts
     from web.judging_pages import served
 
     with tempfile.TemporaryDirectory() as place:

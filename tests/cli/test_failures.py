@@ -21,7 +21,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("neardup.api.execute", fail)
+    monkeypatch.setattr("neardup.engines.execution.execute", fail)
 
 
 def test_an_unexpected_error_is_one_sentence(

@@ -128,7 +128,9 @@ def test_a_file_is_no_folder(run: Run, docs: Path, tmp_path: Path) -> None:
     assert "is a file" in run("dedup", docs, "-o", tmp_path / "file").stderr
 
 
-@pytest.mark.parametrize("where", ["neardup.api.execute", "neardup.runs.run_folder.save"])
+@pytest.mark.parametrize(
+    "where", ["neardup.engines.execution.execute", "neardup.runs.run_folder.save"]
+)
 def test_interrupted(
     run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:

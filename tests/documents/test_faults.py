@@ -296,7 +296,7 @@ def test_a_file_that_changes_after_it_was_read(tmp_path: Path, good: Path, chang
 def test_the_decisions_of_a_run_whose_input_changed_stay(
     tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from neardup import api
+    from neardup.engines import execution as api
 
     real = api.execute
 

@@ -1,11 +1,7 @@
-"""``neardup compare``: two texts side by side, or one document of a run and why.
-
-A comparison or an explanation as the command line gives it: lines, colours, JSON, a page.
-"""
+"""``neardup compare``: two texts side by side, or one document of a run and why."""
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -14,18 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli.options import debug_option, json_option
-from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError, UsageError
-from neardup.report import side_by_side_lines
-from neardup.report.side_by_side import escaped_json
-from neardup.runs.comparison import Comparison
-from neardup.runs.explanation import Explanation
 from neardup.wording import shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from rich.console import Console
 
+    from neardup.cli.comparison_view import Shown, ShownWhy
     from neardup.documents import Columns
     from neardup.methods.base import Method
     from neardup.runs.comparison import Comparison
@@ -98,6 +89,7 @@ def compare(
     or the texts themselves with --strings. In the passages, - is only in A and + only in B, < and >
     stand where a passage was moved from and to.
     """
+    from neardup.cli.comparison_view import Shown
 
     shown: Shown | ShownWhy
     if run:
@@ -125,6 +117,7 @@ def _refuse_own_settings(options: dict[str, Any]) -> None:
 
 
 def _of_run(run: Path, a: str, b: str | None) -> Shown | ShownWhy:
+    from neardup.cli.comparison_view import Shown, ShownWhy
     from neardup.runs.explanation import compare_documents
     from neardup.runs.run_folder import load
 
@@ -225,73 +218,3 @@ def _documents(path: str, ids: list[str], columns: Columns) -> list[pa.RecordBat
             hint="--id COL names the column of the ids; without one an id is FILE:ROW.",
         )
     return [found[id] for id in ids]
-
-
-class Shown:
-    """Two texts."""
-
-    def __init__(self, compared: Comparison) -> None:
-        self._compared = compared
-
-    def json(self) -> str:
-        return _written(self._compared.to_dict())
-
-    def write_page(self, path: Path) -> None:
-        _write(path, self._compared.to_html())
-
-    def show(self, most: int | None) -> None:
-        show_comparison(self._compared, most)
-
-
-class ShownWhy:
-    """One document of a run."""
-
-    def __init__(self, explained: Explanation) -> None:
-        self._explained = explained
-
-    def json(self) -> str:
-        return _written(self._explained.to_dict())
-
-    def write_page(self, path: Path) -> None:
-        _write(path, self._explained.to_html())
-
-    def show(self, most: int | None) -> None:
-        for line in self._explained.head():
-            click.echo(line)
-        if self._explained.comparison:
-            click.echo("\n" + self._explained.between())
-            show_comparison(self._explained.comparison, most)
-
-
-def show_comparison(compared: Comparison, most: int | None) -> None:
-    """In a pipe or a file without colours, whatever the width."""
-    console = _console()
-    if not console.is_terminal:
-        click.echo("\n".join(compared.lines(most=most)))
-        return
-    from rich.text import Text
-
-    for name, said in [*compared.facts(), *compared.measure_facts()]:
-        console.print(Text.assemble((f"{name:<12}", "dim"), said), soft_wrap=True)
-    console.print()
-    names = compared.names
-    side_by_side_lines.show(
-        console, compared.a, compared.b, compared.alignment, names=names, most=most
-    )
-
-
-def _console() -> Console:
-    """Made anew each time, because it binds the stdout of the moment."""
-    from rich.console import Console
-
-    return Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
-
-
-def _written(said: dict[str, Any]) -> str:
-    return escaped_json(json.dumps(said, indent=2, ensure_ascii=False))
-
-
-def _write(path: Path, page: str) -> None:
-    with whole_file(path) as part:
-        part.write_text(page, "utf-8")
-    click.echo(f"Written to {path}.", err=True)

@@ -1,23 +1,14 @@
-"""``neardup review``: look at what was found, in the browser.
-
-The parts of ``neardup review``: the review itself, and what stands beside it.
-"""
+"""``neardup review``: look at what was found, in the browser."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from neardup.cli.options import debug_option
 from neardup.errors import UsageError
-from neardup.web.app import Part
-from neardup.web.flow_pages import FlowPart
-from neardup.web.judging.judging_pages import judging_parts
-from neardup.web.review.review_pages import Review
-from neardup.web.review.review_source import open_source
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -79,6 +70,7 @@ def review(
         )
     from neardup.web.app import make_app
     from neardup.web.guard import Guard
+    from neardup.web.review_app import review_parts
 
     app = make_app(review_parts(target, others, lists), Guard())
     with bind(host, port) as bound:
@@ -100,19 +92,3 @@ def _open(address: str) -> None:
 
     with contextlib.suppress(webbrowser.Error):
         webbrowser.open(address)
-
-
-def review_parts(target: str, others: Sequence[Path] = (), lists: str | None = None) -> list[Part]:
-    """Of the folder of a run or the address of an index; the first part has the front page.
-    ``others`` are runs that are judged together with it, ``lists`` a file of result lists."""
-    source = open_source(target)
-    if source.judging is None:
-        return [Review(source), *_flow(target)]
-    place = Path(target.removeprefix("sqlite:"))
-    judging, evaluating = judging_parts(place, others=others, lists=lists)
-    return [Review(source, [judging.card]), judging, evaluating, *_flow(target)]
-
-
-def _flow(target: str) -> list[Part]:
-    """A run is over; into an index more may come."""
-    return [] if Path(target).is_dir() else [FlowPart(target)]

@@ -246,7 +246,7 @@ def _labelled(
 
 
 def _show(model: Model, as_json: bool) -> None:
-    from neardup.cli.evaluate import show_sections
+    from neardup.cli.evaluate_run import show_sections
     from neardup.evaluation.training.model_report import sections_of
 
     if as_json:

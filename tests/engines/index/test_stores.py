@@ -312,7 +312,7 @@ def test_an_address_that_leads_nowhere_is_refused_without_its_password(url: str)
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    for name in ("postgresql", "server"):
+    for name in ("postgresql", "connection"):
         monkeypatch.delitem(sys.modules, f"neardup.engines.index.{name}", raising=False)
     with pytest.raises(MissingExtraError, match=r"pip install 'neardup\[postgres\]'"):
         open_store("postgresql://nowhere")

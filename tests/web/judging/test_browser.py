@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import neardup as nd
-from neardup.cli.review import review_parts
 from neardup.labels.label_store import read_labels
 from neardup.web.judging.judging_pages import judging_parts
+from neardup.web.review_app import review_parts
 from web.judging_pages import fits, served, visiting
 
 

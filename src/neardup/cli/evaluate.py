@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
 
 from neardup.cli.evaluate_options import evaluate_options
-from neardup.cli.evaluate_run import show_papers
 
 
 @click.command(short_help="Measure settings on documents with labels, and recommend one.")
@@ -27,3 +27,15 @@ def evaluate(inputs: tuple[str, ...], **options: Any) -> None:
     from neardup.cli.evaluate_run import Evaluating
 
     Evaluating(inputs, options).run()
+
+
+def show_papers(as_json: bool) -> None:
+    from neardup.cli.terminal import show_table
+    from neardup.papers import PAPERS
+
+    if as_json:
+        said = [{"name": name, "shows": paper.says} for name, paper in PAPERS.items()]
+        click.echo(json.dumps(said, indent=2, ensure_ascii=False))
+        return
+    show_table(("experiment", "shows"), [(name, paper.says) for name, paper in PAPERS.items()])
+    click.echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats one.")

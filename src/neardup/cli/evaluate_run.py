@@ -216,15 +216,3 @@ def check_folder(folder: Path, inputs: Sequence[Any]) -> None:
             f"The output folder {folder} holds files that are not of an evaluation.",
             hint="name another folder with -o.",
         )
-
-
-def show_papers(as_json: bool) -> None:
-    from neardup.cli.terminal import show_table
-    from neardup.papers import PAPERS
-
-    if as_json:
-        said = [{"name": name, "shows": paper.says} for name, paper in PAPERS.items()]
-        click.echo(json.dumps(said, indent=2, ensure_ascii=False))
-        return
-    show_table(("experiment", "shows"), [(name, paper.says) for name, paper in PAPERS.items()])
-    click.echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats one.")

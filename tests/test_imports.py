@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 import neardup
 
 ROOT = Path(neardup.__file__).parent
+CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 # The flow, first to last. What stands in one row may import what stands in rows above it.
 LAYERS = (
@@ -144,3 +146,16 @@ def test_every_public_name_is_there() -> None:
         assert getattr(neardup, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'dedupe'"):
         _ = neardup.dedupe
+
+
+NAMED = re.compile(r"`([a-z_/]+\.py)`")
+
+
+@pytest.mark.parametrize("path", [*modules(), CONTRIBUTING], ids=lambda path: path.name)
+def test_files_that_a_text_names_are_there(path: Path) -> None:
+    """A signpost to a file that was moved leads a newcomer nowhere."""
+    there, repository = {file.name for file in modules()}, CONTRIBUTING.parent
+    named = set(NAMED.findall(path.read_text("utf-8")))
+    assert {
+        n for n in named if Path(n).name not in there and not (repository / n).exists()
+    } == set()

@@ -1,7 +1,7 @@
 """What sort of duplicates the two documents of a pair are: the kinds of ``schema.KINDS``.
 
 Digests tell ``identical`` and ``normalised``; all other kinds are read off the alignment of both
-texts (``classify.py``; ``passages.py`` measures it, ``kind_rules.py`` has the rules). A kind says
+texts (``differences.py`` measures it). A kind says
 nothing of whether a pair is one. It does not depend on which text comes first: the direction turns
 with the texts, kind and confidence stay.
 

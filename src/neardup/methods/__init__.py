@@ -1,13 +1,11 @@
 """Stage 4: keys, evidence and score of a document. One file a method, by its name.
 
-``method.py`` says what a method is, ``registry.py`` lists them, ``parameters.py`` and
-``written.py`` read and check what users write. The rest is shared between methods:
+``base.py`` says what a method is, ``registry.py`` lists the methods and reads what users write,
+``parameters.py`` checks it, ``synonyms.py`` leads other tools' names to ours. The rest is shared:
 
-- all: ``preparing`` (words, short documents, digests), ``fractions`` (thresholds)
-- on sets: ``overlap`` (measures, prefixes), ``minhash`` (values, bands); of ``shingles`` alone:
-  ``sketches`` (samples, also for ``supershingles``), ``weighted``
-- on idf: ``idf_terms`` (table, terms, lexicon), ``vectors`` (measures on weighted sets)
-- on rarity: ``rarity`` (classes, noise, templates); ``profiles``, ``seeking``, ``trained`` are of
-  ``learned``
-- ``bit_tables`` is of ``simhash``, ``plane_tables`` of ``semantic``, ``parts`` of ``combined``
+- all: ``preparation`` (words, short documents, digests), ``thresholds`` (exact fractions, sweeps)
+- on sets: ``overlap`` (measures, prefixes), ``minhash`` (values, bands, sketches)
+- on idf: ``idf_terms`` (table, terms, lexicon)
+- on weights: ``weighted_sets`` (measures on weighted sets, rarity, templates)
+- ``profiles`` is of ``learned``, ``bit_tables`` of ``simhash``
 """

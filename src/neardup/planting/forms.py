@@ -2,7 +2,7 @@
 
 The beginning of a document is the form; its numbers and its rarest words, among them the names, are
 the blanks. Two fillings of one form share its frame and no fact, so a pair that passes is a false
-alarm. They are traps of another shape than frames around unlike texts (``traps.py``): what is
+alarm. They are traps of another shape than frames around unlike texts (``decoys.py``): what is
 shared runs through the whole text.
 """
 

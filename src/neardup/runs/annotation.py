@@ -1,6 +1,6 @@
 """The input with what was decided beside each document, instead of with documents removed.
 
-The sources that add the columns are in ``runs/annotated_sources.py`` and ``annotated_files.py``.
+The sources that add the columns are in ``runs/annotated_sources.py``.
 
 A folder of text files with what was decided about each: a list of files, since a text has no
 place for more fields.

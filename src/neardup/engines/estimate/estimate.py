@@ -1,6 +1,6 @@
 """What a run would take: seconds, memory, disk and duplicates, from a run on a sample.
 
-Time, documents and evidence scale with the bytes on disk; duplicates do not (``groups.py``).
+Time, documents and evidence scale with the bytes on disk; duplicates do not.
 
 How many duplicates a collection has, by those in a sample of drawn pieces.
 
@@ -192,7 +192,7 @@ ROW_GROUPS = 3  # read, gathered and encoded at a time
 @dataclass(frozen=True)
 class Estimate:
     """Sizes in bytes. ``whole``: the sample was all there is, so counts are not estimates.
-    ``duplicates_likely`` is None where the sample cannot say (``groups.py``)."""
+    ``duplicates_likely`` is None where the sample cannot say."""
 
     documents: int
     seconds: float

@@ -158,7 +158,7 @@ class Rule:
         return self.signer.method
 
     def time_of(self, arrival: Arrival, now: int, newest: int | None) -> int:
-        """As ``windows.py`` says."""
+        """As ``slots.py`` says."""
         if not self.dated:
             time = now
         elif arrival.time is None:

@@ -3,7 +3,7 @@
 A cache of the store's window. Evidence is here only where scoring needs it: a bitmap window gives
 scores, so there it stays in the store. Documents are numbered as they come, so numbers are in
 order of arrival. One that goes is taken out of the lists at once; its number stays until a quarter
-of the numbers are dead, then all are swept and numbered anew. How documents meet: ``meeting.py``.
+of the numbers are dead, then all are swept and numbered anew.
 
 The memory of an index, kept up with its store.
 
@@ -47,7 +47,7 @@ NOBODY = Passing(np.empty(0, np.int64), np.empty(0))
 
 
 class Meeting(Protocol):
-    """Documents have numbers in the order of arrival, as in ``memory.py``."""
+    """Documents have numbers in the order of arrival, as in ``index_memory.py``."""
 
     def add(self, signature: Signature, number: int, time: int) -> None: ...
 

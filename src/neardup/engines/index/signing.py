@@ -8,7 +8,7 @@ What an index keeps of a document: keys, evidence and digests, packed into bytes
 
 Documents of one ``group`` meet, others never: it is mixed into keys and digest, so that postings
 need not know of groups. Where documents meet by evidence alone (a bitmap window) those of other
-groups are left out afterwards (``memory.py``).
+groups are left out afterwards (``index_memory.py``).
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ _TEXT = pa.schema([pa.field("text", pa.large_string(), nullable=False)])
 
 
 def meets_in_window(method: Method) -> TypeGuard[WindowMethod]:
-    """Whether documents meet in a bitmap window: then they need no keys (``meeting.py``)."""
+    """Whether documents meet in a bitmap window: then they need no keys (``index_memory.py``)."""
     return isinstance(method, WindowMethod) and method.by_window
 
 

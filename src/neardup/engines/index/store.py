@@ -34,7 +34,7 @@ STORES = {
 class Row(NamedTuple):
     """A document as it was decided. ``time`` is in milliseconds since 1970. ``kept_seq`` is None
     for kept ones; ``kept_id``, ``score``, ``reason`` and ``kind`` say what a duplicate is of, and
-    stay when that goes away. ``signature`` is packed (``signature.py``). ``within`` is the value of
+    stay when that goes away. ``signature`` is packed (``signing.py``). ``within`` is the value of
     its group; ``by`` a list of methods as JSON; ``source`` says whose it is, where it says so."""
 
     seq: int

@@ -5,34 +5,25 @@
     result.kept, result.decisions, result.counts
 
 Spark parts the collection; tasks make keys and evidence with the native functions and decide each
-part with the functions of the local engine. pyspark is imported when it is first needed.
+part with the functions of the batch engine. pyspark is imported when it is first needed.
 
 The way of a run through the files, in order:
 
-    frames, files    what comes in (``input.py``: what is asked of both)
-    pieces           files cut into what a task reads
-    run              the order of all that follows
-    counting         artefacts that the method needs of the collection
-    calibrating      where duplicates begin, by a run at the usual threshold
-    carried          the plan on its way to the tasks
-    signing          documents → keys and evidence
-    references       those of ``--against``, signed before all input
-    sizes            how much was signed
-    joining          who meets whom: by ``meeting``, or of fingerprints by ``near_bits``
-    components       edges → connected components
-    verifying        giant components taken apart by verified pairs
-    standing         positions and places (``sorting.py``: the policy's order as columns)
-    matched          all of these as parts
-    parts            each part decided by the local engine
-    told             what a part says
-    kinds            texts of duplicates read again and aligned
-    tables           what parts said → decisions and pairs
-    result           what the user gets
-    saving           … as folders of Parquet
-    signatures       … for a next run to build on
+    spark_frames, spark_files   what comes in; files are cut into pieces that a task reads
+    spark_run                   the order of all that follows
+    calibration_jobs            tables that the method needs, and where duplicates begin
+    spark_signing               documents → keys and evidence
+    spark_references            those of ``--against``, signed before all input
+    bits_join, components       who meets whom → connected components
+    large_components            components too large for one task, taken apart by verified pairs
+    positions                   where documents stand in the input and in the order of the policy
+    component_parts             each part decided by the batch engine, and what it reports
+    kind_tasks                  texts of duplicates read again and aligned
+    spark_result                decisions and pairs, as the user gets them
+    spark_folder                … as folders of Parquet, with signatures for a next run
 
-Beside the way: ``session`` (Spark itself), ``stages`` (what is kept), ``columns`` (tables between
-steps), ``spreading`` (a list of work over tasks), ``failing`` (errors of tasks in our words).
+Beside the way: ``session.py`` (Spark itself, the plan on its way to tasks, errors of tasks) and
+``spark_columns.py`` (tables between steps, their sizes, what is kept).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A row has an id. The order of the rule is the policy's; ties go to the column ``position`` names,
 then to the id, because rows of a DataFrame have no order of their own.
 
-What the engine asks of its input: a DataFrame (``frames.py``) or files (``files.py``).
+What the engine asks of its input: a DataFrame, or files (``spark_files.py``).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 ``run.json`` says. Rows of documents come to the driver only when asked for. Numbers come before:
 edges up to ``components.DRIVER_EDGES``, where each cluster begins, and two digests for each pair of
 texts whose kind is asked for. To calibrate, scores, a row a node and a share of the features come
-too (``calibrating.py``).
+too (``calibration_jobs.py``).
 
 What parts said, as the tables of a result: decisions and pairs with the names of a local run.
 """

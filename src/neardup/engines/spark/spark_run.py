@@ -3,7 +3,8 @@
 artefacts counted → calibrated, where the method asks for it → documents signed → nodes that meet
 joined → giants taken apart → positions and places → parts decided → kinds → result. To calibrate is
 to do all from signing to parts once before, with scores in place of decisions. What is asked for
-more than once is a stage that is kept (``stages.py``): a lost application goes on from the last.
+more than once is a stage that is kept (``spark_columns.py``): a lost application goes on from the
+last.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Kind(NamedTuple):
     knows. ``scales``: whether it works on scaled measures. ``most``: pairs that one fit takes of
     those it is given. ``averages_grid``: whether the mean over the grid is taken, not the best of
     it: folds of one collection tell little about which is best in another. ``votes``: whether
-    single measures have a say (``votes.py``)."""
+    single measures have a say (``fit.py``)."""
 
     name: str
     grid: Callable[[int], list[Parameters]]

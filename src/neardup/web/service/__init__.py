@@ -1,5 +1,5 @@
 """The HTTP service over an index: ``/v1``, metrics, and a page that says what there is.
 
-``part.py`` has the routes, ``writing.py`` the one writer, ``streaming.py`` documents line by line,
-``tools.py`` what needs no index.
+``service.py`` puts it together, ``routes.py`` has the routes, ``writer.py`` the one writer,
+``document_stream.py`` documents line by line, ``tools.py`` what needs no index.
 """

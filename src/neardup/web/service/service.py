@@ -2,7 +2,7 @@
 
 The hot one is ``/v1/check``: it takes a tenth of a millisecond, so it is answered in the event loop
 where that is sure to be short, and in a thread otherwise. Everything that writes goes through one
-writer (``writing.py``).
+writer (``writer.py``).
 
 Checks that do not wait for the writer longer than they must.
 

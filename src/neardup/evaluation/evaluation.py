@@ -30,6 +30,7 @@ from neardup.methods.base import Method
 from neardup.methods.registry import read_method
 from neardup.plan import CLUSTERS, Settings
 from neardup.progress import Progress, Silent
+from neardup.report.notebook import evaluation_html
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
 
@@ -59,6 +60,9 @@ class Evaluation:
 
     def sections(self) -> list[Section]:
         return all_sections(self.about, self.measured, self.recommendation)
+
+    def _repr_html_(self) -> str:
+        return evaluation_html(self.lead(), self.summary())
 
     def __repr__(self) -> str:
         choices = sum(len(one.at) for one in self.measured)

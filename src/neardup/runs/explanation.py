@@ -204,6 +204,11 @@ class Explanation:
 
         return explanation_page(self)
 
+    def _repr_html_(self) -> str:
+        from neardup.report.notebook import explanation_html
+
+        return explanation_html(self)
+
     def __str__(self) -> str:
         told = self.head()
         if self.comparison:

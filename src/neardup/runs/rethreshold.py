@@ -17,6 +17,7 @@ from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.clusters import components, rule_clusters
 from neardup.decisions.kinds import Kinds
+from neardup.decisions.reasons import with_notes
 from neardup.decisions.rule import decide
 from neardup.errors import SettingsError
 from neardup.matching.candidates import Groups
@@ -26,7 +27,7 @@ from neardup.methods.base import Method, signature_of
 from neardup.methods.thresholds import threshold_fraction
 from neardup.runs.kind_pass import kind_counts, kinds_by_place
 from neardup.runs.result import Result
-from neardup.runs.run_tables import decided_columns, decision_column, with_notes
+from neardup.runs.run_tables import decided_columns, decision_column
 from neardup.schema import Array, Ragged
 
 NOTE = r" \([a-z_, ]+\)$"
@@ -172,7 +173,7 @@ def _read_again(result: Result, a: Array, b: Array) -> Kinds:
 
 
 def _notes(reasons: pa.Array) -> pa.Array:
-    """What ``tables.flag_notes`` wrote behind the old reasons."""
+    """What ``decisions/reasons.py`` wrote behind the old reasons."""
     found = pc.extract_regex(reasons, f"(?P<note>{NOTE})").field("note")
     return pc.fill_null(found, "").cast(pa.large_string())
 

@@ -25,6 +25,7 @@ from neardup.engines.batch.references import joined, reference_texts, take_refer
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, known_scores, reaching
 from neardup.matching.candidates import leaders
 from neardup.matching.evidence import EvidenceStore
+from neardup.matching.scorer import Scorer
 from neardup.matching.verify import Pairs, Verifier
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -75,8 +76,9 @@ def decide_intake(
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
+    scorer = Scorer(reaching(plan))
     verifier = Verifier(
-        reaching(plan).score, intake.store, workers=plan.workers, progress=progress.advance
+        scorer.scores, intake.store, workers=plan.workers, progress=progress.advance
     )
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:

@@ -47,8 +47,7 @@ from neardup.matching.background import (
     standing_out,
     valley,
 )
-from neardup.matching.candidates import share_keys
-from neardup.matching.evidence import EvidenceStore
+from neardup.matching.candidates import Leaders, share_keys
 from neardup.matching.rare import evidence_blocks
 from neardup.matching.verify import Pairs
 from neardup.methods.base import Method, RareEntries
@@ -81,11 +80,11 @@ class KnownScores:
     def found(self, threshold: float) -> float:
         return float(np.mean(self.copies >= threshold))
 
-    def trapped(self, threshold: float) -> float:
+    def decoyed(self, threshold: float) -> float:
         return float(np.mean(self.traps >= threshold))
 
     def worth(self, threshold: float) -> float:
-        return worth(self.found(threshold), self.trapped(threshold))
+        return worth(self.found(threshold), self.decoyed(threshold))
 
 
 def known_scores(
@@ -206,7 +205,7 @@ def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calib
     if known is None:
         return Calibration(plan.method.threshold, USUAL)
     at = best_cut(cuts, known).threshold
-    return Calibration(at, PLANTED, found=known.found(at), trapped=known.trapped(at))
+    return Calibration(at, PLANTED, found=known.found(at), decoys=known.decoyed(at))
 
 
 def calibrated(
@@ -239,7 +238,7 @@ def calibrated(
     named, first = np.unique(digests[listed], return_index=True)
     stored = np.nextafter(cuts[listed[first]].astype(np.float32), np.float32(1))
     rows = (np.searchsorted(named, digests[places]) for places in (out.a, out.b))
-    return replace(cut, digests=named, cuts=stored, pairs=sorted_pairs(*rows))
+    return replace(cut, digests=named, own_thresholds=stored, pairs=sorted_pairs(*rows))
 
 
 def _believed(
@@ -253,38 +252,26 @@ def _believed(
     if answers is None or steady is None:
         return replace(fixed, refused=at)
     if steady < STEADY or answers.worth(at) < answers.worth(usual) - LOSS:
-        return replace(
-            fixed, found=answers.found(usual), trapped=answers.trapped(usual), refused=at
-        )
-    found, trapped = answers.found(at), answers.trapped(at)
-    return Calibration(at, VALLEY, stability=steady, found=found, trapped=trapped)
+        return replace(fixed, found=answers.found(usual), decoys=answers.decoyed(usual), refused=at)
+    found, decoys = answers.found(at), answers.decoyed(at)
+    return Calibration(at, VALLEY, stability=steady, found=found, decoys=decoys)
 
 
-def background_pairs(
-    places: Array,
-    order: Array,
-    within: Array | None,
-    method: Method,
-    store: EvidenceStore,
-) -> tuple[Pairs, Array]:
-    """``faint_pairs`` of all documents, where they are enough to be a background."""
+def background_pairs(leaders: Leaders, method: Method) -> tuple[Pairs, Array]:
+    """The low-scoring pairs of all documents, where they are enough to be a background."""
+    places = leaders.long
     enough = places if len(places) >= FEWEST_DOCUMENTS else places[:0]
-    return faint_pairs(enough, order, within, method, store)
+    return low_scoring_pairs(enough, leaders, method)
 
 
-def faint_pairs(
-    places: Array,
-    order: Array,
-    within: Array | None,
-    method: Method,
-    store: EvidenceStore,
-) -> tuple[Pairs, Array]:
-    """Pairs, in places, that share rare features, with the score that these alone would give; and
-    which of the pairs may be found so. Of none, where no document may."""
-    if not _anyone_may(places, order, method, store):
+def low_scoring_pairs(places: Array, leaders: Leaders, method: Method) -> tuple[Pairs, Array]:
+    """Pairs of ``places`` that share rare features, with an estimate of the score that these alone
+    would give; and which of the pairs may be exceptions. Of none, where no document may."""
+    if not _anyone_may(places, leaders, method):
         return Pairs.none(), np.empty(0, np.bool_)
-    found, every = _faint_entries(places, order, method, store)
-    return pairs_of_entries(found, every, places, None if within is None else within[places])
+    entries, every = _rare_entries(places, leaders, method)
+    codes = None if leaders.codes is None else leaders.codes[places]
+    return pairs_of_entries(entries, every, places, codes)
 
 
 def pairs_of_entries(
@@ -302,9 +289,9 @@ def pairs_of_entries(
     return Pairs(places[a], places[b], score), found.may[a] | found.may[b]
 
 
-def _anyone_may(places: Array, order: Array, method: Method, store: EvidenceStore) -> bool:
-    """In most collections no one: then nothing more is gathered."""
-    blocks = evidence_blocks(places, order, store)
+def _anyone_may(places: Array, leaders: Leaders, method: Method) -> bool:
+    """In most collections no document: then nothing more is gathered."""
+    blocks = evidence_blocks(places, leaders.order, leaders.store)
     return any(method.may_be_exceptions(evidence).any() for evidence, _ in blocks)
 
 
@@ -313,9 +300,8 @@ def one_in(features: int) -> int:
     return 1 + features // MOST_FEATURES
 
 
-def _faint_entries(
-    places: Array, order: Array, method: Method, store: EvidenceStore
-) -> tuple[RareEntries, int]:
+def _rare_entries(places: Array, leaders: Leaders, method: Method) -> tuple[RareEntries, int]:
+    order, store = leaders.order, leaders.store
     every = one_in(int(store.lengths[order[places]].sum()))
     parts, at = [], [np.empty(0, np.int64)]
     for evidence, where in evidence_blocks(places, order, store):

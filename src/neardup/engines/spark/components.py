@@ -23,9 +23,10 @@ import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.decisions.clusters import components
-from neardup.engines.spark.spark_columns import SPREAD, as_rows, ddl, signed, unsigned
+from neardup.engines.spark.spark_columns import as_rows, ddl, signed, unsigned
 from neardup.errors import DataError
 from neardup.matching.candidates import share_keys
+from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of
 
 if TYPE_CHECKING:

@@ -80,7 +80,6 @@ DECIDED = pa.schema(
 
 
 # The golden ratio in 64 bits: a product with it is spread over all of them.
-SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def are_among(values: Array, wanted: Array) -> Array:

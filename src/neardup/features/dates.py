@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import ColumnError, SettingsError
+from neardup.schema import is_text
 
 EPOCH = date(1980, 1, 1)
 NO_DATE = np.iinfo(np.int32).min
@@ -32,7 +33,7 @@ def days(column: pa.Array, name: str) -> npt.NDArray[np.int32]:
         return np.full(len(column), NO_DATE, np.int32)
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
         return _of_dates(column)
-    if pa.types.is_integer(type_) or _is_text(type_):
+    if pa.types.is_integer(type_) or is_text(type_):
         return _of_strings(column.cast(pa.large_string()))
     raise ColumnError(f"The date column {name!r} holds values of type {type_}.", hint=_HINT)
 
@@ -48,14 +49,6 @@ def check_dates(column: pa.Array, name: str) -> None:
                 f"No value of the date column {name!r} is a date; the first is {example[:40]!r}.",
                 hint=_HINT,
             )
-
-
-def _is_text(type_: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(type_)
-        or pa.types.is_large_string(type_)
-        or pa.types.is_string_view(type_)
-    )
 
 
 def _of_dates(values: pa.Array) -> npt.NDArray[np.int32]:

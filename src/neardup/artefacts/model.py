@@ -127,8 +127,8 @@ def load_model(path: Path) -> Model:
             f"The model {path} is not what it was when it was saved.",
             hint="restore the file, or train again.",
         )
-    if reason := _wrong(model):
-        raise InputError(f"The model {path} cannot be used: {reason}.", hint=_HINT)
+    if fault := _wrong(model):
+        raise InputError(f"The model {path} cannot be used: {fault}.", hint=_HINT)
     return model
 
 

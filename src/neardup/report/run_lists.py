@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.kinds import said
+from neardup.decisions.kinds import kind_phrase
 from neardup.report.html_page import (
     WARNING,
     Cell,
@@ -174,7 +174,7 @@ class Shown:
         told = f"Why: {shortened(self.reason)}."
         if self.kind is None:
             return told
-        kind = said(self.kind, self.direction)
+        kind = kind_phrase(self.kind, self.direction)
         return f"{told} Kind: {kind}, confidence {self.confidence or 0:.2f}."
 
     @property

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.artefacts.calibration import Calibration
-from neardup.decisions.kinds import said
+from neardup.decisions.kinds import kind_phrase
 from neardup.errors import NeardupError, UsageError
 from neardup.methods import registry
 from neardup.methods.base import Method
@@ -171,7 +171,7 @@ class Explanation:
 
     def sentence(self) -> str:
         if self.decision == schema.DUPLICATE:
-            kind = f", kind {said(self.kind, self.direction)}" if self.kind else ""
+            kind = f", kind {kind_phrase(self.kind, self.direction)}" if self.kind else ""
             of = shortened(self.kept_id or "")
             return f"duplicate of {of}{kind}, score {self.score:.4f} ({self.reason})."
         return f"{self.decision} ({self.reason}){self._why()}."

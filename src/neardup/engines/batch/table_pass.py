@@ -6,9 +6,8 @@ made with another table cannot be compared), else it is counted from references 
 
 from __future__ import annotations
 
-from collections import deque
+import functools
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +15,8 @@ from typing import Any, NamedTuple
 from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
-from neardup.documents import Chunk, Collection, Columns, Rejected, collect
+from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected, collect
+from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
 from neardup.engines.batch import threshold_choice
 from neardup.plan import Plan, check_positive, worker_count
@@ -178,27 +178,26 @@ class _Part(NamedTuple):
 
 
 def _parts(collection: Collection, tallies: Sequence[Tally], reading: Pass) -> Iterator[_Part]:
-    """What each batch counts, in order, with one chunk more in flight than there are workers."""
-    waiting: deque[Future[_Part]] = deque()
-    seen, limit = 0, reading.limit
-    with ThreadPoolExecutor(reading.workers) as pool:
-        for chunk in collection.chunks(reading.columns):
-            if limit is None:
-                waiting.append(pool.submit(_count, chunk, tallies, None))
-            else:  # what is beyond the limit depends on what came before
-                counted = _count(chunk, tallies, limit - seen)
-                seen += counted.documents
-                yield counted
-                if seen >= limit:
-                    return
-            if len(waiting) > reading.workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    """What each batch counts, in order, up to the limit."""
+    chunks = collection.chunks(reading.columns)
+    if reading.limit is None:
+        count_chunk = functools.partial(_count_chunk, tallies=tallies)
+        yield from chunk_results(chunks, count_chunk, reading.workers)
+        return
+    left = reading.limit
+    for batch in chunk_results(chunks, read_chunk, reading.workers):
+        part = _count(batch, tallies, left)
+        yield part
+        left -= part.documents
+        if left <= 0:
+            return
 
 
-def _count(chunk: Chunk, tallies: Sequence[Tally], most: int | None) -> _Part:
-    batch = chunk.read()
+def _count_chunk(chunk: Chunk, tallies: Sequence[Tally]) -> _Part:
+    return _count(chunk.read(), tallies, None)
+
+
+def _count(batch: DocumentBatch, tallies: Sequence[Tally], most: int | None) -> _Part:
     records, rejected, documents = batch.records, batch.rejected, len(batch)
     if most is not None and documents > most:
         documents = most

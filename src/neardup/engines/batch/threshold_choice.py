@@ -53,7 +53,7 @@ from neardup.matching.verify import Pairs
 from neardup.methods.base import Method, RareEntries
 from neardup.methods.thresholds import CUTS, Cut, Swept, swept
 from neardup.plan import Plan
-from neardup.planting.decoys import traps
+from neardup.planting.decoys import decoys
 from neardup.planting.edits import edits_named
 from neardup.planting.plant import Planted, plant, worth
 from neardup.progress import Progress
@@ -102,7 +102,7 @@ def known_scores(
         )
     except InputError:  # all documents are too short to be edited
         return None
-    framed = traps(planted, PER_SHARE)
+    framed = decoys(planted, PER_SHARE)
     if not len(framed):  # with one document: nothing would speak against any cut
         return None
     return _scored(planted, framed, plan, method)

@@ -1,19 +1,13 @@
 """Two texts compared in every way that needs no collection: measures, kind, passages, verdict.
 
 Spans and counts of characters are of the texts as they were given. Time and memory are bounded: the
-alignment has its own limit (``whole`` says whether it met it), and beyond
-``text.edits.MOST_WORDS`` words the edit similarity is read off the alignment, which makes it a
-lower bound (``edits_exact`` says so).
+alignment has its own limit (``whole`` records whether it met it), and the edit similarity in words
+(Levenshtein 1966) costs the product of both lengths, so beyond ``MOST_WORDS`` words it is read off
+the alignment, which makes it a lower bound (``edits_exact`` records it).
 
-What one method says of two texts, as it would in a run, and what decided it.
-
-The artefacts of a run make it that run's own word, its calibration included; without them, tables
-are counted from the two texts alone and a note says so.
-
-The edit distance of two texts in words (Levenshtein 1966), as a similarity.
-
-Its cost grows with the product of both lengths, so it is meant for up to ``MOST_WORDS`` words a
-text.
+The verdict is what one method decides for the two texts, as it would in a run. With the artefacts
+of a run, its calibration included, it is the answer of that run; without them, tables are counted
+from the two texts alone and a note reports it.
 """
 
 from __future__ import annotations

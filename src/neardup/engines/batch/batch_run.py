@@ -1,8 +1,9 @@
-"""The local engine: one collection, one machine, one plan → an outcome.
+"""The batch engine: one collection, one machine, one plan → an outcome.
 
-intake → order → equal evidence collapsed → keys shared → pairs verified → the rule → everyone.
-
-Pass 3 on one machine: what sort of duplicates the pairs are. It changes no decision.
+Documents are taken in and put in the order of the policy. Documents with equal evidence are
+collapsed, the others are matched (``match_pass.py``), the rule decides, and copies follow their
+leaders. At the end the texts of pairs are aligned to find the kinds of duplicates, which changes no
+decision.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def decide_intake(
     answers: Answers = NO_ANSWERS,
 ) -> tuple[Outcome, Plan]:
     """Everything after documents were taken in and their order is known. Without ``answers``
-    a calibration moves no cut, and nothing passes below one."""
+    a calibration moves no threshold, and nothing passes below it."""
     clock = clock or Clock()
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))

@@ -1,7 +1,9 @@
-"""Pass 2 on one machine: keys → verified pairs → the rule, for documents with unlike evidence.
+"""Matching on one machine: documents with unlike evidence → verified pairs → the rule.
 
-Works on places in ``order``: leaders, first to last by the policy. Pairs of small groups are
-verified at once; hot groups are looked at more closely (``matching/rare.py``) and then walked.
+Everything works on places in the order of the policy. How documents meet is declared by the method
+(``matching/finder.py``), and whether a pair passes is decided by the scorer
+(``matching/scorer.py``). A method that calibrates itself is matched as far down as the collection
+may move its threshold; then the calibration is made, or taken as given, and applied.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from neardup.artefacts.calibration import UNLIKE, Calibration
 from neardup.decisions.rule import Verdict, decide
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.threshold_choice import Answers
+from neardup.matching.background import background_pairs, low_scoring_pairs
 from neardup.matching.candidates import Candidates, Leaders, Verify
 from neardup.matching.finder import candidates
 from neardup.matching.scorer import Scorer
@@ -74,7 +77,7 @@ def _calibrated(
     if scorer.exceptions is not None:
         # As with a calibration that was given: a document that is not listed has no exceptions.
         listed = places[scorer.exceptions.has(forms[leaders.order[places]])]
-        low, _ = threshold_choice.low_scoring_pairs(listed, leaders, plan.method)
+        low, _ = low_scoring_pairs(listed, leaders, plan.method)
         one, other = (forms[leaders.order[side]] for side in (low.a, low.b))
         low = low.where(scorer.exceptions.lists(one, other))
         again = _in_order(verifier.scoring(scorer.scores, forms), leaders.order, refs)
@@ -88,7 +91,7 @@ def _calibrated(
 def _calibration(found: Candidates, plan: Plan, leaders: Leaders, answers: Answers) -> Calibration:
     if threshold_choice.is_unlike(plan):
         return Calibration(plan.method.threshold, UNLIKE)
-    low, may = threshold_choice.background_pairs(leaders, plan.method)
+    low, may = background_pairs(leaders, plan.method)
     prepared, order = leaders.prepared, leaders.order
     return threshold_choice.calibrated(
         found.pairs,

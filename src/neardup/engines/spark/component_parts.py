@@ -1,10 +1,9 @@
-"""A part of the collection, decided in one task by the local engine.
+"""A part of the collection, decided in one task by the batch engine, and the rows that it returns.
 
-Nobody in a part meets anybody outside it, so what the local engine says of the part is
-what it would say of the whole. Evidence is in memory up to the limit of the plan and then on disk,
-so a part may be larger than the memory of its task.
-
-What a part says when it is decided: rows of its documents and pairs, and what parts add up.
+No document of a part meets one outside it, so what the batch engine decides for the part it would
+decide for the whole. Evidence is in memory up to the limit of the plan and then on disk, so a part
+may be larger than the memory of its task. A decided part returns rows of its documents and pairs,
+and counts that parts add up.
 """
 
 from __future__ import annotations

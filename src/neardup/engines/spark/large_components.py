@@ -1,13 +1,11 @@
-"""A component too large for one task is taken apart: its candidate pairs are verified by tasks.
+"""A component too large for one task is taken apart; then documents are given to tasks in parts.
 
 Keys that are weak by design (rare shingles) join most of a collection into one component, though
 few of its pairs pass. Here pairs of small groups are made from keys, each is brought to the home of
-one of its nodes, evidence goes to the homes that ask for it, and only pairs that pass are edges.
-Hot groups are not expanded: their members stay joined, and the local engine walks them. More edges
-than pass would do no harm, so nothing here can change an answer. Fingerprints never come here:
-only near ones were joined (``bits_join.py``).
-
-Documents in their places and who meets whom, as parts that tasks decide.
+one of its nodes, evidence goes to the homes that ask for it, and only pairs that may pass are
+edges. Hot groups are not expanded: their members stay joined, and the batch engine walks them. More
+edges than pass would do no harm, so nothing here can change an answer. Fingerprints never come
+here: only near ones were joined (``bits_join.py``).
 """
 
 from __future__ import annotations

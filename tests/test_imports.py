@@ -24,6 +24,7 @@ LAYERS = (
     ("features", "planting"),
     ("artefacts",),
     ("methods",),
+    ("settings",),
     ("matching",),
     ("decisions",),
     ("plan",),

@@ -20,9 +20,10 @@ from neardup.documents import Chunk, Collection, Columns, Rejected, collect
 from neardup.documents.collection import collect_inputs
 from neardup.engines.batch import threshold_choice
 from neardup.methods.base import CalibratedMethod, ChecksArtefacts, ChecksColumns
-from neardup.plan import Plan, check_positive, worker_count
+from neardup.plan import Plan
 from neardup.progress import Progress, Silent
 from neardup.runs.run_folder import ARTEFACTS
+from neardup.settings import check_positive, worker_count
 
 SHOWN_REJECTED = 3
 

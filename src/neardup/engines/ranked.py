@@ -45,11 +45,12 @@ from neardup.errors import ColumnError, NeardupError, SettingsError, SignatureEr
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods import registry
 from neardup.methods.base import Method, Prepared
-from neardup.plan import Plan, Settings, resolve, settings_of
+from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs.grouped_list import Grouped, Places
 from neardup.runs.outcome import Intake
 from neardup.schema import Array, Ragged
+from neardup.settings import Settings, settings_of
 
 BATCH_ROWS = 10_000
 

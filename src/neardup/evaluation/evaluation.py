@@ -28,10 +28,10 @@ from neardup.labels.labelled_pairs import pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
-from neardup.plan import CLUSTERS, Settings
 from neardup.progress import Progress, Silent
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
+from neardup.settings import CLUSTERS, Settings
 
 TABLE = "sweep.parquet"
 TITLE = "Evaluation"
@@ -175,7 +175,7 @@ def evaluate(
     pairs that are not listed are no duplicates. ``method``: one or several, as names, as written
     ("shingles words=3") or as objects. ``sweep``: True, or thresholds. ``wish``: "f1",
     "precision=0.99" or "recall=0.95". Scored pairs are kept in ``folder`` and found again there.
-    Other settings (``text``, ``id``, ``within`` …) are those of :class:`neardup.plan.Settings`.
+    Other settings (``text``, ``id``, ``within`` …) are those of :class:`neardup.settings.Settings`.
     """
     asked = GoldRequest(group, pairs, pair_columns(columns), positive, negative, complete)
     wished = Wish.parse(wish or "f1")

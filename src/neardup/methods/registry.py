@@ -14,15 +14,18 @@ import json
 import shlex
 import tomllib
 from collections.abc import Iterable
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import SettingsError
-from neardup.methods.base import Method
 from neardup.methods.parameters import check_type, parameters, summary
 from neardup.methods.synonyms import other_name, plain
 from neardup.wording import shortened
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+    from neardup.methods.base import Method
 
 METHODS = {
     "combined": "neardup.methods.combined:Combined",
@@ -53,18 +56,28 @@ ALIASES = {
 }
 
 
+def _plugins() -> EntryPoints:
+    from importlib.metadata import entry_points  # slow to load, and most runs ask for none
+
+    return entry_points(group=ENTRY_POINTS)
+
+
 def names() -> list[str]:
-    return sorted({*METHODS, *(entry.name for entry in entry_points(group=ENTRY_POINTS))})
+    return sorted({*METHODS, *(entry.name for entry in _plugins())})
+
+
+def check_name(name: str) -> None:
+    """Refuses the name of a method that does not exist, without loading any."""
+    if name not in METHODS and name not in names():
+        raise SettingsError(f"There is no method {shortened(name)!r}.", hint=_other(name))
 
 
 def method_class(name: str) -> type[Any]:
+    check_name(name)
     if name in METHODS:
         module, _, attribute = METHODS[name].partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
-    for entry in entry_points(group=ENTRY_POINTS):
-        if entry.name == name:
-            return entry.load()  # type: ignore[no-any-return]
-    raise SettingsError(f"There is no method {shortened(name)!r}.", hint=_other(name))
+    return _plugins()[name].load()  # type: ignore[no-any-return]
 
 
 def _other(name: str) -> str:

@@ -30,9 +30,10 @@ from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of, signed_parameters
 from neardup.methods.combined import one_or_any
-from neardup.plan import Settings, parse_size, resolve
+from neardup.plan import resolve
 from neardup.runs.result import Result
 from neardup.runs.run_folder import ARTEFACTS, RUN
+from neardup.settings import Settings, parse_size
 
 DEFAULT_METHOD = registry.DEFAULT
 

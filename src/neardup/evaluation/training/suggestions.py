@@ -37,10 +37,10 @@ from neardup.labels.sampling import (
     item_name,
     judged_texts,
 )
-from neardup.plan import check_positive
 from neardup.progress import Progress, Silent
 from neardup.runs.result import Result
 from neardup.schema import Array
+from neardup.settings import check_positive
 
 NEAREST = 2  # times as many as are wanted are near
 PER_DOCUMENT = 2

@@ -21,7 +21,7 @@ from neardup.progress import Silent
 from neardup.runs.result import Result
 from reference.scans import COLLECTION, misread, strangers, two_modes
 
-FAINT = Rareshingles().faint_reason
+FAINT = Rareshingles().exception_reason
 
 
 def dedup(documents: Any, **settings: Any) -> Result:

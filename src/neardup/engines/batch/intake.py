@@ -23,7 +23,7 @@ from neardup.documents.clashes import Ledger, digests_of, tell_apart
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.base import Prepared, PreparesEvidence
+from neardup.methods.base import Prepared
 from neardup.methods.preparation import no_keys, text_digests
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -98,12 +98,9 @@ def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
 
 def prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
     """Without keys, where the engine makes them when it has seen all."""
-    if not plan.keys_from_evidence:
+    if plan.method.meeting.batch_needs_keys:
         return plan.method.prepare(records, plan.artefacts)
-    if isinstance(plan.method, PreparesEvidence):
-        prepared = plan.method.prepare_evidence(records, plan.artefacts)
-    else:
-        prepared = plan.method.prepare(records, plan.artefacts)
+    prepared = plan.method.prepare_evidence(records, plan.artefacts)
     keys, probes = no_keys(prepared.evidence)
     return replace(prepared, keys=keys, probes=probes)
 

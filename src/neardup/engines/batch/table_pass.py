@@ -19,7 +19,6 @@ from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejecte
 from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
 from neardup.engines.batch import threshold_choice
-from neardup.methods.base import CalibratedMethod, ChecksArtefacts, ChecksColumns
 from neardup.plan import Plan, check_positive, worker_count
 from neardup.progress import Progress, Silent
 from neardup.runs.run_folder import ARTEFACTS
@@ -35,16 +34,14 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
     missing = [need for need in needs if need.name not in there]
     if missing:
         there |= _counted(missing, collection, plan, progress)
-    if isinstance(plan.method, ChecksArtefacts):
-        plan.method.check_artefacts(there)
+    plan.method.check_artefacts(there)
     return _as_calibrated(collection, replace(plan, artefacts=there), progress)
 
 
 def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Plan:
     """As the run was that this one is built on; without one, as known answers say now, or as the
     scores will say when they are there."""
-    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
-    if not itself and not plan.planted_cut:
+    if not plan.method.calibrate and not plan.planted_cut:
         return plan
     if stored := stored_calibration(plan):
         return threshold_choice.with_calibration(plan, stored)
@@ -64,7 +61,7 @@ def stored_calibration(plan: Plan) -> Calibration | None:
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:
-    if not plan.method.columns or not isinstance(plan.method, ChecksColumns):
+    if not plan.method.columns:
         return
     for chunk in collection.chunks(plan.columns):
         records = chunk.read().records

@@ -15,8 +15,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.instructions import use_wanted
 
 Array = npt.NDArray[Any]
+
+use_wanted()  # every stage imports this module before it computes
 
 KEPT, DUPLICATE, REJECTED = "kept", "duplicate", "rejected"
 

@@ -17,21 +17,21 @@ from neardup.documents import Collection, collect
 from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
 from neardup.evaluation.evaluation_report import Section, save_report, write_report
-from neardup.evaluation.gold_request import Asked, Wish, about_gold
 from neardup.evaluation.measurement import AtCut, Measured, Truth, measure
-from neardup.evaluation.recommendation import Recommendation, recommend
+from neardup.evaluation.recommendation import Recommendation, Wish, recommend
 from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.sections import all_sections, summary_sections
 from neardup.evaluation.sweep import Sweep
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
-from neardup.labels.labelled_pairs import PairColumns
+from neardup.labels.gold_request import GoldRequest, about_gold
+from neardup.labels.labelled_pairs import pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
-from neardup.plan import CLUSTERS, Settings
 from neardup.progress import Progress, Silent
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
+from neardup.settings import CLUSTERS, Settings
 
 TABLE = "sweep.parquet"
 TITLE = "Evaluation"
@@ -175,9 +175,9 @@ def evaluate(
     pairs that are not listed are no duplicates. ``method``: one or several, as names, as written
     ("shingles words=3") or as objects. ``sweep``: True, or thresholds. ``wish``: "f1",
     "precision=0.99" or "recall=0.95". Scored pairs are kept in ``folder`` and found again there.
-    Other settings (``text``, ``id``, ``within`` …) are those of :class:`neardup.plan.Settings`.
+    Other settings (``text``, ``id``, ``within`` …) are those of :class:`neardup.settings.Settings`.
     """
-    asked = Asked(group, pairs, pair_columns(columns), positive, negative, complete)
+    asked = GoldRequest(group, pairs, pair_columns(columns), positive, negative, complete)
     wished = Wish.parse(wish or "f1")
     if clusters not in CLUSTERS:
         raise SettingsError(f"clusters is {clusters!r}.", hint=f"expected {' or '.join(CLUSTERS)}.")
@@ -193,7 +193,7 @@ def evaluate(
     job = Sweep(collection, replace(base, set={}), chosen, "", _pairs_folder(folder), clusters)
     compared = sorted({name for plan in job.plans() for name in plan.columns.extra})
     known = survey(collection, base, told, group=asked.group, compared=compared)
-    gold = asked.gold(known)
+    gold = known.gold(asked)
     truth = Truth.of(gold, known.similarity)
     measured = list(replace(job, digest=known.digest).measured(truth, told))
     about = _about(known.documents, known.rejected, collection, clusters, truth)
@@ -214,7 +214,7 @@ def _settings(given: dict[str, Any]) -> Settings:
 
 def _of_run(
     result: Result,
-    asked: Asked,
+    asked: GoldRequest,
     threshold: float | None,
     thresholds: Sequence[float] | None,
     wished: Wish,
@@ -242,7 +242,7 @@ def _of_run(
     setting = Setting(made, made, cuts)
     collection = result.collection()
     known = survey(collection, base, told, group=asked.group)
-    truth = Truth.of(asked.gold(known), known.similarity)
+    truth = Truth.of(known.gold(asked), known.similarity)
     told.stage("measuring", len(setting.cuts), unit="thresholds")
     measured = measure(setting, of_result(result), truth, clusters=clusters, advance=told.advance)
     about = _about(known.documents, known.rejected, collection, clusters, truth)
@@ -282,18 +282,6 @@ def pasted_inputs(collection: Collection, base: Settings) -> str:
         if value is not None and value != getattr(Settings(), name):
             words += [f"--{name}", shlex.quote(str(value))]
     return " ".join(words)
-
-
-def pair_columns(names: Sequence[str]) -> PairColumns:
-    if len(names) not in (2, 3):
-        raise SettingsError(
-            f"columns are {list(names)}; expected those of a, b and the label.",
-            hint="such as a,b,label.",
-        )
-    a, b, *label = names
-    if not label:
-        return PairColumns(a, b)
-    return PairColumns(a, b, label[0], label_named=label != ["label"])
 
 
 def _thresholds(

@@ -1,7 +1,7 @@
 """Recipes: settings in a TOML file, of the user or of a paper.
 
-A file has the names of :class:`neardup.plan.Settings`; ``[method]`` holds ``name`` and parameters.
-The systems of the papers are files beside this one and are named without their ending.
+A file has the names of :class:`neardup.settings.Settings`; ``[method]`` holds ``name`` and
+parameters. The systems of the papers are files beside this one and are named without their ending.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.parameters import check_type
-from neardup.plan import Settings
+from neardup.settings import Settings
 
 FOLDER = Path(__file__).parent
 

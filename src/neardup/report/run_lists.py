@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.decisions.kinds import kind_phrase
+from neardup.report.bars import bar
 from neardup.report.html_page import (
     WARNING,
     Cell,
@@ -31,7 +32,6 @@ from neardup.report.html_page import (
     table_html,
     wrapped,
 )
-from neardup.report.run_figures import bar
 from neardup.report.run_view import Run, Texts, cluster_numbers
 from neardup.report.side_by_side_page import fragment
 from neardup.schema import Array

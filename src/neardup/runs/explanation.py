@@ -22,7 +22,7 @@ from neardup.artefacts.calibration import Calibration
 from neardup.decisions.kinds import kind_phrase
 from neardup.errors import NeardupError, UsageError
 from neardup.methods import registry
-from neardup.methods.base import ChecksArtefacts, Method
+from neardup.methods.base import Method
 from neardup.report.side_by_side import flowed
 from neardup.runs.comparison import Comparison, compare
 from neardup.runs.texts_again import columns_of, texts_of
@@ -107,8 +107,7 @@ def _method(result: Result) -> _Way:
         there = f"the run's {' and '.join(missing)} cannot be read"
         return _Way(None, NO_ARTEFACTS, f"{there}, so {method.name} says nothing")
     try:
-        if isinstance(method, ChecksArtefacts):
-            method.check_artefacts(artefacts)
+        method.check_artefacts(artefacts)
     except NeardupError as error:
         return _Way(None, NO_ARTEFACTS, error.message)
     return _Way(method, artefacts, None)

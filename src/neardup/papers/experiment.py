@@ -1,11 +1,8 @@
-"""What an experiment is told, and what it gives: tables of plain values, and figures of them.
+"""Options and result of an experiment: tables of plain values, and charts drawn from them.
 
-The tables are all there is: what is printed, drawn and written as data comes from their rows.
-
-The two charts of the experiments: lines over a parameter, and bars.
-
-Colours are those of Okabe and Ito, which people with any colour vision can tell apart; lines also
-differ in dash and mark.
+Everything that is printed, drawn or written as data comes from the rows of the tables. There are
+two charts, lines over a parameter and bars. Their colours are those of Okabe and Ito, which people
+with any colour vision can distinguish; lines also differ in dash and mark.
 """
 
 from __future__ import annotations
@@ -31,10 +28,9 @@ Row = dict[str, Any]
 class Options:
     """``date`` and ``source`` name columns; ``source`` is the site, outlet or domain.
 
-    ``gold`` makes what is known of the pairs of the documents that were read, from a table of them
-    with the ``columns`` it asks for, and from numbers that are equal where texts are.
-    ``sample`` pairs of each treatment are drawn by ``seed``. Scored pairs are kept in ``folder``
-    and found again there.
+    ``gold`` makes gold from a table of the documents, which has the ``columns`` that it needs, and
+    from numbers that are equal for equal texts. ``sample`` pairs of each treatment are drawn with
+    ``seed``. Scored pairs are kept in ``folder`` and reused from there.
     """
 
     text: str = "text"
@@ -52,20 +48,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Table:
-    """``formats``: the columns in order, each with a format for people; "" for plain text."""
+    """``formats`` has the columns in order, each with a format for people; "" for plain text."""
 
     name: str
     title: str
     formats: Mapping[str, str]
     rows: Sequence[Row]
     note: str = ""
-
-    def cells(self) -> list[list[str]]:
-        """As people read them; a value that is missing is a dash."""
-        return [
-            ["–" if row.get(c) is None else format(row[c], f) for c, f in self.formats.items()]
-            for row in self.rows
-        ]
 
     def save(self, path: Path) -> None:
         with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
@@ -80,7 +69,7 @@ class Table:
 
 
 def _reported(value: Any, form: str) -> html_table.Cell:
-    """The report shows numbers its own way, and to the right; others come as written here."""
+    """The report formats integers and plain decimals itself; other values are formatted here."""
     if value is None or isinstance(value, int) or form == ".3f":
         return value  # type: ignore[no-any-return]
     return format(value, form)
@@ -88,7 +77,7 @@ def _reported(value: Any, form: str) -> html_table.Cell:
 
 @dataclass(frozen=True)
 class Figure:
-    """``draw`` gives an altair chart; it is called only where figures are wanted."""
+    """``draw`` returns an altair chart; it is called only if figures are wanted."""
 
     name: str
     title: str
@@ -98,44 +87,42 @@ class Figure:
 
 @dataclass(frozen=True)
 class Experiment:
-    """``measured``: seconds are among the values, so they are not the same in every run."""
+    """The result of an experiment; ``measured`` values include times, which vary."""
 
     name: str
     paper: str
     documents: int
     settings: Mapping[str, Any]
-    all_tables: Sequence[Table]
+    tables: Sequence[Table]
     figures: Sequence[Figure]
     notes: Sequence[str] = ()
     measured: bool = False
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def tables(self) -> Sequence[Table]:
-        return self.all_tables
-
     def sections(self) -> list[evaluation_report.Section]:
-        """For the report: figures first, then the tables they are drawn from."""
+        """Sections of the report: figures first, then the tables they are drawn from."""
         drawn = [
-            evaluation_report.Section(one.title, one.note, chart=one.draw) for one in self.figures
+            evaluation_report.Section(figure.title, figure.note, chart=figure.draw)
+            for figure in self.figures
         ]
-        return [self._about(), *drawn, *(table.section() for table in self.all_tables)]
+        return [self._about(), *drawn, *(table.section() for table in self.tables)]
 
     def summary(self) -> list[evaluation_report.Section]:
-        """What a terminal shows."""
-        return [self._about(), *(table.section() for table in self.all_tables)]
+        """Sections that a terminal shows."""
+        return [self._about(), *(table.section() for table in self.tables)]
 
     def _about(self) -> evaluation_report.Section:
-        said = [f"{self.documents:,} documents.", *self.notes]
-        return evaluation_report.Section(self.paper, "\n\n".join(said))
+        notes = [f"{self.documents:,} documents.", *self.notes]
+        return evaluation_report.Section(self.paper, "\n\n".join(notes))
 
     def save(self, folder: str | Path) -> Path:
-        """Each table as CSV, each figure as SVG where figures can be drawn, ``report.html``, and
-        when all that is whole ``evaluation.json``."""
+        """Write each table as CSV, each figure as SVG if figures can be drawn, ``report.html``, and
+        finally ``evaluation.json``."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        for table in self.all_tables:
+        for table in self.tables:
             table.save(place / f"{table.name}.csv")
-        with contextlib.suppress(MissingExtraError):  # the report says what is missing
+        with contextlib.suppress(MissingExtraError):  # the report names the missing library
             for figure in self.figures:
                 save_plot(
                     figure.draw().properties(background="white"), place / f"{figure.name}.svg"
@@ -151,7 +138,7 @@ class Experiment:
             "measured": self.measured,
             "settings": dict(self.settings),
             "notes": list(self.notes),
-            "tables": {table.name: list(table.rows) for table in self.all_tables},
+            "tables": {table.name: list(table.rows) for table in self.tables},
             **self.more,
         }
 
@@ -159,7 +146,7 @@ class Experiment:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 3], [4, 1], [1, 3])
 WIDTH, HEIGHT = 300, 220
-MOST_TICKS = 12  # up to so many values of x, each has its own
+MOST_TICKS = 12  # values of x that each get a tick of their own
 Axis = tuple[str, str]  # field, title
 
 
@@ -176,8 +163,8 @@ def lines(
     columns: int = 3,
     title: str | None = None,
 ) -> Any:
-    """A line a value of ``series``, a panel a value of ``facet``; both in the order they come.
-    ``unit``: the axis runs from 0 to 1; ``log``: it is logarithmic, without the zeros."""
+    """A line for each value of ``series`` and a panel for each value of ``facet``, in the order of
+    rows. ``unit``: the axis runs from 0 to 1; ``log``: it is logarithmic, without zeros."""
     alt = altair_module()
     names = list(dict.fromkeys(row[series] for row in rows))
     rows = [row for row in rows if row[y[0]] or not log]
@@ -212,7 +199,7 @@ def bars(
     form: str = ",d",
     columns: int = 3,
 ) -> Any:
-    """A group of bars a value of ``x``, one bar a value of ``series`` in it."""
+    """A group of bars for each value of ``x``, with one bar for each value of ``series``."""
     alt = altair_module()
     names = list(dict.fromkeys(row[series] for row in rows))
     chart = (

@@ -29,10 +29,10 @@ from neardup.labels.labelled_pairs import pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
-from neardup.plan import CLUSTERS, Settings
 from neardup.progress import Progress, Silent
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
+from neardup.settings import CLUSTERS, Settings
 
 TABLE = "sweep.parquet"
 TITLE = "Evaluation"
@@ -176,7 +176,7 @@ def evaluate(
     or several, each as a name, as a specification ("shingles words=3") or as an object. ``sweep``
     is True or a list of thresholds. ``wish`` is "f1", "precision=0.99" or "recall=0.95". Scored
     pairs are kept in ``folder`` and reused from there. Further settings (``text``, ``id``,
-    ``within`` …) are those of :class:`neardup.plan.Settings`.
+    ``within`` …) are those of :class:`neardup.settings.Settings`.
     """
     request = GoldRequest(group, pairs, pair_columns(columns), positive, negative, complete)
     wished = Wish.parse(wish or "f1")

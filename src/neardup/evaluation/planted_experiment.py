@@ -24,13 +24,14 @@ from neardup.evaluation.planted_findings import About, Findings
 from neardup.evaluation.planted_measures import bearable, measure
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.methods.base import Method
-from neardup.plan import Plan, Settings, check_positive, resolve
-from neardup.planting.decoys import traps
+from neardup.plan import Plan, resolve
+from neardup.planting.decoys import decoys
 from neardup.planting.edits import Edit, edits_named
 from neardup.planting.forms import forms
 from neardup.planting.plant import PER_EDIT, plant, planted, with_copies
 from neardup.progress import Logged, Progress, Silent
 from neardup.runs.result import Result
+from neardup.settings import Settings, check_positive
 
 
 def evaluate(
@@ -64,13 +65,13 @@ def evaluate(
     if thresholds is None:
         reporter.stage("weighing")
         setting = bearable(setting, settings, planting.drawn, planting.documents)
-    decoys = pa.concat_tables(
-        [traps(planting, per_edit), forms(planting, per_edit)], promote_options="permissive"
+    decoy_rows = pa.concat_tables(
+        [decoys(planting, per_edit), forms(planting, per_edit)], promote_options="permissive"
     )
-    added = pa.concat_tables([planting.copies, decoys], promote_options="permissive")
+    added = pa.concat_tables([planting.copies, decoy_rows], promote_options="permissive")
     both = with_copies(collection, plan.columns, added)
     result = _match(collection, both, _plan(settings, setting), reporter)
-    measures = measure(result, planting.copies, decoys)
+    measures = measure(result, planting.copies, decoy_rows)
     raised = lowest != setting.cuts[0]
     about = About(chosen, per_edit, seed, pasted_inputs(collection, settings), raised)
     return Findings(measures, setting, about)

@@ -25,10 +25,11 @@ from neardup.documents.memory_tables import arrow_source
 from neardup.engines.execution import execute
 from neardup.evaluation.scored_pairs import ScoredPairs, of_result
 from neardup.evaluation.swept_settings import Setting
-from neardup.plan import Settings, resolve
+from neardup.plan import resolve
 from neardup.planting.forms import FORM
 from neardup.runs.result import Result
 from neardup.schema import Array, Ragged, offsets_of
+from neardup.settings import Settings
 
 NOT_FOUND = -1.0
 

@@ -40,12 +40,13 @@ from neardup.labels.gold_request import GoldRequest
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.verify import Pairs, Verifier
 from neardup.methods.join import Join
-from neardup.plan import Plan, Settings, resolve
+from neardup.plan import Plan, resolve
 from neardup.progress import Progress
 from neardup.runs.outcome import Intake
 from neardup.runs.result import Result
 from neardup.runs.rethreshold import NO_GROUPS, nothing_more
 from neardup.schema import Array, Ragged
+from neardup.settings import Settings
 
 EASY_KINDS = ("identical", "normalised")
 COLUMNS = ("a", "b", "score", "identical")

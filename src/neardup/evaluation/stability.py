@@ -17,8 +17,8 @@ from neardup.artefacts.idf_agreement import LONGEST, Signatures
 from neardup.decisions.order import plain
 from neardup.documents import Columns, collect
 from neardup.engines.batch.table_pass import Pass, Seen, count
-from neardup.plan import check_positive, worker_count
 from neardup.progress import Progress, Silent
+from neardup.settings import check_positive, worker_count
 
 Counts = npt.NDArray[np.int64]
 

@@ -20,8 +20,9 @@ from neardup.evaluation.measurement import Measured, Truth, measure
 from neardup.evaluation.scored_pairs import ScoredPairs
 from neardup.evaluation.swept_settings import Setting
 from neardup.methods.base import SIGNATURE_FORMAT, signed_parameters
-from neardup.plan import Plan, Settings, resolve
+from neardup.plan import Plan, resolve
 from neardup.progress import LOG, Progress
+from neardup.settings import Settings
 
 
 @dataclass(frozen=True)

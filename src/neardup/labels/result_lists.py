@@ -24,7 +24,7 @@ from neardup.engines.ranked import group
 from neardup.engines.ranked_list import ranked_list
 from neardup.errors import InputError
 from neardup.labels.label_store import DUPLICATE, NOT, Label, Labels, Pair
-from neardup.plan import check_positive
+from neardup.settings import check_positive
 
 TOP = 20
 QUERY, SET, TITLE = "query", "set", "title"

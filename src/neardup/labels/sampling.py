@@ -24,10 +24,10 @@ import pyarrow.compute as pc
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError
 from neardup.labels.label_store import Pair
-from neardup.plan import check_positive
 from neardup.runs.result import Result
 from neardup.runs.texts_again import unchanged_texts_of
 from neardup.schema import Array
+from neardup.settings import check_positive
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ from neardup.engines.execution import execute
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, lines
 from neardup.papers.paper_pass import read
 from neardup.papers.recipe import with_recipe
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
 from neardup.progress import Progress
 from neardup.runs.result import Result
+from neardup.settings import settings_of
 
 PAPER = "Montanari & Puglisi 2012"
 METHODS: dict[str, dict[str, Any]] = {

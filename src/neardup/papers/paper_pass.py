@@ -33,11 +33,12 @@ from neardup.methods.base import SIGNATURE_FORMAT, signed_parameters
 from neardup.methods.preparation import Reading, read_words
 from neardup.papers.experiment import Experiment, Figure, Options, Table
 from neardup.papers.recipe import with_recipe
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
 from neardup.progress import LOG, Progress
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
 from neardup.schema import KINDS, Array, Ragged
+from neardup.settings import settings_of
 from neardup.text.text_options import Text
 
 UNCLASSIFIED = "not classified"

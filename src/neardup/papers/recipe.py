@@ -1,7 +1,7 @@
 """Recipes: settings in a TOML file, written by the user or taken from a paper.
 
-A file uses the names of :class:`neardup.plan.Settings`; ``[method]`` holds ``name`` and parameters.
-The recipes of the papers lie beside this module and are named without their extension.
+A file uses the names of :class:`neardup.settings.Settings`; ``[method]`` holds ``name`` and
+parameters. The recipes of the papers lie beside this module and are named without their extension.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.parameters import check_type
-from neardup.plan import Settings
+from neardup.settings import Settings
 
 FOLDER = Path(__file__).parent
 

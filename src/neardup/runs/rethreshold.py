@@ -108,7 +108,7 @@ def _info(result: Result, method: Method) -> dict[str, Any]:
     for outdated in (info["artefacts"], digests):
         outdated.pop(Calibration.kind, None)
     info["settings"] |= {
-        "parameters": dataclasses.asdict(method),  # type: ignore[call-overload]  # by contract
+        "parameters": dataclasses.asdict(method),
         "threshold": method.threshold,
         "resolved": method.resolved(),
         "signature": signature_of(method, digests),

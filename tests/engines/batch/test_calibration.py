@@ -16,12 +16,13 @@ from neardup.engines.batch.batch_run import run
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.engines.execution import make_result
 from neardup.methods.rareshingles import Rareshingles
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs.result import Result
+from neardup.settings import settings_of
 from reference.scans import COLLECTION, misread, strangers, two_modes
 
-FAINT = Rareshingles().faint_reason
+FAINT = Rareshingles().exception_reason
 
 
 def dedup(documents: Any, **settings: Any) -> Result:

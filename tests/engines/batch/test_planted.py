@@ -23,9 +23,10 @@ from neardup.engines.batch.threshold_choice import (
 from neardup.matching.verify import Pairs
 from neardup.methods.rareshingles import Rareshingles
 from neardup.methods.thresholds import Cut
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
 from neardup.progress import Silent
 from neardup.runs.result import Result
+from neardup.settings import settings_of
 from planting.test_plant import documents
 
 DOCUMENTS = [doc["text"] for doc in documents(80)]

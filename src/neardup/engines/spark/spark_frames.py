@@ -25,7 +25,8 @@ from neardup.engines.spark.session import session
 from neardup.engines.spark.spark_signing import Taken, Work
 from neardup.errors import ColumnError, InputError, SettingsError
 from neardup.papers.recipe import with_recipe
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
+from neardup.settings import settings_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

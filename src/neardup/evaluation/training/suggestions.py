@@ -36,10 +36,10 @@ from neardup.labels.sampling import (
     item_name,
     judged_texts,
 )
-from neardup.plan import check_positive
 from neardup.progress import Progress, Silent
 from neardup.runs.result import Result
 from neardup.schema import Array
+from neardup.settings import check_positive
 
 NEAREST = 2  # times the wanted number of pairs count as near the boundary
 PER_DOCUMENT = 2  # the most chosen pairs that may share a document

@@ -35,9 +35,10 @@ from neardup.labels.training_labels import BEYOND, EQUAL_TEXTS, NOT_THERE, Label
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.preparation import read_words
 from neardup.methods.profiles import check_date, needs, profiles
-from neardup.plan import resolve, settings_of, worker_count
+from neardup.plan import resolve
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
+from neardup.settings import settings_of, worker_count
 from neardup.text.text_options import Text
 from neardup.wording import many
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.kinds import said
+from neardup.decisions.kinds import kind_phrase
 from neardup.report.bars import bar
 from neardup.report.html_page import (
     WARNING,
@@ -171,7 +171,7 @@ class Shown:
         text = f"Why: {shortened(self.reason)}."
         if self.kind is None:
             return text
-        kind = said(self.kind, self.direction)
+        kind = kind_phrase(self.kind, self.direction)
         return f"{text} Kind: {kind}, confidence {self.confidence or 0:.2f}."
 
     @property

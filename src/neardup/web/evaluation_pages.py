@@ -17,24 +17,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import NeardupError
-from neardup.evaluation.evaluation import pair_columns, pasted_inputs
-from neardup.evaluation.gold_request import Asked, Wish
+from neardup.evaluation.evaluation import pasted_inputs
 from neardup.evaluation.measurement import Measured, Truth, measure
-from neardup.evaluation.recommendation import recommend
+from neardup.evaluation.recommendation import Wish, recommend
 from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.labels.agreement import Verdicts, verdicts
+from neardup.labels.gold_request import GoldRequest
 from neardup.labels.judged_samples import by_stratum, curve, found_by, judged_of, kind_table
 from neardup.labels.label_store import LABELS, UNDECIDED, Label, Pair
+from neardup.labels.labelled_pairs import pair_columns
 from neardup.labels.samples import DRAWN
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.thresholds import own_cut
-from neardup.plan import Settings
 from neardup.progress import Silent
 from neardup.report.figures import UNIT, Axis, BarSeries, Figure, Series, bar_panel, line_panel
 from neardup.report.html_page import Html
 from neardup.schema import KINDS
+from neardup.settings import Settings
 from neardup.web.app import Link, Part
 from neardup.web.doors import Door
 from neardup.web.judging.desk import KIND, Desk, labelled_of, material_of_run, missing_labels
@@ -43,7 +44,7 @@ from neardup.web.judging.judging_results import measured
 from neardup.web.pages import Data
 
 if TYPE_CHECKING:
-    from neardup.evaluation.training.training_labels import Labelled
+    from neardup.labels.training_labels import Labelled
     from neardup.runs.result import Result
 
 LOG = logging.getLogger("neardup.web")
@@ -142,7 +143,7 @@ def _measured(result: Result, rows: Sequence[dict[str, str]]) -> Measured:
     written = result.info["settings"]
     setting = setting_of(registry.build(written["method"], written["parameters"]))
     known = survey(result.collection(), reading(result), Silent())
-    gold = Asked(None, rows, pair_columns(COLUMNS), None, None, None).gold(known)
+    gold = known.gold(GoldRequest(pairs=rows, columns=pair_columns(COLUMNS)))
     return measure(setting, of_result(result), Truth.of(gold, known.similarity))
 
 

@@ -53,7 +53,7 @@ def _about(model: Model, told: Told) -> Section:
         paragraphs.append(
             f"{many(left, 'more labelled pair')} were left out because of --max-pairs."
         )
-    if ranges := outline.said(told.get(outline.NAME)):
+    if ranges := outline.stated_ranges(told.get(outline.NAME)):
         paragraphs.append(f"Nearly all documents of the training have {', '.join(ranges)}.")
     paragraphs.append(f"digest {model.digest}")
     return Section("Model", "\n\n".join(paragraphs))

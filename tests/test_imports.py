@@ -24,7 +24,7 @@ LAYERS = (
     ("features", "planting"),
     ("artefacts",),
     ("methods",),
-    ("settings",),
+    ("settings", "arguments"),
     ("matching",),
     ("decisions",),
     ("plan",),

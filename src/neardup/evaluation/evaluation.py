@@ -6,13 +6,14 @@ The outcome of an evaluation: data for JSON, a table of all cuts, sections to sh
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
+from neardup.arguments import ReadingArguments, documented
 from neardup.documents import Collection, collect
 from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
@@ -24,7 +25,7 @@ from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.sections import all_sections, summary_sections
 from neardup.evaluation.sweep import Sweep
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
-from neardup.labels.labelled_pairs import PairColumns
+from neardup.labels.labelled_pairs import PairColumns, as_label
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
@@ -149,14 +150,15 @@ SETTINGS = (
 PAIRS = "pairs"  # the folder of scored pairs, in that of the evaluation
 
 
+@documented(Settings, only=SETTINGS)
 def evaluate(
     documents: Any,
     *,
     group: str | None = None,
     pairs: Any = None,
     columns: Sequence[str] = ("a", "b", "label"),
-    positive: Sequence[str] | None = None,
-    negative: Sequence[str] | None = None,
+    positive: Sequence[object] | None = None,
+    negative: Sequence[object] | None = None,
     complete: bool | None = None,
     method: str | Method | Sequence[str | Method] = registry.DEFAULT,
     threshold: float | None = None,
@@ -165,19 +167,28 @@ def evaluate(
     clusters: str = "rule",
     folder: str | Path | None = None,
     progress: Progress | None = None,
-    **settings: Any,
+    **settings: Unpack[ReadingArguments],
 ) -> Evaluation:
-    """Measure methods on documents of which it is known what is a duplicate of what.
+    """Measure methods on documents whose duplicates are known.
 
-    ``documents``: as for :func:`neardup.dedup`, or the Result of a run. Gold is a column of groups
-    (``group``) or labelled ``pairs``: paths, or rows of ``a``, ``b`` and ``label`` (``columns``
-    says what they are called). ``positive`` and ``negative`` name labels; ``complete`` says whether
-    pairs that are not listed are no duplicates. ``method``: one or several, as names, as written
-    ("shingles words=3") or as objects. ``sweep``: True, or thresholds. ``wish``: "f1",
-    "precision=0.99" or "recall=0.95". Scored pairs are kept in ``folder`` and found again there.
-    Other settings (``text``, ``id``, ``within`` …) are those of :class:`neardup.settings.Settings`.
+    ``documents``: as for :func:`neardup.dedup`, or the Result of a run.
+    ``group``: the column whose equal values make documents duplicates.
+    ``pairs``: labelled pairs instead: paths, or rows of ``a``, ``b`` and ``label``.
+    ``columns``: the names of these three columns.
+    ``positive``: labels that mean duplicate, such as ``[3, 4]``; None: true, 1, duplicate, yes.
+    ``negative``: labels that mean not a duplicate; None: false, 0, not, no.
+    ``complete``: whether unlisted pairs are not duplicates; None: for groups, but not for pairs.
+    ``method``: one method or several: names, as written ("shingles words=3"), or objects.
+    ``threshold``: measure this threshold only; None takes that of the method.
+    ``sweep``: True measures many thresholds; or the thresholds themselves.
+    ``wish``: what to recommend a setting for: "f1", "precision=0.99" or "recall=0.95".
+    ``clusters``: "rule" or "components".
+    ``folder``: where scored pairs are stored and found again; None stores none.
+    ``progress``: receives the progress.
     """
-    asked = Asked(group, pairs, pair_columns(columns), positive, negative, complete)
+    asked = Asked(
+        group, pairs, pair_columns(columns), _labels(positive), _labels(negative), complete
+    )
     wished = Wish.parse(wish or "f1")
     if clusters not in CLUSTERS:
         raise SettingsError(f"clusters is {clusters!r}.", hint=f"expected {' or '.join(CLUSTERS)}.")
@@ -201,7 +212,18 @@ def evaluate(
     return made.pasted(pasted_inputs(collection, base))
 
 
-def _settings(given: dict[str, Any]) -> Settings:
+def _labels(labels: Sequence[object] | None) -> list[str] | None:
+    """Labels as files have them: ``[3, 4]`` and ``["3", "4"]`` are the same, ``True`` is true."""
+    if labels is None:
+        return None
+    if isinstance(labels, str):
+        raise SettingsError(
+            f"The labels are {labels!r}; expected a list of labels.", hint=f"give [{labels!r}]."
+        )
+    return [as_label(label) or "" for label in labels]
+
+
+def _settings(given: Mapping[str, Any]) -> Settings:
     for name in given:
         if name not in SETTINGS:
             raise SettingsError(

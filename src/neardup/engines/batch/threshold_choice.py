@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -54,11 +55,11 @@ from neardup.matching.verify import Pairs
 from neardup.methods.base import CalibratedMethod, FaintEntries, KnowsItsLike, Method
 from neardup.methods.thresholds import CUTS, Cut, Swept, swept
 from neardup.plan import Plan
-from neardup.planting.decoys import traps
-from neardup.planting.edits import edits_named
-from neardup.planting.plant import Planted, plant, worth
 from neardup.progress import Progress
 from neardup.schema import Array, Ragged
+
+if TYPE_CHECKING:
+    from neardup.planting.plant import Planted
 
 EDITS = (
     *("substitutions=0.05", "substitutions=0.1", "insertions=0.1", "deletions=0.1"),
@@ -85,6 +86,8 @@ class KnownScores:
         return float(np.mean(self.traps >= threshold))
 
     def worth(self, threshold: float) -> float:
+        from neardup.planting.plant import worth
+
         return worth(self.found(threshold), self.trapped(threshold))
 
 
@@ -92,6 +95,10 @@ def known_scores(
     collection: Collection, plan: Plan, method: Method, progress: Progress
 ) -> KnownScores | None:
     """Scored by ``method`` with the artefacts of the plan; None where nothing can be planted."""
+    from neardup.planting.decoys import traps  # most small runs need none of it
+    from neardup.planting.edits import edits_named
+    from neardup.planting.plant import plant
+
     try:
         planted = plant(
             collection,

@@ -72,7 +72,7 @@ def test_dry_run_then_apply_then_undo(run: Run, out: Path, policy: Path) -> None
     assert [json.loads(line)["id"] for line in kept.splitlines()] == ["fox", "other", "short"]
     done = run("undo", out)
     assert f"Taken back: {out}/applied/2 (5 documents = 3 kept" in done.stdout
-    assert f"Now {out}/applied/1 counts." in done.stdout
+    assert f"{out}/applied/1 is in effect again." in done.stdout
     assert json.loads(run("undo", out, "--json").stdout) == {
         "undone": f"{out}/applied/1",
         "now": None,

@@ -29,7 +29,7 @@ def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -
     said = run("dedup", docs, "-o", tmp_path / "out", "--method", "shingles").stderr
     assert "5 documents = 3 kept + 2 duplicates + 0 rejected." in said
     assert "1 kept document is too short to compare." in said
-    assert "1 cluster, 3 pairs (complete); shingles ≥ 0.8." in said
+    assert "1 cluster, 3 pairs (complete), by the method shingles.\nThreshold 0.8." in said
     assert f"Written to {tmp_path / 'out'}: kept.jsonl, report.html" in said
     assert f"neardup compare --run {tmp_path / 'out'} fox edited" in said
 

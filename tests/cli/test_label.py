@@ -106,7 +106,7 @@ def test_importing_again_changes_nothing_and_a_second_thought_counts(place: Path
     (place / "s.labels.jsonl").write_bytes((place / "s.labels.jsonl").read_bytes()[:-9])
     assert "an incomplete row" in run("label", "measure", "s.jsonl").stderr
     done = run("label", "import", "s.jsonl", judged, "--assessor", "ann")
-    assert "set aside" in done.stderr
+    assert "was moved to" in done.stderr
     assert "1 of them new" in done.stderr
 
 
@@ -127,7 +127,7 @@ def test_mistakes_are_sentences(place: Path, run: Run) -> None:
     assert "already exists" in done.stderr
     done = run("label", "measure", "s.jsonl")
     assert done.exit_code == 1
-    assert "There are no labels in s.labels.jsonl" in done.stderr
+    assert "The label store s.labels.jsonl does not exist" in done.stderr
     (place / "bad.jsonl").write_text('{"item": "nobody", "label": "not"}\n')
     done = run("label", "import", "s.jsonl", "bad.jsonl", "--assessor", "ann")
     assert done.exit_code == 1

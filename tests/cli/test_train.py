@@ -83,7 +83,7 @@ def test_a_model_from_a_list_of_all_duplicates(run: Run) -> None:
     assert both.exit_code == 2
     assert "--complete and --group cannot be combined" in both.stderr
     unused = run("train", "--group", "set", "--positive", "4", *given[3:])
-    assert "--positive is of a file of pairs" in unused.stderr
+    assert "--positive is for a file of pairs" in unused.stderr
     few = run("train", *given, "--complete", "--max-pairs", "12", "--overwrite")
     assert few.exit_code == 1
     assert "Hint: give a larger --max-pairs." in few.stderr

@@ -168,13 +168,15 @@ void make_options(TextOptions *self, bool fold_case, int digits, int punctuation
                            static_cast<TextOptions::Punctuation>(punctuation), strip_diacritics};
 }
 
-constexpr const char *instruction_names[] = {"portable", "avx2", "avx512"};
+constexpr const char *instruction_names[] = {"portable", "sse4", "avx2", "avx512"};
 
 nb::tuple supported_instructions() {
     nb::list names;
     for (int i = 0; i <= static_cast<int>(neardup::best_instructions()); ++i) names.append(instruction_names[i]);
     return nb::tuple(names);
 }
+
+const char *instructions_in_use() { return instruction_names[static_cast<int>(neardup::instructions())]; }
 
 void use_instructions(const char *name) {
     for (int i = 0; i <= static_cast<int>(neardup::best_instructions()); ++i)
@@ -189,7 +191,8 @@ void bind_text(nb::module_ &m) {
     using namespace nb::literals;
     m.attr("INSTRUCTIONS") = supported_instructions();
     m.def("use_instructions", &use_instructions, "name"_a,
-          "Which instructions the kernels of texts may use; all give the same.");
+          "Choose the level of instructions that all kernels use; all levels give the same bits.");
+    m.def("instructions", &instructions_in_use, "The level of instructions that kernels use.");
     m.attr("UNICODE_VERSION") = static_cast<const char *>(neardup::unicode::unicode_version);
 
     nb::class_<TextOptions>(m, "TextOptions", "What counts as the same text; neardup.text.options explains it.")

@@ -6,9 +6,11 @@
 
 namespace neardup {
 
+namespace {
+
 // Sums of bytes stay in bytes for 255 steps, which lets the loop run on whole vectors.
-NEARDUP_CLONES
-static int64_t count_newlines(const char *p, size_t size) {
+template <Instructions>
+NEARDUP_INLINE int64_t count_newlines_on(const char *p, size_t size) {
     int64_t total = 0;
     for (size_t i = 0; i < size;) {
         uint8_t sums[64] = {};
@@ -21,6 +23,10 @@ static int64_t count_newlines(const char *p, size_t size) {
     }
     return total;
 }
+
+NEARDUP_EACH_LEVEL(int64_t, count_newlines, (const char *p, size_t size), (p, size))
+
+}  // namespace
 
 int64_t count_lines(std::string_view chunk) {
     const int64_t newlines = count_newlines(chunk.data(), chunk.size());

@@ -8,31 +8,44 @@
 
 namespace neardup {
 
-typedef uint32_t Lanes __attribute__((vector_size(64)));
+namespace {
 
-// B vectors of 16 values stay in registers over the whole set.
-template <size_t B>
-static inline __attribute__((always_inline)) void minhash_block(const uint64_t *hashes, size_t count,
-                                                                const uint32_t *multipliers, uint32_t *minima) {
-    Lanes a[B], least[B];
+constexpr size_t kMinhashStep = 16;  // what m is a multiple of
+
+// Count registers of values stay in registers over the whole set.
+template <Instructions Level, size_t Count>
+NEARDUP_INLINE void minhash_block(const uint64_t *hashes, size_t count, const uint32_t *multipliers,
+                                  uint32_t *minima) {
+    using Lanes = typename LanesOf<uint32_t, Level>::type;
+    Lanes a[Count], least[Count];
     std::memcpy(a, multipliers, sizeof a);
     std::memset(least, 0xff, sizeof least);
     for (size_t f = 0; f < count; ++f) {
         const uint32_t x = static_cast<uint32_t>(hashes[f]), y = static_cast<uint32_t>(hashes[f] >> 32);
-        for (size_t b = 0; b < B; ++b) {
-            const Lanes h = a[b] * x + y;
-            least[b] = h < least[b] ? h : least[b];
+        for (size_t i = 0; i < Count; ++i) {
+            const Lanes h = a[i] * x + y;
+            least[i] = h < least[i] ? h : least[i];
         }
     }
     std::memcpy(minima, least, sizeof least);
 }
 
-NEARDUP_CLONES
-void minhash(const uint64_t *hashes, size_t count, const uint32_t *multipliers, size_t m, uint32_t *minima) {
+template <Instructions Level>
+NEARDUP_INLINE void minhash_on(const uint64_t *hashes, size_t count, const uint32_t *multipliers, size_t m,
+                               uint32_t *minima) {
+    constexpr size_t lanes = LanesOf<uint32_t, Level>::count, many = 8;
     size_t i = 0;
-    for (; i + 128 <= m; i += 128) minhash_block<8>(hashes, count, multipliers + i, minima + i);
-    for (; i + 16 <= m; i += 16) minhash_block<1>(hashes, count, multipliers + i, minima + i);
+    for (; i + many * lanes <= m; i += many * lanes)
+        minhash_block<Level, many>(hashes, count, multipliers + i, minima + i);
+    for (; i < m; i += kMinhashStep)
+        minhash_block<Level, kMinhashStep / lanes>(hashes, count, multipliers + i, minima + i);
 }
+
+}  // namespace
+
+NEARDUP_EACH_LEVEL(void, minhash,
+                   (const uint64_t *hashes, size_t count, const uint32_t *multipliers, size_t m, uint32_t *minima),
+                   (hashes, count, multipliers, m, minima))
 
 uint64_t band_key(const uint32_t *minima, uint32_t rows, uint32_t band) {
     uint64_t key = fold_multiply(kSecret[0] ^ band, kSecret[1] ^ rows);

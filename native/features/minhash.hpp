@@ -9,7 +9,8 @@
 //    the binomial variance r(1−r)/m. An affine map of 32 bits alone cannot have this: there h_j is
 //    a function of h_i.
 // tests/features/test_minhash.py measures bias and variance against the ideal.
-// Bound: the multiplier. Three vector instructions for 16 values (AVX-512).
+// Bound: the multiplier. Three vector instructions for 16 values (AVX-512), 8 (AVX2) or 4 (SSE4.1); SSE2 has no
+// multiplication of 32-bit lanes and needs three times as many.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -32,22 +32,36 @@ void parity_sketches(const uint32_t *features, const int64_t *ends, size_t docum
     }
 }
 
-NEARDUP_CLONES
-int64_t differing_bits(const uint64_t *a, size_t a_words, const uint64_t *b, size_t b_words, int64_t most) {
+namespace {
+
+template <Instructions Level>
+NEARDUP_INLINE int64_t ones(uint64_t x) {
+    if constexpr (NEARDUP_X86 && Level == Instructions::portable) return counted_ones(x);
+    return std::popcount(x);
+}
+
+template <Instructions Level>
+NEARDUP_INLINE int64_t differing_bits_on(const uint64_t *a, size_t a_words, const uint64_t *b, size_t b_words, int64_t most) {
     if (a_words < b_words) std::swap(a, b), std::swap(a_words, b_words);
     int64_t bits = 0;
     size_t w = 0;
     for (; a_words == b_words && w + kLine <= b_words; w += kLine) {  // nothing to fold: nearly always
-        for (size_t i = 0; i < kLine; ++i) bits += std::popcount(a[w + i] ^ b[w + i]);
+        for (size_t i = 0; i < kLine; ++i) bits += ones<Level>(a[w + i] ^ b[w + i]);
         if (bits > most) return bits;
     }
     for (; w < b_words; ++w) {
         uint64_t folded = a[w];
         for (size_t at = w + b_words; at < a_words; at += b_words) folded ^= a[at];
-        bits += std::popcount(folded ^ b[w]);
+        bits += ones<Level>(folded ^ b[w]);
         if (bits > most) return bits;
     }
     return bits;
 }
+
+}  // namespace
+
+NEARDUP_EACH_LEVEL(int64_t, differing_bits,
+                   (const uint64_t *a, size_t a_words, const uint64_t *b, size_t b_words, int64_t most),
+                   (a, a_words, b, b_words, most))
 
 }  // namespace neardup

@@ -26,10 +26,12 @@ bool is_white(uint32_t cp) { return unicode::record(cp).flags & unicode::white; 
 
 uint64_t character_hash(uint32_t cp) { return scramble(cp + kSecret[0]); }
 
-NEARDUP_CLONES
-void upper_halves(const uint64_t *hashes, size_t count, uint32_t *out) {
+template <Instructions>
+NEARDUP_INLINE void upper_halves_on(const uint64_t *hashes, size_t count, uint32_t *out) {
     for (size_t i = 0; i < count; ++i) out[i] = static_cast<uint32_t>(hashes[i] >> 32);
 }
+
+NEARDUP_EACH_LEVEL(void, upper_halves, (const uint64_t *hashes, size_t count, uint32_t *out), (hashes, count, out))
 
 // By all but the last bits. No branch depends on a value: they are random, so every second guess would be wrong.
 void radix_sort(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch) {

@@ -9,9 +9,12 @@
 
 namespace neardup {
 
+namespace {
+
+constexpr size_t kTile = 256;  // shingles hashed at a time: the first-level cache holds them
+
 // One pass a word position keeps the loops free of dependencies, so they vectorise.
-NEARDUP_CLONES
-static void cyclic_hashes(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
+NEARDUP_INLINE void cyclic_tile(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
     for (size_t i = 0; i < shingles; ++i) out[i] = words[i + width - 1];
     for (uint32_t j = 1; j < width; ++j) {
         const uint64_t *shifted = words + (width - 1 - j);
@@ -19,6 +22,30 @@ static void cyclic_hashes(const uint64_t *words, size_t shingles, uint32_t width
     }
     for (size_t i = 0; i < shingles; ++i) out[i] = scramble(out[i]);
 }
+
+// Each hash from the one before. Registers of 16 bytes hold two hashes and multiply them in many steps: one by one
+// is faster there.
+NEARDUP_INLINE void cyclic_roll(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
+    uint64_t hash = 0;
+    for (uint32_t j = 0; j < width; ++j) hash = std::rotl(hash, 1) ^ words[j];
+    out[0] = scramble(hash);
+    for (size_t i = 1; i < shingles; ++i) {
+        hash = std::rotl(hash, 1) ^ std::rotl(words[i - 1], static_cast<int>(width % 64)) ^ words[i + width - 1];
+        out[i] = scramble(hash);
+    }
+}
+
+template <Instructions Level>
+NEARDUP_INLINE void cyclic_hashes_on(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
+    if constexpr (register_bytes(Level) == 16) return cyclic_roll(words, shingles, width, out);
+    for (size_t i = 0; i < shingles; i += kTile)
+        cyclic_tile(words + i, std::min(shingles - i, kTile), width, out + i);
+}
+
+NEARDUP_EACH_LEVEL(void, cyclic_hashes, (const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out),
+                   (words, shingles, width, out))
+
+}  // namespace
 
 void shingle_hashes(const uint64_t *words, size_t count, uint32_t width, std::vector<uint64_t> &out) {
     out.clear();

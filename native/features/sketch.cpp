@@ -10,40 +10,73 @@
 namespace neardup {
 namespace {
 
-typedef uint64_t Wide __attribute__((vector_size(64)));
-constexpr size_t kWideLanes = 8;
-
-// x mod p for x ≤ p(p−1): 2³² ≡ 5, so the upper half counts five times. Twice leaves less than 2³² + 25.
-static inline __attribute__((always_inline)) Wide modulo_prime(Wide x) {
-    const Wide low = Wide{} + 0xffffffffu, prime = Wide{} + kClassicPrime;
+// x mod p for x ≤ p(p−1), as a number or in lanes: 2³² ≡ 5, so the upper half counts five times. Twice leaves less
+// than 2³² + 25.
+template <typename V>
+NEARDUP_INLINE void fold_prime(V &x) {
     for (int twice = 0; twice < 2; ++twice) {
-        const Wide high = x >> 32;
-        x = (high << 2) + high + (x & low);  // vectors of 64 bits shift faster than they multiply
+        const V high = x >> 32;
+        x = (high << 2) + high + (x & 0xffffffffu);  // vectors of 64 bits shift faster than they multiply
     }
-    return x >= prime ? x - prime : x;
 }
 
-// B vectors of eight values stay in registers over the whole set.
-template <size_t B>
-static inline __attribute__((always_inline)) void classic_block(const uint64_t *hashes, size_t count,
-                                                                const uint32_t *multipliers, const uint32_t *addends,
-                                                                uint32_t *minima) {
-    Wide a[B], b[B], least[B];
-    for (size_t v = 0; v < B; ++v)
-        for (size_t k = 0; k < kWideLanes; ++k) {
-            a[v][k] = multipliers[v * kWideLanes + k];
-            b[v][k] = addends[v * kWideLanes + k];
-            least[v][k] = 0xffffffffu;
-        }
-    for (size_t f = 0; f < count; ++f) {
-        const uint64_t x = (hashes[f] >> 32) % kClassicPrime;
-        for (size_t v = 0; v < B; ++v) {
-            const Wide h = modulo_prime(a[v] * (Wide{} + x) + b[v]);
-            least[v] = h < least[v] ? h : least[v];
+// Count registers of values stay in registers over the whole set. Folded values are far below 2⁶³, so they are
+// compared with their signs: that is one instruction in more levels.
+template <Instructions Level, size_t Count>
+NEARDUP_INLINE void classic_block(const uint64_t *hashes, size_t count, const uint32_t *multipliers,
+                                  const uint32_t *addends, uint32_t *minima) {
+    using Lanes = typename LanesOf<uint64_t, Level>::type;
+    using Signed = typename LanesOf<int64_t, Level>::type;
+    constexpr size_t lanes = LanesOf<uint64_t, Level>::count;
+    constexpr auto prime = static_cast<int64_t>(kClassicPrime);
+    Lanes a[Count], b[Count];
+    Signed least[Count];
+    for (size_t i = 0; i < Count; ++i) {
+        a[i] = b[i] = Lanes{};
+        least[i] = Signed{} + 0xffffffff;
+        for (size_t k = 0; k < lanes; ++k) {
+            a[i][k] = multipliers[i * lanes + k];
+            b[i][k] = addends[i * lanes + k];
         }
     }
-    for (size_t v = 0; v < B; ++v)
-        for (size_t k = 0; k < kWideLanes; ++k) minima[v * kWideLanes + k] = static_cast<uint32_t>(least[v][k]);
+    for (size_t f = 0; f < count; ++f) {
+        const uint64_t x = (hashes[f] >> 32) % kClassicPrime;
+        for (size_t i = 0; i < Count; ++i) {
+            Lanes folded = a[i] * (Lanes{} + x) + b[i];
+            fold_prime(folded);
+            Signed h = reinterpret_cast<Signed>(folded);
+            h = h >= prime ? h - prime : h;
+            least[i] = h < least[i] ? h : least[i];
+        }
+    }
+    for (size_t i = 0; i < Count; ++i)
+        for (size_t k = 0; k < lanes; ++k) minima[i * lanes + k] = static_cast<uint32_t>(least[i][k]);
+}
+
+// Without instructions that compare or multiply lanes of 64 bits, numbers are faster one by one.
+NEARDUP_INLINE void classic_numbers(const uint64_t *hashes, size_t count, const Family &family, uint32_t *minima) {
+    const size_t m = family.multipliers.size();
+    std::fill_n(minima, m, 0xffffffffu);
+    for (size_t f = 0; f < count; ++f) {
+        const uint64_t x = (hashes[f] >> 32) % kClassicPrime;
+        for (size_t i = 0; i < m; ++i) {
+            uint64_t h = family.multipliers[i] * x + family.addends[i];
+            fold_prime(h);
+            h = h >= kClassicPrime ? h - kClassicPrime : h;
+            minima[i] = std::min(minima[i], static_cast<uint32_t>(h));
+        }
+    }
+}
+
+template <Instructions Level>
+NEARDUP_INLINE void classic_minhash_on(const uint64_t *hashes, size_t count, const Family &family, uint32_t *minima) {
+    if constexpr (Level == Instructions::portable) return classic_numbers(hashes, count, family, minima);
+    constexpr size_t step = 4 * LanesOf<uint64_t, Level>::count;
+    const uint32_t *a = family.multipliers.data(), *b = family.addends.data();
+    const size_t m = family.multipliers.size();
+    size_t i = 0;
+    for (; i + step <= m; i += step) classic_block<Level, 4>(hashes, count, a + i, b + i, minima + i);
+    for (; i < m; i += step / 2) classic_block<Level, 2>(hashes, count, a + i, b + i, minima + i);
 }
 
 class Shingler {
@@ -79,14 +112,9 @@ int64_t merged(const T *p, const T *p_end, const T *q, const T *q_end) {
 
 }  // namespace
 
-NEARDUP_CLONES
-void classic_minhash(const uint64_t *hashes, size_t count, const Family &family, uint32_t *minima) {
-    const uint32_t *a = family.multipliers.data(), *b = family.addends.data();
-    const size_t m = family.multipliers.size();
-    size_t i = 0;
-    for (; i + 32 <= m; i += 32) classic_block<4>(hashes, count, a + i, b + i, minima + i);
-    for (; i + 16 <= m; i += 16) classic_block<2>(hashes, count, a + i, b + i, minima + i);
-}
+NEARDUP_EACH_LEVEL(void, classic_minhash,
+                   (const uint64_t *hashes, size_t count, const Family &family, uint32_t *minima),
+                   (hashes, count, family, minima))
 
 void sketch_minima(const Documents &documents, const Family &family, size_t values, std::vector<uint32_t> &minima,
                    std::vector<int64_t> &shingles) {
@@ -121,8 +149,10 @@ void sample_features(const Documents &documents, uint32_t modulus, size_t limit,
     }
 }
 
-NEARDUP_CLONES
-void equal_places(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+namespace {
+
+template <Instructions>
+NEARDUP_INLINE void equal_places_on(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
                   int64_t *counts) {
     for (size_t i = 0; i < pairs; ++i) {
         const uint32_t *p = values + offsets[a[i]], *q = values + offsets[b[i]];
@@ -133,6 +163,13 @@ void equal_places(const uint32_t *values, const int64_t *offsets, const int64_t 
         counts[i] = count;
     }
 }
+
+}  // namespace
+
+NEARDUP_EACH_LEVEL(void, equal_places,
+                   (const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+                    int64_t *counts),
+                   (values, offsets, a, b, pairs, counts))
 
 void bottom_overlaps(const uint32_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t limit,
                      size_t pairs, int64_t *shared, int64_t *whole) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "hash.hpp"
+#include "simd.hpp"
 
 namespace neardup {
 namespace {
@@ -15,14 +16,6 @@ struct Entry {
     uint64_t key;
     uint32_t place;
 };
-
-// Baseline x86-64 has no instruction for it, and std::popcount becomes a call there.
-inline uint32_t ones(uint64_t x) {
-    x -= x >> 1 & 0x5555555555555555ull;
-    x = (x & 0x3333333333333333ull) + (x >> 2 & 0x3333333333333333ull);
-    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0full;
-    return static_cast<uint32_t>(x * 0x0101010101010101ull >> 56);
-}
 
 // Keys are mixed, so leading bits part them evenly and what is left for the sort is short.
 void sort_by_key(std::vector<Entry> &entries, std::vector<Entry> &scratch) {
@@ -83,7 +76,7 @@ class Table {
     bool near(size_t x, size_t y) const {
         uint32_t differ = 0;
         for (size_t l = 0; l < tables_.lanes; ++l)
-            differ += ones(values_[x * tables_.lanes + l] ^ values_[y * tables_.lanes + l]);
+            differ += counted_ones(values_[x * tables_.lanes + l] ^ values_[y * tables_.lanes + l]);
         return differ <= tables_.k;
     }
     bool met_before(size_t x, size_t y) const {
@@ -171,7 +164,7 @@ void bit_distances(const uint64_t *values, const int64_t *offsets, const int64_t
     for (size_t i = 0; i < pairs; ++i) {
         const uint64_t *x = values + offsets[a[i]], *y = values + offsets[b[i]];
         int64_t differ = 0;
-        for (int64_t l = 0; l < offsets[a[i] + 1] - offsets[a[i]]; ++l) differ += ones(x[l] ^ y[l]);
+        for (int64_t l = 0; l < offsets[a[i] + 1] - offsets[a[i]]; ++l) differ += counted_ones(x[l] ^ y[l]);
         out[i] = differ;
     }
 }

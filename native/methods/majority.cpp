@@ -65,13 +65,16 @@ uint64_t at_least(const uint64_t (&sum)[kDigits], uint64_t least) {
     return above | equal;
 }
 
-NEARDUP_CLONES void count(const uint64_t *hashes, size_t size, Counts &counts) {
+template <Instructions>
+NEARDUP_INLINE void count_on(const uint64_t *hashes, size_t size, Counts &counts) {
     for (; size >= kGroup; size -= kGroup, hashes += kGroup) counts.add_group(hashes);
     if (size == 0) return;
     uint64_t rest[kGroup] = {};  // zeros count for nothing
     std::memcpy(rest, hashes, size * sizeof *hashes);
     counts.add_group(rest);
 }
+
+NEARDUP_EACH_LEVEL(void, count, (const uint64_t *hashes, size_t size, Counts &counts), (hashes, size, counts))
 
 }  // namespace
 

@@ -11,9 +11,12 @@
 namespace neardup {
 namespace {
 
-NEARDUP_CLONES void vote(int64_t *sums, uint64_t bits, int64_t weight) {
+template <Instructions>
+NEARDUP_INLINE void vote_on(int64_t *sums, uint64_t bits, int64_t weight) {
     for (int i = 0; i < 64; ++i) sums[i] += (bits >> i & 1) ? weight : -weight;
 }
+
+NEARDUP_EACH_LEVEL(void, vote, (int64_t *sums, uint64_t bits, int64_t weight), (sums, bits, weight))
 
 // What votes, of the words of one text after another.
 class Features {

@@ -45,9 +45,15 @@ NEARDUP_INLINE void add_sixteen(V *low, V *high, size_t stride, size_t highs, co
     }
 }
 
-template <typename V>
-NEARDUP_INLINE void add_bitmaps(uint64_t *counts, size_t planes, const uint64_t *const *bitmaps, size_t number,
+template <Instructions Level>
+struct Columns {
+    typedef uint64_t type __attribute__((vector_size(register_bytes(Level)), may_alias));
+};
+
+template <Instructions Level>
+NEARDUP_INLINE void add_bitmaps_on(uint64_t *counts, size_t planes, const uint64_t *const *bitmaps, size_t number,
                                 size_t begin, size_t end) {
+    using V = typename Columns<Level>::type;
     constexpr size_t stride = 8 * kLineWords / sizeof(V);
     for (size_t first = 0; first < number; first += kTogether) {
         const V *in[kTogether];
@@ -61,8 +67,14 @@ NEARDUP_INLINE void add_bitmaps(uint64_t *counts, size_t planes, const uint64_t 
     }
 }
 
+NEARDUP_EACH_LEVEL(void, add_bitmaps,
+                   (uint64_t *counts, size_t planes, const uint64_t *const *bitmaps, size_t number, size_t begin,
+                    size_t end),
+                   (counts, planes, bitmaps, number, begin, end))
+
 // 32 columns at a time, in lanes that the compiler puts into registers.
-NEARDUP_INLINE void reaching_lanes(const uint64_t *counts, size_t planes, const uint32_t *others, size_t first,
+template <Instructions>
+NEARDUP_INLINE void reaching_lanes_on(const uint64_t *counts, size_t planes, const uint32_t *others, size_t first,
                                    size_t last, uint32_t least, std::vector<Reached> &out) {
     constexpr size_t lanes = 32;
     for (size_t begin = first; begin < last; begin += lanes) {
@@ -81,34 +93,12 @@ NEARDUP_INLINE void reaching_lanes(const uint64_t *counts, size_t planes, const 
     }
 }
 
-using Add = void (*)(uint64_t *, size_t, const uint64_t *const *, size_t, size_t, size_t);
-using Reach = void (*)(const uint64_t *, size_t, const uint32_t *, size_t, size_t, uint32_t, std::vector<Reached> &);
-
-void add_portable(uint64_t *counts, size_t planes, const uint64_t *const *bitmaps, size_t number, size_t begin,
-                  size_t end) {
-    add_bitmaps<uint64_t>(counts, planes, bitmaps, number, begin, end);
-}
-void reach_portable(const uint64_t *counts, size_t planes, const uint32_t *others, size_t first, size_t last,
-                    uint32_t least, std::vector<Reached> &out) {
-    reaching_lanes(counts, planes, others, first, last, least, out);
-}
+NEARDUP_EACH_LEVEL(void, reaching_lanes,
+                   (const uint64_t *counts, size_t planes, const uint32_t *others, size_t first, size_t last,
+                    uint32_t least, std::vector<Reached> &out),
+                   (counts, planes, others, first, last, least, out))
 
 #if NEARDUP_X86
-typedef uint64_t Wide __attribute__((vector_size(32), may_alias));
-typedef uint64_t Widest __attribute__((vector_size(64), may_alias));
-
-NEARDUP_AVX2 void add_avx2(uint64_t *counts, size_t planes, const uint64_t *const *bitmaps, size_t number,
-                           size_t begin, size_t end) {
-    add_bitmaps<Wide>(counts, planes, bitmaps, number, begin, end);
-}
-NEARDUP_AVX512 void add_avx512(uint64_t *counts, size_t planes, const uint64_t *const *bitmaps, size_t number,
-                               size_t begin, size_t end) {
-    add_bitmaps<Widest>(counts, planes, bitmaps, number, begin, end);
-}
-NEARDUP_AVX2 void reach_avx2(const uint64_t *counts, size_t planes, const uint32_t *others, size_t first, size_t last,
-                             uint32_t least, std::vector<Reached> &out) {
-    reaching_lanes(counts, planes, others, first, last, least, out);
-}
 // A plane is a mask: its bits say to which counts its worth is added.
 NEARDUP_AVX512 void reach_avx512(const uint64_t *counts, size_t planes, const uint32_t *others, size_t first,
                                  size_t last, uint32_t least, std::vector<Reached> &out) {
@@ -131,11 +121,6 @@ NEARDUP_AVX512 void reach_avx512(const uint64_t *counts, size_t planes, const ui
         }
     }
 }
-constexpr Add kAdd[] = {add_portable, add_avx2, add_avx512};
-constexpr Reach kReach[] = {reach_portable, reach_avx2, reach_avx512};
-#else
-constexpr Add kAdd[] = {add_portable};
-constexpr Reach kReach[] = {reach_portable};
 #endif
 
 }  // namespace
@@ -147,14 +132,16 @@ void VerticalCounts::reset(size_t lines, size_t most) {
 
 void VerticalCounts::add(const std::vector<const uint64_t *> &bitmaps, size_t first, size_t last) {
     if (bitmaps.empty() || first >= last) return;
-    const Add add = kAdd[static_cast<size_t>(instructions())];
-    add(counts_.data()->words, planes_, bitmaps.data(), bitmaps.size(), first, last);
+    add_bitmaps(counts_.data()->words, planes_, bitmaps.data(), bitmaps.size(), first, last);
 }
 
 void VerticalCounts::reaching(const uint32_t *others, size_t first, size_t last, uint32_t least,
                               std::vector<Reached> &out) const {
-    const Reach reach = kReach[static_cast<size_t>(instructions())];
-    reach(counts_.data()->words, planes_, others, first, last, least, out);
+#if NEARDUP_X86
+    if (instructions() == Instructions::avx512)
+        return reach_avx512(counts_.data()->words, planes_, others, first, last, least, out);
+#endif
+    reaching_lanes(counts_.data()->words, planes_, others, first, last, least, out);
 }
 
 }  // namespace neardup

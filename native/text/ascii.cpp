@@ -15,7 +15,8 @@ namespace {
 
 constexpr size_t block = kAsciiBlock;
 
-NEARDUP_CLONES size_t copy_portable(const uint8_t *in, size_t blocks, uint8_t *out, AsciiRule rule) {
+template <Instructions>
+NEARDUP_INLINE size_t copy_any_on(const uint8_t *in, size_t blocks, uint8_t *out, AsciiRule rule) {
     for (size_t b = 0; b < blocks; ++b, in += block, out += block) {
         uint8_t high = 0;
         for (size_t i = 0; i < block; ++i) {
@@ -29,6 +30,9 @@ NEARDUP_CLONES size_t copy_portable(const uint8_t *in, size_t blocks, uint8_t *o
     }
     return blocks;
 }
+
+NEARDUP_EACH_LEVEL(size_t, copy_any, (const uint8_t *in, size_t blocks, uint8_t *out, AsciiRule rule),
+                   (in, blocks, out, rule))
 
 #if NEARDUP_X86
 
@@ -56,7 +60,7 @@ size_t copy_ascii(const uint8_t *in, size_t blocks, uint8_t *out, AsciiRule rule
 #if NEARDUP_X86
     if (instructions() == Instructions::avx512) return copy_avx512(in, blocks, out, rule);
 #endif
-    return copy_portable(in, blocks, out, rule);
+    return copy_any(in, blocks, out, rule);
 }
 
 size_t ascii_prefix(const uint8_t *text) {

@@ -52,6 +52,8 @@ NEARDUP_INLINE uint16_t *flatten(Mask bits, size_t base, uint16_t *out) {
     return out;
 }
 
+#if !NEARDUP_X86
+
 namespace portable {
 
 // Eight bytes of 0 or 1 to eight bits.
@@ -77,7 +79,32 @@ uint16_t *places(const uint8_t *text, size_t blocks, uint64_t &before, uint16_t 
 
 }  // namespace portable
 
-#if NEARDUP_X86
+#else
+
+namespace sse2 {
+
+NEARDUP_INLINE __m128i below(__m128i bytes, char from, char size) {
+    const __m128i from_0 = _mm_sub_epi8(bytes, _mm_set1_epi8(from));
+    return _mm_cmpeq_epi8(_mm_min_epu8(from_0, _mm_set1_epi8(static_cast<char>(size - 1))), from_0);
+}
+
+NEARDUP_INLINE Mask inside_quarter(const uint8_t *text) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(text));
+    const __m128i letter = below(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 26);
+    const __m128i ascii = _mm_or_si128(letter, below(bytes, '0', 10));
+    return static_cast<uint32_t>(_mm_movemask_epi8(_mm_or_si128(ascii, bytes)));  // takes the highest bits
+}
+
+uint16_t *places(const uint8_t *text, size_t blocks, uint64_t &before, uint16_t *out) {
+    for (size_t b = 0; b < blocks; ++b) {
+        Mask inside = 0;
+        for (size_t i = 0; i < block; i += 16, text += 16) inside |= inside_quarter(text) << i;
+        out = flatten(changes(inside, before), b * block, out);
+    }
+    return out;
+}
+
+}  // namespace sse2
 
 namespace avx2 {
 
@@ -136,10 +163,12 @@ NEARDUP_AVX512 uint16_t *places(const uint8_t *text, size_t blocks, uint64_t &be
 
 }  // namespace
 
-Edges::Edges(const uint8_t *text, size_t size) : text_(text), size_(size), places_(portable::places) {
+Edges::Edges(const uint8_t *text, size_t size) : text_(text), size_(size) {
 #if NEARDUP_X86
-    if (instructions() == Instructions::avx2) places_ = avx2::places;
-    if (instructions() == Instructions::avx512) places_ = avx512::places;
+    constexpr Places by_level[] = {sse2::places, sse2::places, avx2::places, avx512::places};
+    places_ = by_level[static_cast<size_t>(instructions())];
+#else
+    places_ = portable::places;
 #endif
 }
 

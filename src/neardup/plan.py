@@ -22,7 +22,7 @@ from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.remote import address_of, local_path
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
-from neardup.methods.base import BitsMethod, Method, OverlapMethod, PathMethod, signature_of
+from neardup.methods.base import Method, signature_of
 from neardup.methods.thresholds import asks_known_answers, check_cuts, with_threshold
 from neardup.settings import Settings, parse_size, plain_problems, worker_count
 
@@ -68,19 +68,6 @@ class Plan:
         return self.memory // 4
 
     @property
-    def keys_from_evidence(self) -> bool:
-        """The engine makes keys when it has seen all: rarer ones, or tables for so many."""
-        if self.by_paths:
-            return True
-        if isinstance(self.method, OverlapMethod):
-            return self.method.keys_from_evidence
-        return isinstance(self.method, BitsMethod)
-
-    @property
-    def by_paths(self) -> bool:
-        return isinstance(self.method, PathMethod) and self.method.by_paths
-
-    @property
     def digests(self) -> dict[str, str]:
         return {name: artefact.digest for name, artefact in self.artefacts.items()}
 
@@ -101,7 +88,7 @@ class Plan:
         """For ``run.json``: only data."""
         return {
             "method": self.method.name,
-            "parameters": dataclasses.asdict(self.method),  # type: ignore[call-overload]
+            "parameters": dataclasses.asdict(self.method),
             "threshold": self.written.threshold,
             "resolved": {**self.method.resolved(), **self._cut()},
             "signature": signature_of(self.method, self.digests),

@@ -10,12 +10,13 @@ import pytest
 
 from neardup import papers
 from neardup.errors import SettingsError
-from neardup.evaluation.evaluation_report import html_page, save_plot
+from neardup.evaluation.evaluation_report import html_page
 from neardup.labels.gold import Gold, from_groups
 from neardup.papers import paper_pass
 from neardup.papers.experiment import Experiment, Options
 from neardup.papers.paper_pass import read
 from neardup.progress import Silent
+from neardup.report.figure_file import save_figure
 from neardup.schema import Array
 
 
@@ -51,10 +52,13 @@ def test_it_has_tables_figures_and_data(experiment: Experiment, tmp_path: Path) 
         assert all(len(cells) == len(table.formats) for cells in table.cells())
     assert experiment.figures
     for figure in experiment.figures:
-        save_plot(figure.draw(), tmp_path / f"{figure.name}.svg")
+        save_figure(figure.draw(), tmp_path / f"{figure.name}.svg")
         assert (tmp_path / f"{figure.name}.svg").stat().st_size > 1000
     page = html_page(experiment.name, experiment.sections())
-    assert page.count("<svg") == len(experiment.figures)
+    panels = sum(
+        len(part.panels) for f in experiment.figures for part in [f.draw(), *f.draw().more]
+    )
+    assert page.count('<svg class="chart') == panels >= len(experiment.figures)
     assert page.count("<table") == len(experiment.tables())
 
 

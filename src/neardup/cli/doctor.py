@@ -86,7 +86,7 @@ def _cores() -> int:
 def _native() -> str:
     from neardup import _native
 
-    return f"{_native.INSTRUCTIONS[-1]} instructions, Unicode {_native.UNICODE_VERSION}"
+    return f"{_native.instructions()} instructions, Unicode {_native.UNICODE_VERSION}"
 
 
 def _room() -> str:

@@ -40,7 +40,7 @@ from neardup.errors import UsageError
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
-    from neardup.evaluation.gold_request import Asked
+    from neardup.labels.gold_request import GoldRequest
     from neardup.methods.base import Method
     from neardup.progress import Progress
     from neardup.runs.result import Result
@@ -316,11 +316,11 @@ class Evaluating:
             settings["folder"] = self.out / PAIRS
         return papers.run(self.options["paper"], documents, Options(**settings), progress)
 
-    def _asked(self) -> Asked:
-        from neardup.evaluation.evaluation import pair_columns
-        from neardup.evaluation.gold_request import Asked
+    def _asked(self) -> GoldRequest:
+        from neardup.labels.gold_request import GoldRequest
+        from neardup.labels.labelled_pairs import pair_columns
 
-        asked = Asked(
+        asked = GoldRequest(
             self.options["group"],
             list(self.options["pairs"]) or None,
             pair_columns(self.options["columns"] or ("a", "b", "label")),

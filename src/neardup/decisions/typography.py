@@ -1,6 +1,6 @@
-"""One side of a passage as it was written: its letters, and how it sits in lines and paragraphs.
+"""One side of a passage as written: its letters, and its position in lines and paragraphs.
 
-Works on UTF-8 bytes, because most passages are a few words and are looked at once.
+The functions work on UTF-8 bytes, because most passages have few words and are examined once.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from neardup.text.alignment import BEGINS_PARAGRAPH, ENDS_PARAGRAPH
 
-LINE = 100  # characters; a text of longer lines is not hard-wrapped: its lines are paragraphs
-LONG_LINES = 0.2  # of the text, that longer lines may be all the same
-WHOLE = 0.8  # of a passage, that is whole paragraphs
-SPACELESS = 0xE0  # the first byte of a character of Han, Kana, Hangul, Thai … in UTF-8
-NEAR = 200  # bytes in which the beginning or the end of a line is looked for
+LINE = 100  # characters; a text with longer lines is not wrapped: its lines are paragraphs
+LONG_LINES = 0.2  # the share of a wrapped text that may nevertheless be in longer lines
+WHOLE = 0.8  # the least share of a passage that is whole paragraphs
+SPACELESS = 0xE0  # the least first byte of a character of Han, Kana, Hangul, Thai … in UTF-8
+NEAR = 200  # bytes in which the beginning or the end of a line is searched for
 
 _ALL = bytes(range(256))
 _LETTERS = bytes(c for c in _ALL if c >= 128 or chr(c).isalnum())
@@ -40,7 +40,7 @@ class Text:
 
     @cached_property
     def line_breaks(self) -> re.Pattern[bytes]:
-        """What parts paragraphs: a line end, or a blank line where lines are short."""
+        """What separates paragraphs: a blank line in a wrapped text, else a line end."""
         lengths = [len(line) for line in self.bytes.decode("utf-8", "replace").split("\n")]
         long = sum(length for length in lengths if length > LINE)
         return _LINE_END if long > LONG_LINES * sum(lengths) else _BLANK_LINE
@@ -65,7 +65,7 @@ class Side(NamedTuple):
 
 
 def letters(part: bytes) -> bytes:
-    """In small letters, without spaces and marks."""
+    """The letters and digits in lower case, without spaces and marks."""
     low = part.translate(_LOWER, _SIGNS)
     return low if low.isascii() else _MARKS.sub(b"", low)
 
@@ -80,17 +80,16 @@ def no_digits(letters: bytes) -> bytes:
 
 
 def more_characters(a: Side, b: Side) -> int:
-    """How many ``a`` has more (``b``, below 0) where the script has no spaces and that is all the
-    difference; else 0."""
+    """The number of characters that ``a`` has more than ``b`` (negative: fewer), if the script has
+    no spaces and characters were only inserted at one place; else 0."""
     if min(a.bytes[0], b.bytes[0]) < SPACELESS:
         return 0
-    one, other = (side.bytes.decode("utf-8", "replace") for side in (a, b))
-    short, long = sorted((one, other), key=len)
-    left = next(
+    text_a, text_b = (side.bytes.decode("utf-8", "replace") for side in (a, b))
+    short, long = sorted((text_a, text_b), key=len)
+    prefix = next(
         (i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short)
     )
-    right = len(short) - left
-    return len(one) - len(other) if long.endswith(short[left:] if right else "") else 0
+    return len(text_a) - len(text_b) if long.endswith(short[prefix:]) else 0
 
 
 def begins_line(side: Side) -> bool:
@@ -118,8 +117,8 @@ def ends_paragraph(side: Side) -> bool:
 
 
 def whole_paragraphs(side: Side) -> bool:
-    """Whether nearly all of it is paragraphs that the other text has not at all."""
-    inside = side.text.line_breaks.finditer(side.text.bytes, side.begin, side.end)
-    edges = [found.start() for found in inside]
+    """Whether nearly all of the passage is whole paragraphs, which the other text lacks."""
+    breaks = side.text.line_breaks.finditer(side.text.bytes, side.begin, side.end)
+    edges = [match.start() for match in breaks]
     edges = [side.begin] * begins_paragraph(side) + edges + [side.end] * ends_paragraph(side)
     return bool(edges) and edges[-1] - edges[0] >= WHOLE * (side.end - side.begin)

@@ -48,7 +48,7 @@ from neardup.engines.ranked_list import (
 from neardup.errors import ColumnError, NeardupError, SettingsError, SignatureError, all_problems
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods import registry
-from neardup.methods.base import ChecksArtefacts, ChecksColumns, Method, Prepared
+from neardup.methods.base import Method, Prepared
 from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs.grouped_list import Grouped, Places
@@ -108,13 +108,12 @@ def _batch(listed: RankedList, texts: pa.Array, rows: Array, plan: Plan) -> pa.R
 
 def _with_needs(plan: Plan, batch: pa.RecordBatch) -> Plan:
     method = plan.method
-    if batch.num_rows and isinstance(method, ChecksColumns):
+    if batch.num_rows:
         method.check_columns(batch)
     missing = [need for need in method.needs if need.name not in plan.artefacts]
     if missing:
         plan = replace(plan, artefacts={**plan.artefacts, **resolved(missing, batch)})
-        if isinstance(method, ChecksArtefacts):
-            method.check_artefacts(plan.artefacts)
+        method.check_artefacts(plan.artefacts)
     return plan
 
 
@@ -359,7 +358,7 @@ def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
             found[need.name] = _fitting(need, given[need.name])
         elif need.name not in found and isinstance(need, ReadyNeed):
             found[need.name] = need.ready()
-    if isinstance(method, ChecksArtefacts) and all(n.name in found for n in method.needs):
+    if all(n.name in found for n in method.needs):
         method.check_artefacts(found)
     cut = given.get(Calibration.kind)
     return found if cut is None else {**found, Calibration.kind: cut}

@@ -18,14 +18,14 @@ from neardup.documents import Collection, collect
 from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
 from neardup.evaluation.evaluation_report import Section, save_report, write_report
-from neardup.evaluation.gold_request import Asked, Wish, about_gold
 from neardup.evaluation.measurement import AtCut, Measured, Truth, measure
-from neardup.evaluation.recommendation import Recommendation, recommend
+from neardup.evaluation.recommendation import Recommendation, Wish, recommend
 from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.sections import all_sections, summary_sections
 from neardup.evaluation.sweep import Sweep
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
-from neardup.labels.labelled_pairs import PairColumns, as_label
+from neardup.labels.gold_request import GoldRequest, about_gold
+from neardup.labels.labelled_pairs import as_label, pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
@@ -186,7 +186,7 @@ def evaluate(
     ``folder``: where scored pairs are stored and found again; None stores none.
     ``progress``: receives the progress.
     """
-    asked = Asked(
+    asked = GoldRequest(
         group, pairs, pair_columns(columns), _labels(positive), _labels(negative), complete
     )
     wished = Wish.parse(wish or "f1")
@@ -204,7 +204,7 @@ def evaluate(
     job = Sweep(collection, replace(base, set={}), chosen, "", _pairs_folder(folder), clusters)
     compared = sorted({name for plan in job.plans() for name in plan.columns.extra})
     known = survey(collection, base, told, group=asked.group, compared=compared)
-    gold = asked.gold(known)
+    gold = known.gold(asked)
     truth = Truth.of(gold, known.similarity)
     measured = list(replace(job, digest=known.digest).measured(truth, told))
     about = _about(known.documents, known.rejected, collection, clusters, truth)
@@ -236,7 +236,7 @@ def _settings(given: Mapping[str, Any]) -> Settings:
 
 def _of_run(
     result: Result,
-    asked: Asked,
+    asked: GoldRequest,
     threshold: float | None,
     thresholds: Sequence[float] | None,
     wished: Wish,
@@ -264,7 +264,7 @@ def _of_run(
     setting = Setting(made, made, cuts)
     collection = result.collection()
     known = survey(collection, base, told, group=asked.group)
-    truth = Truth.of(asked.gold(known), known.similarity)
+    truth = Truth.of(known.gold(asked), known.similarity)
     told.stage("measuring", len(setting.cuts), unit="thresholds")
     measured = measure(setting, of_result(result), truth, clusters=clusters, advance=told.advance)
     about = _about(known.documents, known.rejected, collection, clusters, truth)
@@ -304,18 +304,6 @@ def pasted_inputs(collection: Collection, base: Settings) -> str:
         if value is not None and value != getattr(Settings(), name):
             words += [f"--{name}", shlex.quote(str(value))]
     return " ".join(words)
-
-
-def pair_columns(names: Sequence[str]) -> PairColumns:
-    if len(names) not in (2, 3):
-        raise SettingsError(
-            f"columns are {list(names)}; expected those of a, b and the label.",
-            hint="such as a,b,label.",
-        )
-    a, b, *label = names
-    if not label:
-        return PairColumns(a, b)
-    return PairColumns(a, b, label[0], label_named=label != ["label"])
 
 
 def _thresholds(

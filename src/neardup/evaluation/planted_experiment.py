@@ -25,7 +25,7 @@ from neardup.evaluation.planted_measures import bearable, measure
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.methods.base import Method
 from neardup.plan import Plan, resolve
-from neardup.planting.decoys import traps
+from neardup.planting.decoys import decoys
 from neardup.planting.edits import Edit, edits_named
 from neardup.planting.forms import forms
 from neardup.planting.plant import PER_EDIT, plant, planted, with_copies
@@ -65,7 +65,7 @@ def evaluate(
         told.stage("weighing")
         setting = bearable(setting, settings, planted.drawn, planted.documents)
     trapped = pa.concat_tables(
-        [traps(planted, per_edit), forms(planted, per_edit)], promote_options="permissive"
+        [decoys(planted, per_edit), forms(planted, per_edit)], promote_options="permissive"
     )
     added = pa.concat_tables([planted.copies, trapped], promote_options="permissive")
     both = with_copies(collection, plan.columns, added)

@@ -36,6 +36,8 @@ from neardup.documents.streams import whole_file
 from neardup.engines.batch.intake import take_in
 from neardup.engines.execution import execute
 from neardup.errors import SettingsError
+from neardup.labels.gold import Gold
+from neardup.labels.gold_request import GoldRequest
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.verify import Pairs, Verifier
 from neardup.methods.join import Join
@@ -183,6 +185,12 @@ class Survey:
     digest: str
     _intake: Intake
     _workers: int
+
+    def gold(self, request: GoldRequest) -> Gold:
+        if request.group is None:
+            return request.of_pairs(self.ids, self.same)
+        values = self.columns.get(request.group, pa.nulls(self.documents))
+        return request.of_groups(values, self.same)
 
     def similarity(self, a: Array, b: Array) -> Array:
         """Jaccard's measure of the sets of three-word shingles; 0 with a rejected document."""

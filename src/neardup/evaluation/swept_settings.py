@@ -13,9 +13,16 @@ from decimal import Decimal, InvalidOperation
 
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.base import CalibratedMethod, Method
+from neardup.methods.base import Method
 from neardup.methods.registry import write_method
-from neardup.methods.thresholds import Cut, has_threshold, own_cut, swept, threshold_fraction
+from neardup.methods.thresholds import (
+    Cut,
+    calibrates_itself,
+    has_threshold,
+    own_cut,
+    swept,
+    threshold_fraction,
+)
 
 SWEEP = "0.3:0.95:0.05"
 # Where all documents are somewhat alike, a sweep that nobody asked to go lower begins here: below,
@@ -38,7 +45,7 @@ class Setting:
         method, swept = self.method, self.cuts[0].parameter
         if swept is not None:
             usual = registry.usual(method)
-            calibrate = {"calibrate": True} if isinstance(usual, CalibratedMethod) else {}
+            calibrate = {"calibrate": True} if calibrates_itself(type(usual)) else {}
             method = registry.changed(method, {swept: getattr(usual, swept), **calibrate})
         return shlex.join(map(_bare, shlex.split(write_method(method))))
 

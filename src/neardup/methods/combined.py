@@ -30,16 +30,7 @@ from neardup.artefacts.artefact import (
     ReadyNeed,
 )
 from neardup.errors import SettingsError
-from neardup.methods.base import (
-    TOO_SHORT,
-    ChecksArtefacts,
-    ChecksColumns,
-    Method,
-    Prepared,
-    Refuses,
-    Scores,
-    whole_scores,
-)
+from neardup.methods.base import TOO_SHORT, Method, Prepared, Scores, whole_scores
 from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require_one_of
 from neardup.methods.preparation import evidence_digests
@@ -96,7 +87,7 @@ RULES = ("agreement", "union")
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combined(Method):
     """Several methods that must agree on a pair, or of which one is enough.
 
     ``methods``: as on the command line: "simhash", "shingles words=3 threshold=0.5".
@@ -165,13 +156,11 @@ class Combined:
 
     def check_columns(self, first: pa.RecordBatch) -> None:
         for part in self.parts:
-            if isinstance(part, ChecksColumns):
-                part.check_columns(first)
+            part.check_columns(first)
 
     def check_artefacts(self, artefacts: Artefacts) -> None:
         for number, part in enumerate(self.parts, 1):
-            if isinstance(part, ChecksArtefacts):
-                part.check_artefacts(_own(part, artefacts, number))
+            part.check_artefacts(_own(part, artefacts, number))
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         made = [
@@ -215,8 +204,7 @@ class Combined:
         """Where all must agree, what one of them refuses is none."""
         said: list[str | None] = [None] * len(a)
         for part, rows in self._evidence(evidence) if self._everyone else ():
-            reasons = part.refusals(rows, a, b) if isinstance(part, Refuses) else []
-            for i, reason in enumerate(reasons):
+            for i, reason in enumerate(part.refusals(rows, a, b)):
                 said[i] = said[i] or (reason and f"{part.name}: {reason}")
         return said
 

@@ -56,8 +56,9 @@ from neardup.features.similarity import (
     section,
     section_places,
 )
-from neardup.methods.base import UNDATED, FaintEntries, Prepared, Scores
+from neardup.methods.base import UNDATED, Method, Prepared, RareEntries, Scores
 from neardup.methods.idf_terms import equal_evidence
+from neardup.methods.meeting import Meeting, by_keys
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import no_keys, prepared, read_words
 from neardup.methods.profiles import (
@@ -163,7 +164,7 @@ REACH = 2.5  # log-odds below a model's cut, from which pairs are looked at to m
 
 
 @dataclass(frozen=True)
-class Learned:
+class Learned(Method):
     """A discriminant that was learned from labelled pairs; the general model needs no labels.
 
     ``model``: the file of a model (`neardup train`); None, or general, takes the general one.
@@ -176,17 +177,16 @@ class Learned:
     """
 
     model: str | None = None
-    threshold: float | None = None
-    calibrate: bool | None = None
+    # Both are None only as written; __post_init__ puts the model's in their place.
+    threshold: float | None = None  # type: ignore[assignment]
+    calibrate: bool | None = None  # type: ignore[assignment]
     templates: str = "refuse"
     min_words: int = 15
     date: str | None = None
 
     name: ClassVar[str] = "learned"
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
-    confirms_copies: ClassVar[bool] = False
     miss_rate: ClassVar[float] = MISS_RATE
-    least_shared: ClassVar[int] = LEAST_SHARED
     follows: ClassVar[dict[str, tuple[str, ...]]] = {
         "model": ("threshold", "calibrate"),
         "date": (),  # nothing follows, but a model of dates cannot be without it
@@ -231,6 +231,11 @@ class Learned:
         if self.date:
             check_dates(first.column(self.date), self.date)
 
+    @property
+    def meeting(self) -> Meeting:
+        """Grams are weak keys: one alone says little, so documents meet that share several."""
+        return by_keys(LEAST_SHARED)
+
     @functools.cached_property
     def measures(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.discriminant.measures, *ALWAYS)))
@@ -249,7 +254,7 @@ class Learned:
         return f"probability >= {self.threshold:g}"
 
     @property
-    def faint_reason(self) -> str:
+    def exception_reason(self) -> str:
         return "stands out in this collection"
 
     @property
@@ -324,14 +329,14 @@ class Learned:
         passed, refused = enough & ~found.template, int((enough & found.template).sum())
         return Scores(passed, found.probability, refused)
 
-    def faint_limit(self, threshold: float) -> float:
+    def exception_limit(self, threshold: float) -> float:
         return FAINT_LIMIT
 
-    def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
+    def may_be_exceptions(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
         long = section(evidence, self.families, GRAMS).lengths >= FAINT_GRAMS
         return long & self._contrasts
 
-    def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries:
+    def rare_entries(self, evidence: Ragged, every: int) -> RareEntries:
         grams = section(evidence, self.families, GRAMS)
         long = np.repeat(grams.lengths >= FAINT_GRAMS, grams.lengths)
         wanted = long & ((grams.values & np.uint64(3)) == RARE)
@@ -342,7 +347,7 @@ class Learned:
         # The unit of a weight is that of an entry: its class stands below it.
         known = 4 * (sizes[similarity.WEIGHT] - sizes[similarity.LONE_WEIGHT])
         entries = Ragged(grams.values[wanted], ends.astype(np.int64))
-        return FaintEntries(entries, known, grams.lengths >= FAINT_GRAMS)
+        return RareEntries(entries, known, grams.lengths >= FAINT_GRAMS)
 
     def _sizes(self, evidence: Ragged) -> Array:
         everyone = np.arange(len(evidence))
@@ -357,7 +362,7 @@ class Learned:
         both = zip(template.tolist(), found.lowered.tolist(), strict=True)
         return [TEMPLATE if one else QUOTATION if other else None for one, other in both]
 
-    def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+    def low_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """The share of rare grams in all that is known: there unlike documents differ most."""
         found = self._judged(evidence, a, b)
         grams = found.sums[GRAMS]

@@ -34,7 +34,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import SettingsError
-from neardup.methods.base import UNRELIABLE, Prepared, Rarity, Scores
+from neardup.methods.base import UNRELIABLE, Prepared, Scores
+from neardup.methods.meeting import Rarity
 from neardup.methods.overlap import (
     NO_COUNTS,
     agreeing,

@@ -27,10 +27,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.features.qgrams import MOST_CHARACTERS, check_characters_only, qgram_sets
 from neardup.methods import minhash
-from neardup.methods.base import Prepared, Rarity, Scores
+from neardup.methods.base import Method, Prepared, Scores
+from neardup.methods.meeting import (
+    Meeting,
+    RarePrefix,
+    Rarity,
+    SharedKeys,
+    SharedPaths,
+    SharedWindow,
+)
 from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores, whole_set_score
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import no_keys, prepared, read_words
@@ -74,7 +82,7 @@ KEYS = ("auto", "bands", "prefix")
 
 
 @dataclass(frozen=True)
-class Qgrams:
+class Qgrams(Method):
     """Sets of character q-grams; small edits inside words cost little, in any script.
 
     ``q``: how many characters make a q-gram; more are stricter.
@@ -95,10 +103,7 @@ class Qgrams:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "qgrams"
-    columns: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[tuple[Need, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(1 <= self.q <= MOST_CHARACTERS, self, "q", f"from 1 to {MOST_CHARACTERS}")
@@ -127,27 +132,24 @@ class Qgrams:
         return self.threshold / (2 - self.threshold)
 
     @property
-    def by_paths(self) -> bool:
+    def meeting(self) -> Meeting:
+        arrival = SharedWindow(self.fraction) if self.keys == "auto" else SharedKeys()
+        if self._by_paths:
+            paths = SharedPaths(self.fraction, self.miss_rate_limit, self.rare_keys)
+            return Meeting(paths, arrival)
+        bands = SharedKeys(rare_keys=self.rare_keys)
+        return Meeting(bands if self.bands else RarePrefix(self.rare_keys), arrival)
+
+    @property
+    def _by_paths(self) -> bool:
         return self.keys == "auto" and self.bands is not None
-
-    @property
-    def by_window(self) -> bool:
-        return self.keys == "auto"
-
-    @property
-    def share(self) -> Fraction:
-        return self.fraction
 
     @property
     def miss_rate(self) -> float:
         """At most: sets of equal size are the worst for bands, long paths for paths."""
-        if self.by_paths:
+        if self._by_paths:
             return self.miss_rate_limit
         return self.bands.miss_rate(self._resemblance) if self.bands else 0.0
-
-    @property
-    def keys_from_evidence(self) -> bool:
-        return self.bands is None
 
     @property
     def reason(self) -> str:
@@ -158,7 +160,7 @@ class Qgrams:
         return f"share of the larger set of {self.q}-grams of characters"
 
     def resolved(self) -> dict[str, object]:
-        if self.by_paths:
+        if self._by_paths:
             return {"scheme": "paths", "miss_rate": self.miss_rate}
         bands = {"scheme": "bands", **self.bands._asdict()} if self.bands else {"scheme": "prefix"}
         return {**bands, "miss_rate": self.miss_rate}

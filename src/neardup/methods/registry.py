@@ -122,16 +122,15 @@ def changed(method: Method, parameters: dict[str, Any]) -> Method:
     if not parameters:
         return method
     values = _values(type(method), parameters, method.name, method)
-    for leader in values.keys() & getattr(method, "follows", {}).keys():
-        for follower in method.follows[leader]:  # type: ignore[attr-defined]  # just seen
+    for leader in values.keys() & method.follows.keys():
+        for follower in method.follows[leader]:
             values.setdefault(follower, None)
-    made: Method = dataclasses.replace(method, **values)  # type: ignore[type-var]  # by contract
-    return made
+    return dataclasses.replace(method, **values)
 
 
 def leaders(method: Method) -> dict[str, Any]:
     """The parameters that defaults of others follow from, as they are here."""
-    return {name: getattr(method, name) for name in getattr(method, "follows", {})}
+    return {name: getattr(method, name) for name in method.follows}
 
 
 def usual(method: Method) -> Method:

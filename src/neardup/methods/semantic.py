@@ -34,7 +34,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.encoders import Encoder, EncoderNeed, Encodes, named
 from neardup.errors import SettingsError, SignatureError
 from neardup.features.vectors import LARGEST, quantised, sides
-from neardup.methods.base import Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.bit_tables import mixed
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.parameters import require
@@ -123,7 +123,7 @@ _PAIRS = 1024  # that are multiplied at once
 
 
 @dataclass(frozen=True)
-class Semantic:
+class Semantic(Method):
     """Vectors of an encoder of sentences, near when their cosine is high.
 
     ``encoder``: the folder of a model (model2vec, sentence-transformers), "module:attribute" or, in
@@ -147,9 +147,7 @@ class Semantic:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "semantic"
-    columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.int8)
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "encoder", named(self.encoder))

@@ -21,7 +21,6 @@ nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -35,7 +34,8 @@ from neardup.artefacts.boilerplate import BoilerplateNeed, checked
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.errors import SettingsError
 from neardup.methods import minhash, weighted_sets
-from neardup.methods.base import PairScorer, Prepared, PreparedText, Rarity, Scores
+from neardup.methods.base import Method, PairScorer, Prepared, PreparedText, Scores, TextReader
+from neardup.methods.meeting import Meeting, Rarity, by_keys, by_rare_prefix
 from neardup.methods.overlap import (
     NO_COUNTS,
     pair_scorer,
@@ -101,7 +101,7 @@ KEYS = ("auto", "bands", "prefix", "all")
 
 
 @dataclass(frozen=True)
-class Shingles:
+class Shingles(Method):
     """Sets of word shingles; the defaults find copies with small edits.
 
     ``words``: how many words make a shingle; more are stricter.
@@ -140,8 +140,6 @@ class Shingles:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "shingles"
-    columns: ClassVar[tuple[str, ...]] = ()
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
@@ -291,7 +289,7 @@ class Shingles:
             self.ignored,
         )
 
-    def reader(self, artefacts: Artefacts) -> Callable[[bytes], PreparedText] | None:
+    def reader(self, artefacts: Artefacts) -> TextReader | None:
         if self.sampled or self.weights != "none" or self.text.stem is not None:
             return None
         words = word_map(np.empty(0, np.uint8), np.zeros(1, np.int64), self.text)
@@ -326,9 +324,11 @@ class Shingles:
         return "jaccard" if self.measure == "resemblance" else "containment"
 
     @property
-    def keys_from_evidence(self) -> bool:
+    def meeting(self) -> Meeting:
         """Prefix keys: an engine that has all evidence at hand may take rarer features instead."""
-        return self.bands is None and self.keys != "all"
+        if self.bands is None and self.keys != "all":
+            return by_rare_prefix(self.rare_keys)
+        return by_keys(rare_keys=self.rare_keys)
 
     def signatures(self, texts: pa.LargeStringArray) -> Array:
         """The MinHash values alone, one row a document: the sketch others call a signature."""

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.base import BitsMethod, CalibratedMethod, Method
+from neardup.methods.base import Method
 
+THRESHOLD = "threshold"
 MOST_DISTANCE = 10  # as in Manku's and Henzinger's figures
 
 
@@ -60,8 +61,8 @@ class Swept(NamedTuple):
 def swept(method: Method, thresholds: Sequence[float]) -> Swept | None:
     """At those of the rising thresholds that the method serves, SimHash at its distances instead;
     None where there is nothing to choose."""
-    if isinstance(method, BitsMethod):
-        return _distances(method)
+    if method.swept_parameter != THRESHOLD:
+        return _counts(method)
     made = [(t, found) for t in thresholds if (found := _possible(method, t))]
     if not made:
         return None
@@ -70,12 +71,11 @@ def swept(method: Method, thresholds: Sequence[float]) -> Swept | None:
 
 def own_cut(method: Method) -> Cut:
     """Of ``exact`` there is one threshold only, so nothing that could be swept."""
-    if isinstance(method, CalibratedMethod) and method.calibrate:
+    if method.calibrate:
         return Cut(0.0, auto=True)
-    if isinstance(method, BitsMethod):
-        return Cut(method.threshold, "distance", method.distance)
-    if has_threshold(method) and method.threshold < 1:
-        return Cut(method.threshold, "threshold", method.threshold)
+    parameter = method.swept_parameter
+    if parameter != THRESHOLD or (has_threshold(method) and method.threshold < 1):
+        return Cut(method.threshold, parameter, getattr(method, parameter))
     return Cut(method.threshold)
 
 
@@ -93,15 +93,17 @@ def _possible(method: Method, threshold: float) -> Method | None:
         return None
 
 
-def _distances(method: Any) -> Swept:
-    made: list[Method] = []
-    for distance in range(MOST_DISTANCE + 1):
+def _counts(method: Method) -> Swept:
+    """Of a method that is swept by a count, such as the distance of SimHash in bits: the smallest
+    count is the strictest."""
+    parameter, served = method.swept_parameter, list[Method]()
+    for count in range(MOST_DISTANCE + 1):
         try:
-            made.append(registry.changed(method, {"distance": distance}))
+            served.append(registry.changed(method, {parameter: count}))
         except SettingsError:  # fewer bits allow less
             break
-    cuts = tuple(Cut(m.threshold, "distance", d) for d, m in enumerate(made))
-    return Swept(made[-1], cuts[::-1])
+    cuts = tuple(Cut(m.threshold, parameter, count) for count, m in enumerate(served))
+    return Swept(served[-1], cuts[::-1])
 
 
 AUTO = "auto"

@@ -31,7 +31,8 @@ from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.frequencies import Frequencies
 from neardup.errors import SettingsError
 from neardup.features.vectors import Products, euclidean_score
-from neardup.methods.base import Prepared, Rarity, Scores
+from neardup.methods.base import Prepared, Scores
+from neardup.methods.meeting import Rarity
 from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.preparation import prepared, read_words
 from neardup.schema import Array, Ragged
@@ -99,7 +100,7 @@ def _reaches(measure: str, limit: Fraction, xy: int, xx: int, yy: int) -> bool:
 def rare_vector_keys(
     measure: str, t: Fraction, evidence: Ragged, rarity: Rarity, *, pairs: bool = False
 ) -> tuple[Ragged, Array]:
-    """``OverlapMethod.rare_keys`` of a measure on vectors. ``pairs``: features that more than
+    """``rare_keys`` of a measure on vectors. ``pairs``: features that more than
     ``COMMON`` documents have are keys two by two only, which is for vectors of few features."""
     c = cosine_needed(measure, t)
     # Rounded down: a prefix that is longer than it must be loses nothing.

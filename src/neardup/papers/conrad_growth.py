@@ -222,4 +222,4 @@ def _chart(rows: list[Row], how: str) -> Any:
         for row in rows
     ]
     x, y = ("terms", "terms in the signature"), ("same", "signatures that stay the same")
-    return lines(panels, x, y, "snapshots", facet="panel", unit=True, form="%", columns=2)
+    return lines(panels, x, y, "snapshots", facet="panel", unit=True, form=".0%", columns=2)

@@ -109,4 +109,4 @@ def _chart(rows: list[Row]) -> Any:
     ]  # fmt: skip
     order = list(dict.fromkeys(row["sources"] for row in rows))
     x, y = ("sources", "sources of the two"), ("share", "share of the pairs")
-    return bars(drawn, x, y, "judged", order, facet="algorithm", form="%")
+    return bars(drawn, x, y, "judged", order, facet="algorithm", form=".0%")

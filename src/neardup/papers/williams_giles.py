@@ -60,9 +60,15 @@ def pairs(rows: list[Row]) -> Any:
     of = ("pairs", "pairs returned")
     one = [{**row, "method": "SimHash"} for row in _simhash(rows)]
     return beside(
-        lines(one, K, of, "method", log=True, form=",d", title="(a) SimHash (logarithmic)"),
+        lines(one, K, of, "method", log=True, form=",.0f", title="(a) SimHash (logarithmic)"),
         lines(
-            _shingles(rows), R, of, "words", log=True, form=",d", title="(b) shingles (logarithmic)"
+            _shingles(rows),
+            R,
+            of,
+            "words",
+            log=True,
+            form=",.0f",
+            title="(b) shingles (logarithmic)",
         ),
     )
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.kinds import said
+from neardup.decisions.kinds import kind_phrase
 from neardup.decisions.policy import (
     ACTIONS,
     CONTAINS,
@@ -172,7 +172,7 @@ def _of_copies(acted: Acted) -> list[tuple[int, str]]:
             else _what_is_done(acted.policy, ACTIONS[action], ACTIONS[by_kind], has, contains)
         )
         why = f"which comes first by {criterion}" if criterion else "which is a reference"
-        copy = f"{said(kind, direction)}: copy" if contains else f"{kind} copy"
+        copy = f"{kind_phrase(kind, direction)}: copy" if contains else f"{kind} copy"
         of = copy if kind else "copy of no known kind"
         told.append((row, f"{what}: {of}, score {score:.4f}, of {kept}, {why}."))
     return told

@@ -22,17 +22,19 @@ import pyarrow as pa
 
 from neardup.documents import Chunk, Collection, Columns
 from neardup.documents.arrow import ArrowSource
-from neardup.documents.columns import Mask, Source
+from neardup.documents.block_source import LineWriter
+from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FolderSource
-from neardup.documents.jsonl import JsonlChunk, JsonlSource, LineWriter, scan
+from neardup.documents.jsonl import JsonlChunk, JsonlSource, scan
 from neardup.documents.kept import kept_name, readable, write_all, writer
 from neardup.documents.lists import ListSource, json_line
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place
+from neardup.documents.source import Source
 from neardup.errors import UsageError
 from neardup.runs.annotated_sources import FIELDS, Added, annotated_source, with_columns
 from neardup.runs.result import Result
@@ -42,7 +44,7 @@ FILE_LIST = "annotated.files.jsonl"
 
 
 @dataclass(frozen=True)
-class AnnotatedFiles:
+class AnnotatedFiles(Source):
     """Not a kind of FolderSource, because those are written as copies of their files."""
 
     source: FolderSource

@@ -40,15 +40,7 @@ from neardup.artefacts.calibration import (
 from neardup.decisions.kinds import kind_of
 from neardup.features.measures import Measures, Overlap, Q, measure
 from neardup.methods import registry
-from neardup.methods.base import (
-    CalibratedMethod,
-    Method,
-    NamesItsScore,
-    Prepared,
-    Refuses,
-    Scores,
-    whole_scores,
-)
+from neardup.methods.base import Method, Prepared, Scores, whole_scores
 from neardup.report import side_by_side_lines
 from neardup.report.side_by_side import flowed
 from neardup.text.alignment import Alignment, Passage, Span, align
@@ -152,7 +144,7 @@ def judge(
         note="; ".join(filter(None, (found.note, *_unknown(method, artefacts, columns)))) or None,
         cut_by=calibration.by if isinstance(calibration, Calibration) else None,
         own_cuts=_own_cuts(calibration, prepared),
-        score_meaning=method.score_meaning if isinstance(method, NamesItsScore) else None,
+        score_meaning=method.score_meaning,
     )
 
 
@@ -206,15 +198,13 @@ def _below(method: Method, prepared: Prepared, artefacts: Artefacts, score: floa
     refusal = _refusal(method, prepared)
     if score >= method.threshold:
         return _Found(score, False, "veto", refusal)
-    if not isinstance(method, CalibratedMethod) or not method.calibrate:
+    if not method.calibrate:
         return _Found(score, False, "score", refusal)
-    faint = method.faint_score(prepared.evidence, _FIRST, _SECOND)
+    faint = method.low_score(prepared.evidence, _FIRST, _SECOND)
     return _faint(faint, prepared, artefacts, _Found(score, False, "score", refusal))
 
 
 def _refusal(method: Method, prepared: Prepared) -> str | None:
-    if not isinstance(method, Refuses):
-        return None
     return method.refusals(prepared.evidence, _FIRST, _SECOND)[0]
 
 

@@ -102,7 +102,7 @@ def _info(result: Result, method: Method) -> dict[str, Any]:
     for of_the_old_cut in (info["artefacts"], digests):
         of_the_old_cut.pop(Calibration.kind, None)
     info["settings"] |= {
-        "parameters": dataclasses.asdict(method),  # type: ignore[call-overload]  # by contract
+        "parameters": dataclasses.asdict(method),
         "threshold": method.threshold,
         "resolved": method.resolved(),
         "signature": signature_of(method, digests),

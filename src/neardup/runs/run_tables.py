@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.decisions.kinds import Kinds, by_digests
 from neardup.matching.verify import Pairs
-from neardup.methods.base import FLAGS, TOO_SHORT, CalibratedMethod, Method
+from neardup.methods.base import FLAGS, TOO_SHORT, Method
 from neardup.runs.kind_pass import PairKinds
 from neardup.runs.outcome import Outcome
 from neardup.schema import Array, offsets_of
@@ -58,8 +58,8 @@ def decided_columns(
     kept = kept_of < 0
     has_copies = np.zeros(len(kept), bool)
     has_copies[kept_of[~kept]] = True
-    faint = method.faint_reason if isinstance(method, CalibratedMethod) else ""
-    words = ["unique", "representative", "too_short", "equal", faint, method.reason]
+    words = ["unique", "representative", "too_short", "equal"]
+    words += [method.exception_reason, method.reason]
     why = np.select(
         [kept & short, kept & has_copies, kept, short, score < method.threshold],
         [2, 1, 0, 3, 4],

@@ -22,7 +22,7 @@ from neardup.runs.result import Result
 from neardup.settings import settings_of
 from reference.scans import COLLECTION, misread, strangers, two_modes
 
-FAINT = Rareshingles().faint_reason
+FAINT = Rareshingles().exception_reason
 
 
 def dedup(documents: Any, **settings: Any) -> Result:

@@ -52,7 +52,7 @@ from neardup.matching.candidates import share_keys
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.rare import evidence_blocks
 from neardup.matching.verify import Pairs
-from neardup.methods.base import CalibratedMethod, FaintEntries, KnowsItsLike, Method
+from neardup.methods.base import Method, RareEntries
 from neardup.methods.thresholds import CUTS, Cut, Swept, swept
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -95,7 +95,7 @@ def known_scores(
     collection: Collection, plan: Plan, method: Method, progress: Progress
 ) -> KnownScores | None:
     """Scored by ``method`` with the artefacts of the plan; None where nothing can be planted."""
-    from neardup.planting.decoys import traps  # most small runs need none of it
+    from neardup.planting.decoys import decoys  # most small runs need none of it
     from neardup.planting.edits import edits_named
     from neardup.planting.plant import plant
 
@@ -110,7 +110,7 @@ def known_scores(
         )
     except InputError:  # all documents are too short to be edited
         return None
-    framed = traps(planted, PER_SHARE)
+    framed = decoys(planted, PER_SHARE)
     if not len(framed):  # with one document: nothing would speak against any cut
         return None
     return _scored(planted, framed, plan, method)
@@ -184,7 +184,7 @@ def with_calibration(plan: Plan, found: Calibration) -> Plan:
     """The plan with its threshold where the calibration puts it."""
     made = {**plan.artefacts, NAME: found}
     if not plan.planted_cut:
-        method = replace(plan.method, threshold=found.threshold)  # type: ignore[type-var]  # by contract
+        method = plan.method.at_threshold(found.threshold)
         return replace(plan, method=method, artefacts=made)
     cuts = choose(plan.method).cuts
     cut = next((one for one in cuts if one.threshold == found.threshold), None)
@@ -193,17 +193,17 @@ def with_calibration(plan: Plan, found: Calibration) -> Plan:
 
 def is_unlike(plan: Plan) -> bool:
     """Whether the method was made for other collections: then this one is not asked."""
-    return isinstance(plan.method, KnowsItsLike) and bool(plan.method.unlike(plan.artefacts))
+    return bool(plan.method.unlike(plan.artefacts))
 
 
 def reaching(plan: Plan) -> Method:
     """The method as pairs are matched by: as far as the collection may move the cut."""
     method = plan.method
-    if not isinstance(method, CalibratedMethod) or not method.calibrate:
+    if not method.calibrate:
         return method
     if NAME in plan.artefacts or is_unlike(plan):
         return method
-    return replace(method, threshold=method.reach)  # type: ignore[type-var]  # by contract
+    return method.at_threshold(method.reach)
 
 
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
@@ -222,7 +222,7 @@ def calibrated(
     may: Array,
     digests: Array,
     texts: Array,
-    method: CalibratedMethod,
+    method: Method,
     answers: Answers,
     *,
     every_pair: bool,
@@ -230,7 +230,7 @@ def calibrated(
     """``pairs`` are those from the reach of the method on; ``faint`` ones ``may`` stand out.
     ``digests`` are those of the documents' normal forms, ``texts`` those of their texts. Of some
     of the pairs no distribution is told."""
-    usual, limit = method.threshold, method.faint_limit
+    usual, limit = method.threshold, method.exception_limit
     scores = pairs.score if every_pair else pairs.score[:0]
     if method.reach < usual:
         at = least_doubt(scores, usual, method.reach)
@@ -271,7 +271,7 @@ def background_pairs(
     places: Array,
     order: Array,
     within: Array | None,
-    method: CalibratedMethod,
+    method: Method,
     store: EvidenceStore,
 ) -> tuple[Pairs, Array]:
     """``faint_pairs`` of all documents, where they are enough to be a background."""
@@ -283,7 +283,7 @@ def faint_pairs(
     places: Array,
     order: Array,
     within: Array | None,
-    method: CalibratedMethod,
+    method: Method,
     store: EvidenceStore,
 ) -> tuple[Pairs, Array]:
     """Pairs, in places, that share rare features, with the score that these alone would give; and
@@ -295,7 +295,7 @@ def faint_pairs(
 
 
 def pairs_of_entries(
-    found: FaintEntries, every: int, places: Array, codes: Array | None
+    found: RareEntries, every: int, places: Array, codes: Array | None
 ) -> tuple[Pairs, Array]:
     """Of the documents at ``places``, one entry each."""
     entries, weights = found.entries, found.weights
@@ -309,12 +309,10 @@ def pairs_of_entries(
     return Pairs(places[a], places[b], score), found.may[a] | found.may[b]
 
 
-def _anyone_may(
-    places: Array, order: Array, method: CalibratedMethod, store: EvidenceStore
-) -> bool:
+def _anyone_may(places: Array, order: Array, method: Method, store: EvidenceStore) -> bool:
     """In most collections no one: then nothing more is gathered."""
     blocks = evidence_blocks(places, order, store)
-    return any(method.may_be_faint(evidence).any() for evidence, _ in blocks)
+    return any(method.may_be_exceptions(evidence).any() for evidence, _ in blocks)
 
 
 def one_in(features: int) -> int:
@@ -323,15 +321,15 @@ def one_in(features: int) -> int:
 
 
 def _faint_entries(
-    places: Array, order: Array, method: CalibratedMethod, store: EvidenceStore
-) -> tuple[FaintEntries, int]:
+    places: Array, order: Array, method: Method, store: EvidenceStore
+) -> tuple[RareEntries, int]:
     every = one_in(int(store.lengths[order[places]].sum()))
     parts, at = [], [np.empty(0, np.int64)]
     for evidence, where in evidence_blocks(places, order, store):
-        parts.append(method.faint_entries(evidence, every))
+        parts.append(method.rare_entries(evidence, every))
         at.append(where)
     back = np.argsort(np.concatenate(at), kind="stable")
     entries = Ragged.concat([part.entries for part in parts], np.uint64)
     weights = np.concatenate([np.empty(0, np.int64), *(part.weights for part in parts)])
     may = np.concatenate([np.empty(0, np.bool_), *(part.may for part in parts)])
-    return FaintEntries(entries.take(back), weights[back], may[back]), every
+    return RareEntries(entries.take(back), weights[back], may[back]), every

@@ -23,16 +23,7 @@ from neardup.decisions.kinds import IDENTICAL, NORMALISED, aligned_kinds
 from neardup.engines.index.signing import Arrival, Signature, Signer
 from neardup.engines.index.slots import Window
 from neardup.errors import SettingsError
-from neardup.methods.base import (
-    FLAGS,
-    TOO_SHORT,
-    CalibratedMethod,
-    Method,
-    PairScorer,
-    SaysWhich,
-    Scores,
-    ScoresPairs,
-)
+from neardup.methods.base import FLAGS, TOO_SHORT, Method, PairScorer, Scores
 from neardup.schema import KINDS, Array, Ragged, offsets_of
 
 FEW = 16  # candidates that are scored faster one by one
@@ -67,8 +58,8 @@ def best_of(found: Iterable[Found]) -> Found | None:
 class Scorer:
     def __init__(self, method: Method, cuts: Calibration | None = None) -> None:
         self._method, self._cuts = method, cuts
-        self.calibrated = isinstance(method, CalibratedMethod) and method.calibrate
-        self._score_pair = method.pair_scorer() if isinstance(method, ScoresPairs) else None
+        self.calibrated = method.calibrate
+        self._score_pair = method.pair_scorer()
 
     def best(self, candidates: list[Known], signature: Signature, form: int) -> Found | None:
         """Of candidates in the order of their arrival; ``form`` is that of the signature."""
@@ -101,8 +92,7 @@ class Scorer:
     ) -> Scores:
         """Listed pairs below the threshold that stand out: both documents reach their own cuts."""
         method = self._method
-        assert isinstance(method, CalibratedMethod)
-        faint = method.faint_score(*pairs)
+        faint = method.low_score(*pairs)
         whole = method.whole_score(*pairs)
         out = listed & faint.passed & (faint.score >= cuts) & (whole < method.threshold)
         return Scores(scores.passed | out, np.where(out & ~scores.passed, whole, scores.score))
@@ -194,9 +184,9 @@ class Rule:
 
     def _by(self, found: Found, signature: Signature) -> tuple[str, ...] | None:
         """Equal evidence may be nothing that a method would pass: then none is named."""
-        if self._several is None:
+        if not self.method.parts:
             return None
-        return self._several.passed_by(*evidence_pairs([found.known], signature))[0] or None
+        return self.method.passed_by(*evidence_pairs([found.known], signature))[0] or None
 
     def with_kinds(
         self, matches: Sequence[Match | None], texts: Sequence[str | None], store: Texts
@@ -222,14 +212,9 @@ class Rule:
         return ("equal" if flags & TOO_SHORT else why) + notes(flags)
 
     @functools.cached_property
-    def _several(self) -> SaysWhich | None:
-        return self.method if isinstance(self.method, SaysWhich) else None
-
-    @functools.cached_property
     def _reasons(self) -> tuple[str, str, float]:
         method = self.method
-        faint = method.faint_reason if isinstance(method, CalibratedMethod) else method.reason
-        return method.reason, faint, method.threshold
+        return method.reason, method.exception_reason, method.threshold
 
 
 def no_texts() -> SettingsError:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.documents import Collection, Columns, Rejected
+from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.arrivals import Known
@@ -26,6 +27,7 @@ from neardup.errors import IndexStoreError, InputError, SettingsError
 from neardup.runs.kept_names import named_as_in_run
 
 BATCH = 1000
+READERS = 2  # threads that read the next chunks while documents are added
 
 
 class Refreshed(NamedTuple):
@@ -131,8 +133,7 @@ class Taken(NamedTuple):
 
 def take_in(index: Index, collection: Collection) -> Iterator[Taken]:
     """Adds all documents; a chunk is durable when it is given."""
-    for chunk in collection.chunks(index.columns):
-        batch = chunk.read()
+    for batch in chunk_results(collection.chunks(index.columns), read_chunk, READERS):
         ids, rows = (batch.records.column(name).to_pylist() for name in ("id", "row"))
         answers = list(zip(ids, rows, index.add_records(batch.records), strict=True))
         known = [
@@ -151,8 +152,7 @@ def take_in(index: Index, collection: Collection) -> Iterator[Taken]:
 
 def ask(index: Index, collection: Collection, max_age: str | None) -> Iterator[Taken]:
     """Checks all documents; nothing is stored."""
-    for chunk in collection.chunks(index.columns):
-        batch = chunk.read()
+    for batch in chunk_results(collection.chunks(index.columns), read_chunk, READERS):
         matches = index.check_records(batch.records, max_age=max_age)
         yield Taken(batch.records.column("id").to_pylist(), matches, batch.rejected, batch.size)
 

@@ -19,7 +19,7 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,14 +31,7 @@ from neardup.documents.inputs import SOURCE
 from neardup.documents.lists import DictChunk
 from neardup.engines.index.slots import milliseconds
 from neardup.errors import RejectedError
-from neardup.methods.base import (
-    TOO_SHORT,
-    CalibratedMethod,
-    Method,
-    Prepared,
-    ReadsTexts,
-    WindowMethod,
-)
+from neardup.methods.base import TOO_SHORT, Method, Prepared
 from neardup.runs.signatures import as_strings
 from neardup.schema import Array, Ragged
 
@@ -120,11 +113,6 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _TEXT = pa.schema([pa.field("text", pa.large_string(), nullable=False)])
 
 
-def meets_in_window(method: Method) -> TypeGuard[WindowMethod]:
-    """Whether documents meet in a bitmap window: then they need no keys (``index_memory.py``)."""
-    return isinstance(method, WindowMethod) and method.by_window
-
-
 @dataclass(frozen=True)
 class Signer:
     method: Method
@@ -139,8 +127,7 @@ class Signer:
     def cuts(self) -> Calibration | None:
         """Own cuts, where there are any."""
         found = self.artefacts.get(Calibration.kind)
-        has_own = isinstance(found, Calibration) and len(found.digests)
-        return found if has_own and isinstance(self.method, CalibratedMethod) else None  # type: ignore[return-value]
+        return found if isinstance(found, Calibration) and len(found.digests) else None
 
     @property
     def reading(self) -> Columns:
@@ -178,7 +165,7 @@ class Signer:
     @functools.cached_property
     def _read_one(self) -> Callable[[bytes], Signature]:
         method, dtype = self.method, self.method.evidence_dtype
-        read = method.reader(self.artefacts) if isinstance(method, ReadsTexts) else None
+        read = method.reader(self.artefacts)
         if read is None:
             return self._prepare_one
 
@@ -197,7 +184,8 @@ class Signer:
     @functools.cached_property
     def _prepare(self) -> Callable[[pa.RecordBatch, Artefacts], Prepared]:
         method = self.method
-        return method.prepare_evidence if meets_in_window(method) else method.prepare
+        by_keys = method.meeting.arrival_needs_keys
+        return method.prepare if by_keys else method.prepare_evidence
 
     def sign(self, documents: Sequence[Document]) -> list[Arrival]:
         """All of them, or an error that names the first that cannot be used."""
@@ -293,16 +281,14 @@ class Signer:
         )
 
     def _without_cut(self, signature: Signature) -> Signature:
-        assert isinstance(self.method, CalibratedMethod)
         faint = len(self._faint(signature))
         return signature._replace(
             keys=signature.keys[faint:], probes=signature.probes - faint, cut=NO_CUT
         )
 
     def _faint(self, signature: Signature) -> Array:
-        assert isinstance(self.method, CalibratedMethod)
         one = Ragged(signature.evidence, np.array([0, len(signature.evidence)]))
-        features = self.method.faint_entries(one, 1).entries.values >> np.uint64(32)
+        features = self.method.rare_entries(one, 1).entries.values >> np.uint64(32)
         return np.asarray((features * _SPREAD) ^ _FAINT ^ np.uint64(signature.group))
 
 

@@ -33,7 +33,7 @@ from neardup.engines.spark.spark_columns import as_bytes, as_rows, ddl, signed, 
 from neardup.engines.spark.spark_signing import Taken
 from neardup.errors import SettingsError
 from neardup.matching.verify import Pairs
-from neardup.methods.base import TOO_SHORT, CalibratedMethod, ChecksArtefacts, FaintEntries
+from neardup.methods.base import TOO_SHORT, Method, RareEntries
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
@@ -55,8 +55,7 @@ ENTRIES = pa.schema(
 def calibrated(run: Run) -> Plan:
     """The plan as calibrated, where its method or its threshold ask for it."""
     plan = run.plan
-    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
-    if not itself and not plan.planted_cut:
+    if not plan.method.calibrate and not plan.planted_cut:
         return plan
     if stored := stored_calibration(plan):
         return threshold_choice.with_calibration(plan, stored)
@@ -72,14 +71,12 @@ def calibrated(run: Run) -> Plan:
 
 def _plain(plan: Plan) -> Plan:
     """The same without calibration: pairs as far as it may move the cut."""
-    method = threshold_choice.reaching(plan)
-    return replace(plan, method=replace(method, calibrate=False))  # type: ignore[type-var]
+    return replace(plan, method=threshold_choice.reaching(plan).uncalibrated())
 
 
 def _found(run: Run, plan: Plan) -> Calibration:
     """``run`` has a plan that does not calibrate; the method of ``plan`` does."""
     method = plan.method
-    assert isinstance(method, CalibratedMethod)
     matched = run.matched()
     pairs, complete = _scores(matched.parts(scored_rows, SCORES))
     nodes = _nodes(matched.documents)
@@ -176,9 +173,7 @@ def _recognise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([numbers], schema=RECOGNISED)
 
 
-def _faint(
-    rows: DataFrame, here: Carried, nodes: Nodes, method: CalibratedMethod
-) -> tuple[Pairs, Array]:
+def _faint(rows: DataFrame, here: Carried, nodes: Nodes, method: Method) -> tuple[Pairs, Array]:
     places = np.flatnonzero(~nodes.short)
     if len(places) < threshold_choice.FEWEST_DOCUMENTS:
         return Pairs.none(), np.empty(0, np.bool_)
@@ -199,22 +194,21 @@ def _gathering(
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         method = here.plan().method
-        assert isinstance(method, CalibratedMethod)
         for batch in batches:
             evidence = as_rows(batch.column("evidence"), method.evidence_dtype)
-            found = method.faint_entries(evidence, every)
+            found = method.rare_entries(evidence, every)
             columns = [
                 batch.column("node"),
                 as_bytes(found.entries),
                 pa.array(found.weights.astype(np.int64)),
-                pa.array(method.may_be_faint(evidence)),
+                pa.array(method.may_be_exceptions(evidence)),
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=ENTRIES)
 
     return gather
 
 
-def _in_order(made: pa.Table, nodes: Nodes) -> FaintEntries:
+def _in_order(made: pa.Table, nodes: Nodes) -> RareEntries:
     """Entries by place; those of nodes whose documents were all rejected are left out."""
     table = made.combine_chunks()
     order = np.argsort(nodes.names, kind="stable")
@@ -225,7 +219,7 @@ def _in_order(made: pa.Table, nodes: Nodes) -> FaintEntries:
     rows = rows[place[rows] >= 0]
     entries = as_rows(table["entries"].combine_chunks(), np.uint64).take(rows)
     weights, may = table["weight"].to_numpy()[rows], np.asarray(table["may"])[rows]
-    return FaintEntries(entries, weights, may)
+    return RareEntries(entries, weights, may)
 
 
 COUNTED = "number int, counted binary"
@@ -239,8 +233,7 @@ def with_artefacts(input: Input, plan: Plan, progress: Progress) -> Plan:
     missing = [need for need in needs if need.name not in there]
     if missing:
         there |= _counted(missing, input, plan, progress)
-    if isinstance(plan.method, ChecksArtefacts):
-        plan.method.check_artefacts(there)
+    plan.method.check_artefacts(there)
     return replace(plan, artefacts=there)
 
 

@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
-from neardup import _native
 from neardup.engines.spark import components
 from neardup.engines.spark.component_parts import PART
 from neardup.engines.spark.session import Carried
@@ -37,8 +36,9 @@ from neardup.engines.spark.spark_columns import (
 from neardup.engines.spark.spark_signing import filled, has_own_cuts
 from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
 from neardup.matching.evidence import EvidenceStore
+from neardup.matching.shared_keys import sharing_pairs, small_and_large
 from neardup.matching.verify import Verifier
-from neardup.methods.base import CalibratedMethod, Scores, least_shared
+from neardup.methods.base import Scores
 from neardup.plan import FEWEST_PAIRS, USUAL_PAIRS, Plan
 from neardup.schema import Array, Ragged
 
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from neardup.engines.spark.spark_run import Run
 
-SMALL_GROUP = 128
 # Pairs, packed, with how many keys they share; a request for the evidence of a node; or an edge.
 CANDIDATES = pa.schema(
     [
@@ -103,7 +102,7 @@ def taken_apart(
 def _pairing(here: Carried, homes: int) -> Callable[[pa.Table], pa.Table]:
     def pair(table: pa.Table) -> pa.Table:
         nodes, keys, looks = components.unpacked_keys(table)
-        least = least_shared(here.plan().method)
+        least = here.plan().method.meeting.least_shared
         groups = share_keys(keys, looks)
         budget = max(USUAL_PAIRS * len(nodes), FEWEST_PAIRS)
         a, b, shared, hot = _candidates(groups, len(nodes), least, budget)
@@ -123,10 +122,9 @@ def _candidates(
     if least == 1:
         a, b, hot = pairs_within(distinct(groups), budget)
         return a, b, np.ones(len(a), np.int32), hot
-    small = groups.members.lengths <= SMALL_GROUP
-    members = groups.where(small).members
-    a, b, shared = _native.sharing_pairs(members.values, members.offsets, count, 1)
-    c, d, hot = pairs_within(distinct(groups.where(~small)), budget)
+    small, large = small_and_large(groups)
+    a, b, shared = sharing_pairs(small, count, 1)
+    c, d, hot = pairs_within(large, budget)
     enough = np.full(len(c), least, np.int32)  # it is looked at again, with all keys
     return (
         np.concatenate([a, c]),
@@ -195,7 +193,7 @@ def _passing(batches: Iterator[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
         brought = batch.filter(batch.column("evidence").is_valid())
         names.append(unsigned(brought.column("node")))
         store.append(as_rows(brought.column("evidence"), plan.method.evidence_dtype))
-    first, second = _together(_all(a), _all(b), _all(shared), least_shared(plan.method))
+    first, second = _together(_all(a), _all(b), _all(shared), plan.method.meeting.least_shared)
     found, slot = np.unique(_all(names), return_index=True)
     at, to = (slot[np.searchsorted(found, some)] for some in (first, second))
     passed = Verifier(_scorer(plan), store).scores(at, to).passed
@@ -225,11 +223,9 @@ def _scorer(plan: Plan) -> Callable[[Ragged, Array, Array], Scores]:
     method = plan.method
     if not has_own_cuts(plan):
         return method.score
-    assert isinstance(method, CalibratedMethod)
 
     def score(evidence: Ragged, a: Array, b: Array) -> Scores:
-        assert isinstance(method, CalibratedMethod)
-        made, faint = method.score(evidence, a, b), method.faint_score(evidence, a, b)
+        made, faint = method.score(evidence, a, b), method.low_score(evidence, a, b)
         return Scores(made.passed | faint.passed, made.score)
 
     return score

@@ -30,7 +30,8 @@ from neardup.engines.spark.spark_columns import (
     as_bytes,
     signed,
 )
-from neardup.methods.base import BitsMethod, CalibratedMethod, Prepared
+from neardup.methods.base import Prepared
+from neardup.methods.meeting import NearBits
 from neardup.methods.preparation import no_keys, text_digests
 from neardup.plan import Plan
 from neardup.runs.signatures import as_strings
@@ -156,33 +157,32 @@ def _order_columns(taken: Taken, plan: Plan) -> dict[str, pa.Array]:
     return columns
 
 
-def by_bits(plan: Plan) -> bool:
-    """Whether fingerprints travel in place of keys (``near_bits.py``)."""
-    return isinstance(plan.method, BitsMethod) and not plan.method.confirms_copies
+def near_bits(plan: Plan) -> NearBits | None:
+    """How fingerprints meet, where they travel in place of keys (``bits_join.py``)."""
+    way = plan.method.meeting.batch
+    return way if isinstance(way, NearBits) and not plan.method.confirms_copies else None
 
 
 def all_keys(prepared: Prepared, plan: Plan) -> tuple[Ragged, Array]:
     """Those of the method; where the document has a cut of its own, of its faint pairs too."""
-    if by_bits(plan):
+    if near_bits(plan):
         return no_keys(prepared.evidence)
     cut, method = plan.artefacts.get(Calibration.kind), plan.method
     if not has_own_cuts(plan):
         return prepared.keys, prepared.probes
-    assert isinstance(method, CalibratedMethod)
     assert isinstance(cut, Calibration)
     listed = np.isin(prepared.normal_digests, cut.digests) & ~prepared.too_short
     if not listed.any():
         return prepared.keys, prepared.probes
     chosen = np.flatnonzero(listed)
-    entries = method.faint_entries(prepared.evidence.take(chosen), 1).entries
+    entries = method.rare_entries(prepared.evidence.take(chosen), 1).entries
     faint = Ragged((entries.values >> np.uint64(32)) * SPREAD ^ _FAINT, entries.offsets)
     return _joined(faint, chosen, prepared.keys, prepared.probes)
 
 
 def has_own_cuts(plan: Plan) -> bool:
     cut = plan.artefacts.get(Calibration.kind)
-    calibrated = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
-    return calibrated and isinstance(cut, Calibration) and len(cut.digests) > 0
+    return plan.method.calibrate and isinstance(cut, Calibration) and len(cut.digests) > 0
 
 
 def _joined(first: Ragged, chosen: Array, keys: Ragged, probes: Array) -> tuple[Ragged, Array]:

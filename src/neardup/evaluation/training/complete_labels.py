@@ -28,8 +28,8 @@ from neardup.evaluation.training.training_data import (
     met_in,
     teach,
 )
-from neardup.evaluation.training.training_labels import NOT_THERE, Labelled
 from neardup.labels.label_store import Pair
+from neardup.labels.training_labels import NOT_THERE, Labelled
 from neardup.progress import Progress
 from neardup.schema import Array
 

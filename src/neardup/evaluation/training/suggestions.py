@@ -31,6 +31,7 @@ from neardup.labels.sampling import (
     Item,
     Key,
     Sample,
+    blind_items,
     check_texts,
     draw_pairs,
     item_name,
@@ -254,14 +255,8 @@ def _candidates(profiles: Profiles, pairs: Sequence[Pair]) -> Candidates:
 
 
 def _items(chosen: Mapping[Pair, Pool], names: Mapping[Pair, str], seed: int) -> tuple[Item, ...]:
-    texts: dict[int, dict[str, str]] = {}
+    texts: dict[Pair, dict[str, str]] = {}
     for pool in {id(pool): pool for pool in chosen.values()}.values():
-        wanted = sorted({one for pair, of in chosen.items() if of is pool for one in pair})
-        texts[id(pool)] = pool.texts(wanted)
-    made = []
-    for pair in sorted(chosen, key=names.__getitem__):
-        found, sides = texts[id(chosen[pair])], list(pair)
-        Random(f"{seed}:{names[pair]}").shuffle(sides)
-        made.append(Item(names[pair], *sides, *(found[side] for side in sides)))
-    Random(f"{seed}:order").shuffle(made)
-    return tuple(made)
+        pairs = [pair for pair, source in chosen.items() if source is pool]
+        texts |= dict.fromkeys(pairs, pool.texts(sorted({name for pair in pairs for name in pair})))
+    return blind_items(texts, names, seed)

@@ -36,7 +36,6 @@ from neardup.evaluation.training.machines import (
     one_thread,
 )
 from neardup.evaluation.training.training_data import MOST_PAIRS, Data, Material
-from neardup.evaluation.training.training_labels import BEYOND, said_unused
 from neardup.evaluation.training.validation import (
     Validated,
     learning_curve,
@@ -44,6 +43,7 @@ from neardup.evaluation.training.validation import (
     validate_one_of,
     validate_single,
 )
+from neardup.labels.training_labels import BEYOND, unused_note
 from neardup.progress import Progress, Silent
 
 LOSS_TOLERANCE, F1_TOLERANCE = 0.02, 0.005  # the first is a share of the loss
@@ -259,7 +259,7 @@ def _check(data: Data, unused: Mapping[str, int], *, drawn: bool) -> None:
             raise InputError(
                 f"Of the {len(data):,} labelled pairs that can be used, {count:,} are {what}; "
                 f"training needs at least {FEWEST}."
-                + (f" Others are left out{said_unused(unused)}." if unused else ""),
+                + (f" Others are left out{unused_note(unused)}." if unused else ""),
                 hint="give a larger --max-pairs."
                 if drawn or BEYOND in unused
                 else "label more pairs: `neardup label suggest` chooses some that teach most, "

@@ -33,8 +33,8 @@ from neardup.engines.batch.table_pass import Pass, count
 from neardup.engines.execution import execute
 from neardup.errors import InputError
 from neardup.evaluation.scored_pairs import of_result
-from neardup.evaluation.training.training_labels import BEYOND, EQUAL_TEXTS, NOT_THERE, Labelled
 from neardup.features import similarity
+from neardup.labels.training_labels import BEYOND, EQUAL_TEXTS, NOT_THERE, Labelled
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.preparation import read_words
 from neardup.methods.profiles import check_date, needs, profiles

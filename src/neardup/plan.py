@@ -51,7 +51,7 @@ class Plan:
     against: tuple[Path | str, ...]  # files, run folders, addresses (str) that come before all
     signatures: bool  # keep what a next run needs to build on this one
     every_pair: bool  # find lists all pairs; dedup needs only what decides
-    planted_cut: bool  # planted copies and traps say where to cut
+    planted_cut: bool  # planted copies and decoys choose the threshold
     engine: str  # where it runs; the answer is the same
     master: str | None  # of Spark; None: the session that is active, or what its settings say
     written: Settings

@@ -28,7 +28,7 @@ from neardup.cli.options import (
 
 if TYPE_CHECKING:
     from neardup.engines.index.flow.flow import Flow
-    from neardup.engines.index.flow.flow_settings import Asked
+    from neardup.engines.index.flow.flow_settings import FlowSettings
     from neardup.engines.index.flow.items import Event
 
 LINE_SECONDS = 10.0  # between two lines of a log
@@ -97,10 +97,10 @@ def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **optio
     one place, once, even if the process is killed and started again. Ctrl-C finishes the current
     items and stops.
     """
-    from neardup.engines.index.flow.flow_settings import Asked
+    from neardup.engines.index.flow.flow_settings import FlowSettings
 
     names = ("forward", "command", "aside", "unreadable", "work", "poll", "extract")
-    asked = Asked.of(source, url, **{name: options.pop(name) for name in names})
+    asked = FlowSettings.of(source, url, **{name: options.pop(name) for name in names})
     with opened_or_new(url, options) as index:
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)
         watcher.run(asked, once=once)
@@ -118,7 +118,7 @@ class Watcher:
         self._show: Callable[[str], None] = lambda line: click.echo(line, err=True)
         flow.tell = self._tell
 
-    def run(self, asked: Asked, *, once: bool) -> None:
+    def run(self, asked: FlowSettings, *, once: bool) -> None:
         click.get_current_context().meta[INTERRUPTED] = lambda: "the next start continues from here"
         source = asked.folder or "stdin"
         if not self._quiet:
@@ -174,7 +174,7 @@ class Watcher:
             self._show = status.update
             yield
 
-    def _end(self, asked: Asked) -> None:
+    def _end(self, asked: FlowSettings) -> None:
         totals, left = self._flow.totals, self._flow.totals.waiting
         if self._as_json:
             click.echo(json.dumps({"event": "end", **totals.data(self._flow.clock())}))

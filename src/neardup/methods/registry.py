@@ -1,12 +1,8 @@
 """The methods by name: one visible table, and the entry points of other packages.
 
-A method is imported only when it is asked for, so that listing them costs nothing.
-
-Methods as people write them: ``shingles words=3 text.digits=mask``.
-
-What ``--set`` takes on the command line is taken here too, several in one line.
-
-A method as data: what it compares, where it cuts, what it misses, its parameters.
+A method is imported only when it is asked for, so that listing them costs nothing. Methods are read
+as people write them, ``shingles words=3 text.digits=mask``, with the assignments that ``--set``
+takes on the command line, and described as data: threshold, miss rate, parameters.
 """
 
 from __future__ import annotations

@@ -27,14 +27,13 @@ from neardup.documents.collection import collect_inputs
 from neardup.documents.lost import Watch
 from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.preparation import text_digests
+from neardup.methods.preparation import TEXT_SEED, text_digests
 from neardup.progress import LOG, Progress, Silent
 from neardup.schema import Array, Ragged
 
 if TYPE_CHECKING:
     from neardup.runs.result import Result
 
-TEXT_SEED = 7  # of the text digests (native/methods/reading.hpp)
 Keys = Callable[[DocumentBatch], npt.NDArray[np.uint64]]
 
 

@@ -160,10 +160,10 @@ def test_who_may_not_meet_does_not_stand_out() -> None:
 
 def test_cuts_from_a_sample_of_the_features_are_taken_as_given() -> None:
     """One feature in three tells the backgrounds; who is listed is then looked at in full."""
-    from neardup.engines.batch import threshold_choice
+    from neardup.matching import background
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threshold_choice, "MOST_FEATURES", 70_000)
+        patch.setattr(background, "MOST_FEATURES", 70_000)
         one, calibrated = ran(COLLECTION, planned(COLLECTION))
     assert one.counts.duplicates > 0
     two, _ = ran(COLLECTION, calibrated)

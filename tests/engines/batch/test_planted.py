@@ -50,7 +50,7 @@ def test_the_run_is_that_with_the_cut_it_names(method: str) -> None:
     made = calibration_of(result)
     assert made.by == PLANTED
     assert made.found is not None
-    assert made.trapped is not None
+    assert made.decoys is not None
     assert result.threshold == made.threshold == result.info["settings"]["resolved"]["threshold"]
     swept = "distance" if method == "simhash" else "threshold"
     value = result.info["settings"]["parameters"][swept]

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
 from neardup.documents import Collection, Columns
 from neardup.runs.outcome import Outcome
-from neardup.runs.texts_again import Again, Keys, Means, place_keys, places, reread, text_keys
+from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread, text_keys
 from neardup.schema import DUPLICATE, KINDS, Array
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _plain_size(inputs: Inputs) -> int | None:
     return None if None in sizes else sum(size or 0 for size in sizes)
 
 
-def _aligned(again: Again, a: Array, b: Array, means: Means) -> Kinds:
+def _aligned(again: TextsAgain, a: Array, b: Array, means: Means) -> Kinds:
     """Block by block; what was not read again has no kind."""
     means.progress.stage("kinds", len(a), unit="pairs")
     found = Kinds.none(len(a))

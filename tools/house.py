@@ -89,7 +89,8 @@ def walk() -> Walk:
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_flags & inspect.CO_OPTIMIZED:  # no body of a class, no module
+        # Bodies of classes and of modules are run by imports, and are not optimised.
+        if event == "call" and code.co_flags & inspect.CO_OPTIMIZED:
             called.add((code.co_filename, code.co_qualname))
 
     def note_open(event: str, arguments: tuple[Any, ...]) -> None:
@@ -135,11 +136,12 @@ def table() -> str:
         "engines that ask what kind of method they have": f"{len(method_checks())}",
     }
     lines = ["| what | how many |", "|---|--:|"]
-    return "\n".join(["", *lines, *(f"| {name} | {value} |" for name, value in rows.items()), "", ""])
+    lines += [f"| {name} | {value} |" for name, value in rows.items()]
+    return "\n".join(["", *lines, "", ""])
 
 
 def room_of(module: str) -> str:
-    return module.split(".")[0]
+    return module.partition(".")[0]
 
 
 def imports() -> Counter[tuple[str, str]]:

@@ -93,11 +93,11 @@ def _row(line: bytes, path: Path, number: int) -> Row:
         row = json.loads(line)
     except ValueError as error:
         raise InputError(
-            f"{path}, line {number} is no JSON: {error}.", hint="restore the file from a copy."
+            f"{path}, line {number} is not JSON: {error}.", hint="restore the file from a copy."
         ) from error
     if not isinstance(row, dict):
         raise InputError(
-            f"{path}, line {number} is no row: expected an object, got {type(row).__name__}.",
+            f"{path}, line {number} is not a row: expected an object, got {type(row).__name__}.",
             hint="restore the file from a copy.",
         )
     return row

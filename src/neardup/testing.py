@@ -116,14 +116,14 @@ def _decisions(texts: list[str], method: Method) -> list[str]:
 
 
 def least_score(method: Method, result: Result) -> float:
-    """Of any pair of the run: the threshold, or where a calibrated run put the lowest cut. Who has
-    another scale for what stands out may show any score of such a pair."""
+    """Of any pair of the run: the threshold, or the lowest that a calibrated run has. A method with
+    a scale of its own for exceptions may show any score of such a pair."""
     found = result.artefacts.get("calibration")
     if not isinstance(found, Calibration):
         return method.threshold
-    if len(found.cuts) and method.exception_limit(0.0) > 0:
+    if len(found.own_thresholds) and method.exception_limit(0.0) > 0:
         return 0.0
-    return float(min([found.threshold, *found.cuts.tolist()]))
+    return float(min([found.threshold, *found.own_thresholds.tolist()]))
 
 
 @_check

@@ -46,10 +46,12 @@ def experiment(request: pytest.FixtureRequest, documents: list[dict[str, Any]]) 
 def test_it_has_tables_figures_and_data(experiment: Experiment, tmp_path: Path) -> None:
     assert experiment.documents == 72
     assert json.loads(json.dumps(experiment.data(), allow_nan=False))
-    for table in experiment.tables():
+    for table in experiment.tables:
         assert table.rows
         assert table.formats.keys() <= {name for row in table.rows for name in row}
-        assert all(len(cells) == len(table.formats) for cells in table.cells())
+        shown = table.section().table
+        assert shown is not None
+        assert all(len(row) == len(table.formats) for row in shown.rows)
     assert experiment.figures
     for figure in experiment.figures:
         save_figure(figure.draw(), tmp_path / f"{figure.name}.svg")
@@ -59,7 +61,7 @@ def test_it_has_tables_figures_and_data(experiment: Experiment, tmp_path: Path) 
         len(part.panels) for f in experiment.figures for part in [f.draw(), *f.draw().more]
     )
     assert page.count('<svg class="chart') == panels >= len(experiment.figures)
-    assert page.count("<table") == len(experiment.tables())
+    assert page.count("<table") == len(experiment.tables)
 
 
 def test_it_is_saved(experiment: Experiment, tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_it_is_saved(experiment: Experiment, tmp_path: Path) -> None:
     assert saved == json.loads(json.dumps(experiment.data()))
     assert "<svg" in (folder / "report.html").read_text("utf-8")
     assert {path.stem for path in folder.glob("*.svg")} == {f.name for f in experiment.figures}
-    for table in experiment.tables():
+    for table in experiment.tables:
         lines = (folder / f"{table.name}.csv").read_text("utf-8").splitlines()
         assert len(lines) == 1 + len(table.rows)
         assert lines[0].split(",") == list(table.formats)
@@ -146,4 +148,4 @@ def test_nothing_to_look_at_is_no_accident(name: str) -> None:
     ]
     made = papers.run(name, rows, FULL)
     assert json.dumps(made.data(), allow_nan=False)
-    assert [table.cells() for table in made.tables()]
+    assert made.sections()

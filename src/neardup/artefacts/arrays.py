@@ -78,7 +78,7 @@ def load_arrays(path: Path, key: bytes) -> tuple[dict[str, Any], dict[str, Float
     if len(data) > MOST_BYTES:
         raise LayoutError(f"it is larger than {MOST_BYTES >> 20} MB")
     if not data.startswith(_MAGIC):
-        raise LayoutError("it is no Arrow file")
+        raise LayoutError("it is not an Arrow file")
     try:
         return _read(data[len(_MAGIC) :], key)
     except LayoutError:
@@ -92,13 +92,13 @@ def _read(data: bytes, key: bytes) -> tuple[dict[str, Any], dict[str, Floats]]:
     schema = pa.ipc.read_schema(messages.read_next_message())
     described = json.loads((schema.metadata or {}).get(key, b"null"))
     if not isinstance(described, dict):
-        raise LayoutError("it is another file")
+        raise LayoutError("it contains something else")
     if not schema.equals(_LAYOUT):
-        raise LayoutError("its columns are others")
+        raise LayoutError("its columns are different")
     arrays: dict[str, Floats] = {}
     for number, message in enumerate(messages):
         if number == MOST_MESSAGES or message.type != "record batch":
-            raise LayoutError("it is laid out in another way")
+            raise LayoutError("its layout is different")
         if _is_compressed(message.metadata.to_pybytes()):
             raise LayoutError("it is compressed")
         batch = pa.ipc.read_record_batch(message, schema)
@@ -119,7 +119,7 @@ def _arrays(batch: pa.RecordBatch) -> dict[str, Floats]:
 
 def _shaped(values: Floats, shape: list[int]) -> Floats:
     if any(size < 0 for size in shape):
-        raise LayoutError("an array has no shape")
+        raise LayoutError("an array has a negative size")
     return np.array(values, np.float64).reshape(shape)
 
 

@@ -74,7 +74,7 @@ def load_boilerplate(path: Path, words: int, text: Text) -> Boilerplate:
             table = pa.ipc.open_file(source).read_all()
         described = json.loads((table.schema.metadata or {})[_DESCRIPTION])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        reason = why_unreadable(error, "it is none that a run has stored")
+        reason = why_unreadable(error, "no run has written it")
         raise InputError(
             f"The boilerplate {path} cannot be read: {reason}.",
             hint="give texts as a list, or --boilerplate FILE on the command line.",

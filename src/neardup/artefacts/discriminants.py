@@ -113,12 +113,12 @@ class Trees:
     def wrong(self, measures: int) -> str | None:
         count = self.feature.size
         if any(column.shape != (count,) for n, column in self.arrays().items() if n != "roots"):
-            return "its trees are not whole"
+            return "its trees are incomplete"
         if not 0 < count <= MOST_NODES:
-            return f"it has not between 1 and {MOST_NODES:,} nodes"
+            return f"the number of its nodes is not between 1 and {MOST_NODES:,}"
         columns = (self.feature, self.left, self.right, self.roots)
         if any((column != np.clip(np.rint(column), -1, MOST_NODES)).any() for column in columns):
-            return "its trees name nodes that are none"
+            return "its trees refer to invalid nodes"
         return self._wrong_shape(measures)
 
     def _wrong_shape(self, measures: int) -> str | None:
@@ -127,20 +127,20 @@ class Trees:
         feature, left, right, roots = self._integers
         count = len(feature)
         if self.roots.ndim != 1 or roots[:1].tolist() != [0] or (np.diff(roots) < 1).any():
-            return "its trees have no beginnings"
+            return "its trees have invalid roots"
         if roots[-1] >= count or (feature < -1).any() or (feature >= measures).any():
-            return "its trees ask for measures or nodes that are not there"
+            return "its trees refer to measures or nodes that do not exist"
         inner = np.flatnonzero(feature >= 0)
         children, parents = np.concatenate([left[inner], right[inner]]), np.tile(inner, 2)
         tree = np.repeat(np.arange(len(roots)), np.diff(roots, append=count))
         if (children <= parents).any() or (children >= count).any():
-            return "its trees have cycles, or children that are not there"
+            return "its trees have cycles or missing children"
         expected = np.ones(count, np.int64)
         expected[roots] = 0
         if (tree[children] != tree[parents]).any() or (
             np.bincount(children, minlength=count) != expected
         ).any():
-            return "its nodes are no trees"
+            return "its nodes do not form trees"
         if self._depths.max() > MOST_DEPTH:
             return f"its trees are deeper than {MOST_DEPTH}"
         return None if self.monotone() else "a greater similarity may lower its score"
@@ -192,7 +192,9 @@ class Linear:
         return bool((self.weights >= 0).all())
 
     def wrong(self, measures: int) -> str | None:
-        return None if self.weights.shape == (measures,) else "it has not one weight a measure"
+        return (
+            None if self.weights.shape == (measures,) else "it does not have one weight per measure"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +229,7 @@ class Rbf:
 
     def wrong(self, measures: int) -> str | None:
         if self.coefficients.ndim != 1 or self.support.shape != (len(self.coefficients), measures):
-            return "its support vectors are not of its measures"
+            return "its support vectors do not fit its measures"
         if len(self.support) > MOST_SUPPORT:
             return f"it has more than {MOST_SUPPORT:,} support vectors"
         return None if self.gamma > 0 else "its gamma is not above 0"

@@ -90,8 +90,8 @@ class Encoder:
         vectors = self._probe_vectors
         if not vectors.any():
             raise SettingsError(
-                f"The encoder {self.name} gives only zeros for the probe texts, so it could not be "
-                "told from others.",
+                f"The encoder {self.name} returns only zeros for the probe texts, so it cannot be "
+                "identified.",
                 hint="it should know some words of one of the larger languages.",
             )
         projected = vectors @ planes(_PROJECTIONS, vectors.shape[1]).T.astype(np.float64)
@@ -163,7 +163,7 @@ class Encoder:
         if not np.isfinite(vectors).all():
             raise DataError(
                 f"The encoder {self.name} gave vectors with entries that are no finite numbers.",
-                hint="for a text that it can say nothing of it may give zeros.",
+                hint="it may return zeros for a text that it cannot encode.",
             )
 
 
@@ -320,7 +320,7 @@ def load_encoder(path: Path) -> Encoder:
         described = json.loads((schema.metadata or {})[DESCRIPTION])
         name, digest = str(described["name"]), described["digest"]
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        reason = why_unreadable(error, "it is none that a run has stored")
+        reason = why_unreadable(error, "no run has written it")
         raise InputError(
             f"The description of an encoder {path} cannot be read: {reason}.",
             hint="an encoder is given by --set encoder=NAME; see docs/methods/semantic.md.",
@@ -328,8 +328,7 @@ def load_encoder(path: Path) -> Encoder:
     encoder = encoder_of(name)
     if encoder.digest != digest:
         raise SignatureError(
-            f"The encoder {name} is not what it was: its digest is {encoder.digest}, stored is "
-            f"{digest}.",
+            f"The encoder {name} has changed: its digest is {encoder.digest}, expected {digest}.",
             hint="put the old model back, or make the run or the index again.",
         )
     return encoder

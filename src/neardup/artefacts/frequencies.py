@@ -169,7 +169,7 @@ def load_frequencies(path: Path) -> Frequencies:
             table = pa.ipc.open_file(source).read_all()
         described = json.loads((table.schema.metadata or {})[_DESCRIPTION])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        reason = why_unreadable(error, "it is no table of frequencies")
+        reason = why_unreadable(error, "it is not a table of frequencies")
         raise InputError(
             f"The frequencies {path} cannot be read: {reason}.",
             hint="a run with weights='idf' writes them into the folder artefacts.",
@@ -187,7 +187,7 @@ def load_frequencies(path: Path) -> Frequencies:
     )
     if frequencies.digest != described["digest"]:
         raise SignatureError(
-            f"The frequencies {path} are not what they were when they were saved.",
+            f"The frequencies {path} have changed since they were saved.",
             hint="restore the file, or let the run count them from the input.",
         )
     return frequencies

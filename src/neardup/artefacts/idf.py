@@ -173,11 +173,11 @@ def load_idf(path: Path) -> IdfTable:
         table.validate(full=True)
         described = json.loads((table.schema.metadata or {}).get(_DESCRIPTION, b"{}"))
     except (OSError, ValueError, pa.ArrowException) as error:
-        reason = why_unreadable(error, "it is no whole Arrow file")
+        reason = why_unreadable(error, "it is not a complete Arrow file")
         raise _no_table(f"The idf table {path} cannot be read: {reason}.") from error
     format_ = described.get("format") if isinstance(described, dict) else described
     if format_ != FORMAT:
-        raise _no_table(f"{path} is no idf table of format {FORMAT}; got {format_!r}.")
+        raise _no_table(f"{path} is not an idf table of format {FORMAT}; got {format_!r}.")
     try:
         idf = IdfTable(
             table["term"].combine_chunks().cast(pa.large_string()),
@@ -191,7 +191,7 @@ def load_idf(path: Path) -> IdfTable:
         raise _no_table(f"{path} is not laid out as an idf table: {error}.") from error
     if idf.digest != described.get("digest"):
         raise SignatureError(
-            f"The idf table {path} is not what it was when it was saved: its digest is "
+            f"The idf table {path} has changed since it was saved: its digest is "
             f"{idf.digest}, expected {described.get('digest')}.",
             hint="restore the file, or build the table again.",
         )
@@ -243,7 +243,7 @@ def merge_idf(tables: Sequence[IdfTable]) -> IdfTable:
     for table in tables:
         if (table.filter, table.text) != (first.filter, first.text):
             raise SignatureError(
-                "Tables of unlike terms cannot be merged: "
+                "Tables of different terms cannot be merged: "
                 f"{first.filter}, {first.text} and {table.filter}, {table.text}.",
                 hint="build them with the same --filter and text options.",
             )
@@ -312,7 +312,7 @@ class IdfNeed:
         if self.text.stem is not None or self.text.stop_words:
             raise SettingsError(
                 "Terms of an idf table are neither stemmed nor left out by a list.",
-                hint="leave text.stem and text.stop_words out; a low idf tells stop words.",
+                hint="leave text.stem and text.stop_words out; stop words have a low idf.",
             )
 
     def general(self) -> IdfTable:

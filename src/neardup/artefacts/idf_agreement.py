@@ -44,7 +44,7 @@ def _centred_ranks(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def check_alike(a: IdfTable, b: IdfTable) -> None:
     if (a.filter, a.text) != (b.filter, b.text):
         raise SignatureError(
-            "Tables of unlike terms cannot be compared: "
+            "Tables of different terms cannot be compared: "
             f"{a.filter}, {a.text} and {b.filter}, {b.text}.",
             hint="build them with the same --filter and text options.",
         )

@@ -115,7 +115,7 @@ def load_model(path: Path) -> Model:
         reason = why_unreadable(error, str(error))
         raise InputError(f"The model {path} cannot be read: {reason}.", hint=_HINT) from error
     except LayoutError as error:
-        raise InputError(f"{path} is no model: {error}.", hint=_HINT) from error
+        raise InputError(f"{path} is not a model: {error}.", hint=_HINT) from error
     _check_versions(path, described)
     _check_measures(path, described.get("measures"))
     try:
@@ -124,7 +124,7 @@ def load_model(path: Path) -> Model:
         raise InputError(f"{path} is not laid out as a model.", hint=_HINT) from error
     if model.digest != described.get("digest"):
         raise SignatureError(
-            f"The model {path} is not what it was when it was saved.",
+            f"The model {path} has changed since it was saved.",
             hint="restore the file, or train again.",
         )
     if fault := _wrong(model):
@@ -140,7 +140,7 @@ def _check_versions(path: Path, described: dict[str, Any]) -> None:
     if (version := described.get("similarity")) != similarity.VERSION:
         raise SignatureError(
             f"The model {path} was trained on version {version!r} of the measures; this is version "
-            f"{similarity.VERSION}, in which some mean something else.",
+            f"{similarity.VERSION}, in which some are defined differently.",
             hint="train it again from the same labels.",
         )
 
@@ -184,11 +184,11 @@ def _wrong(model: Model) -> str | None:
         or model.scale.shape != width
         or (model.scale < 1 / MOST_NUMBER).any()
     ):
-        return "its scaling is not one of its measures"
+        return "its scaling does not fit its measures"
     if model.platt.slope <= 0:
-        return "its probabilities fall where its scores grow"
+        return "its probabilities decrease as its scores increase"
     if not 0 <= model.threshold <= 1:
-        return "its threshold is no probability"
+        return "its threshold is not a probability"
     return model.discriminant.wrong(len(model.measures))
 
 

@@ -243,14 +243,14 @@ def load_outline(path: Path) -> Outline:
         reason = why_unreadable(error, str(error))
         raise InputError(f"The outline {path} cannot be read: {reason}.", hint=_HINT) from error
     except LayoutError as error:
-        raise InputError(f"{path} is no outline: {error}.", hint=_HINT) from error
+        raise InputError(f"{path} is not an outline: {error}.", hint=_HINT) from error
     shapes = {name: (len(statistic.steps) - 1,) for name, statistic in STATISTICS.items()}
     if described.get("format") != FORMAT or {n: c.shape for n, c in counts.items()} != shapes:
-        raise InputError(f"The outline {path} is of another version.", hint="make the run again.")
+        raise InputError(f"The outline {path} has a different version.", hint="make the run again.")
     outline = Outline(counts, int(described["documents"]), Text(**described["text"]))
     if outline.digest != described.get("digest"):
         raise SignatureError(
-            f"The outline {path} is not what it was when it was saved.",
+            f"The outline {path} has changed since it was saved.",
             hint="restore the file, or make the run again.",
         )
     return outline

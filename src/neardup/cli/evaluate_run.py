@@ -34,11 +34,11 @@ from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import parse_assignments, read_method
 from neardup.papers.experiment import Options
-from neardup.plan import Settings
 from neardup.progress import Progress
 from neardup.report.html_page import Table, paragraphs, shown
 from neardup.runs.result import Result
 from neardup.runs.run_folder import load, spare_inputs
+from neardup.settings import Settings
 
 WIDTH = 100
 

@@ -75,7 +75,7 @@ def compare(
     """
     from neardup.artefacts.idf import load_idf
     from neardup.artefacts.idf_agreement import rank_correlation
-    from neardup.plan import check_positive
+    from neardup.settings import check_positive
 
     check_positive("n", longest)
     if within and not documents:

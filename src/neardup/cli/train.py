@@ -183,7 +183,7 @@ def _trained(labels: tuple[Path, ...], options: dict[str, Any], progress: Progre
     from neardup.evaluation.training.machines import check_extra
     from neardup.evaluation.training.trainer import check_kind, train
     from neardup.evaluation.training.training_data import material_of
-    from neardup.plan import check_positive
+    from neardup.settings import check_positive
 
     check_extra()
     check_kind(options["kind"])

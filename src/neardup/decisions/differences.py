@@ -1,6 +1,6 @@
 """Measures of how two texts differ, to which the rules of kinds are applied.
 
-The alignment of a pair tells which words both texts have, in order or moved. Each differing passage
+The alignment of a pair shows which words both texts have, in order or moved. Each differing passage
 is put into a class by its wording. Words that replace others are ``numbers``, ``misread`` (letters
 that a scanner confuses), ``rebroken`` (divided at different places) or ``replaced``. Words that one
 text alone has are ``furniture`` of the page, stand at an end of the text (``cut``,
@@ -188,7 +188,8 @@ def _is_menu(passage: Alone) -> bool:
 
 
 def _class_at_end(passage: Alone) -> str:
-    """By whether the text ends within a sentence, between sentences or between paragraphs."""
+    """The class depends on whether the text is cut within a sentence or between sentences or
+    paragraphs."""
     side, at = passage.side, passage.at
     if (ends_paragraph, begins_paragraph)[at](side):
         return "end_paragraphs"

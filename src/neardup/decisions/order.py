@@ -195,7 +195,7 @@ class Criterion:
 
 def _expected(written: str) -> str:
     several = ", " in written or any(name in SIMPLE for name in written.split(","))
-    separated = f"; several of them are written apart by {SEPARATOR!r}" if several else ""
+    separated = f"; several of them are separated by {SEPARATOR!r}" if several else ""
     near = difflib.get_close_matches(written, SIMPLE, 1, cutoff=0.7)
     meant = f"did you mean {near[0]!r}? " if near and not several else ""
     return f"{meant}expected {CHOICES}{separated}."
@@ -291,7 +291,7 @@ def _contradictions(criteria: Sequence[Criterion], where: str) -> list[NeardupEr
         name = f"{where}: {criterion.written!r}"
         if rivals:
             twice = rivals[0].written == criterion.written
-            how = "stands there twice" if twice else f"contradicts {rivals[0].written!r}"
+            how = "is listed twice" if twice else f"contradicts {rivals[0].written!r}"
             problems.append(SettingsError(f"{name} {how}.", hint="leave one out."))
         elif any(earlier.name == "position" for earlier in criteria[:i]):
             problems.append(

@@ -1,6 +1,7 @@
 """One collection and one plan, driven by the engine that the plan names, to a Result.
 
-Every run says the same of itself in ``run.json``, and its counts are checked before anyone sees it.
+Every run describes itself in the same way in ``run.json``, and its counts are checked before anyone
+sees them.
 """
 
 from __future__ import annotations

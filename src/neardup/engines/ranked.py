@@ -1,18 +1,15 @@
 """The driver for a ranked result list: few documents, an order, and an answer while a user waits.
 
-``nd.group`` is for one list, :class:`Grouper` for a search engine that groups many and may have
-stored a signature with each document.
+``nd.group`` groups the near-duplicates of one list, nothing dropped (Conrad et al. 2003, §8);
+:class:`Grouper` serves a search engine that groups many lists and may have stored a signature with
+each document. The documents of a list are made from texts or read back from signatures; rows that
+cannot be compared are left out, each with a reason.
 
-Ranked lists → groups of near-duplicates, nothing dropped (Conrad et al. 2003, §8).
-
-The documents of a list are decided by the one rule in the order that the representative asks for:
-best rank, first or last published, or longest. So each group is a kept document with those that
-match it, and no document is drawn in by a chain. Keys, scores and the rule are those of a run; only
-what large collections need is left out. A list alone is too small to tell what is rare, so the
-usual method here needs no counts (docs/result-lists.md has the figures).
-
-The documents of a list with keys and evidence, best first: made from texts, or read back from
-signatures. Rows that cannot be compared are left out here, each with a reason.
+The one rule decides them in the order that the representative asks for: best rank, first or last
+published, or longest. So each group is a kept document with those that match it, and no document is
+drawn in by a chain. Keys, scores and the rule are those of a run; only what large collections need
+is left out. A list alone is too small to show what is rare, so the usual method here needs no
+counts (docs/result-lists.md has the figures).
 """
 
 from __future__ import annotations
@@ -48,11 +45,12 @@ from neardup.errors import ColumnError, NeardupError, SettingsError, SignatureEr
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods import registry
 from neardup.methods.base import Method, Prepared
-from neardup.plan import Plan, Settings, resolve, settings_of
+from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs.grouped_list import Grouped, Places
 from neardup.runs.outcome import Intake
 from neardup.schema import Array, Ragged
+from neardup.settings import Settings, settings_of
 
 BATCH_ROWS = 10_000
 
@@ -341,7 +339,7 @@ def _keep(representative: str, date: str | None) -> Order:
 
 def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
     """What the method needs, from files, as given or as its parameters say; and where its run was
-    cut."""
+    calibrated."""
     found = {n.name: n.load(Path(n.file)) for n in method.needs if n.file is not None}
     for need in method.needs:
         if need.name in given and need.name not in found:
@@ -350,8 +348,8 @@ def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
             found[need.name] = need.ready()
     if all(n.name in found for n in method.needs):
         method.check_artefacts(found)
-    cut = given.get(Calibration.kind)
-    return found if cut is None else {**found, Calibration.kind: cut}
+    calibration = given.get(Calibration.kind)
+    return found if calibration is None else {**found, Calibration.kind: calibration}
 
 
 def _fitting(need: Need, artefact: Artefact) -> Artefact:

@@ -7,10 +7,10 @@ may be numbers or arrays. Similarities of vectors without any weight are 0.
 2014). Inner products of such vectors are those of the word counts plus a small random error. The
 vectors are lexical: texts with the same words are near, regardless of word order and meaning.
 
-``sides`` tells on which side of random hyperplanes vectors lie (Charikar 2002). Two vectors at the
-angle θ are on the same side of a plane with probability 1 − θ/π. Vectors and normals are integers
-(the normals binomial, close to a normal distribution), so the products are exact in any order of
-addition and the bits are the same on every machine.
+``sides`` returns the side of each random hyperplane on which a vector lies (Charikar 2002). Two
+vectors at the angle θ are on the same side with probability 1 − θ/π. Vectors and normals are
+integers (the normals binomial, close to a normal distribution), so the products are exact in any
+order of addition and the bits are the same on every machine.
 """
 
 from __future__ import annotations

@@ -81,8 +81,11 @@ class Agreement:
 def agreements(labels: Labels) -> list[Agreement]:
     """The agreement of every two assessors who judged a pair in common. Arbiters are left out: they
     see only disagreements, so their agreement means nothing."""
-    given = _by_assessor(labels)
-    every = [_agreement(x, y, given[x], given[y]) for x, y in combinations(labels.assessors, 2)]
+    by_assessor = _by_assessor(labels)
+    every = [
+        _agreement(x, y, by_assessor[x], by_assessor[y])
+        for x, y in combinations(labels.assessors, 2)
+    ]
     return [agreement for agreement in every if agreement.pairs]
 
 
@@ -115,7 +118,7 @@ def _agreement(x: str, y: str, of_x: dict[Pair, str], of_y: dict[Pair, str]) -> 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """``settled`` maps pairs to the label that counts; ``disputed`` lists pairs that wait for an
+    """``settled`` has the label that counts of each pair; ``disputed`` pairs wait for an
     arbiter."""
 
     settled: dict[Pair, Label]
@@ -128,8 +131,8 @@ def verdicts(labels: Labels) -> Verdicts:
         by_pair.setdefault(label.pair, []).append(label)
     settled: dict[Pair, Label] = {}
     disputed: list[Pair] = []
-    for pair, given in by_pair.items():
-        deciding = [label for label in given if label.arbiter] or given
+    for pair, pair_labels in by_pair.items():
+        deciding = [label for label in pair_labels if label.arbiter] or pair_labels
         if len({label.label for label in deciding}) == 1:
             # Kinds may differ although labels agree: the first kind counts.
             settled[pair] = next((label for label in deciding if label.kind), deciding[0])
@@ -145,8 +148,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class Turn:
-    """``items`` in the order of one assessor; ``done`` has the labels that the assessor gave
-    already."""
+    """``items`` in the order of one assessor, and the labels that are ``done`` already."""
 
     items: tuple[Item, ...]
     done: Mapping[str, Label]

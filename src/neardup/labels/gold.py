@@ -55,8 +55,7 @@ class Gold(Protocol):
     def names(self) -> list[str]: ...
 
     def label_codes(self, a: Array, b: Array) -> Array:
-        """The label of each pair as an index into ``names``; −1 if gold has no label for the
-        pair."""
+        """The label of each pair as an index into ``names``; −1 for a pair without a label."""
         ...
 
     def labels(self, a: Array, b: Array) -> npt.NDArray[np.object_]:
@@ -73,8 +72,7 @@ class Gold(Protocol):
         ...
 
     def positive_count(self, *, hard: bool = False) -> int:
-        """The number of positive pairs; ``hard`` leaves out pairs of texts that are equal after
-        normalisation."""
+        """The number of positive pairs; ``hard`` leaves out texts equal after normalisation."""
         ...
 
     def label_counts(self) -> dict[str, int]:
@@ -82,8 +80,7 @@ class Gold(Protocol):
         ...
 
     def clusters(self) -> Array | None:
-        """The true cluster of each document, −1 if it is unknown; None if there are too few labels
-        to know the clusters."""
+        """The true cluster of each document, −1 if unknown; None if there are too few labels."""
         ...
 
     def units(self) -> Array:
@@ -148,19 +145,21 @@ class GroupGold(Gold):
     def positives(self, limit: int | None = None) -> tuple[Array, Array]:
         if limit is not None and self.positive_count() > limit:
             return self._drawn(limit)
-        known = np.flatnonzero(self.group >= 0)
-        order = known[np.argsort(self.group[known], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
+        order, starts = self._by_group()
         groups = [part for part in np.split(order, starts[1:]) if len(part) > 1]
         pairs = [np.triu_indices(len(group), 1) for group in groups]
         a = [group[i] for group, (i, _) in zip(groups, pairs, strict=True)]
         b = [group[j] for group, (_, j) in zip(groups, pairs, strict=True)]
         return _sorted(np.concatenate([np.empty(0, np.int64), *a]), np.concatenate([[], *b]))
 
-    def _drawn(self, limit: int) -> tuple[Array, Array]:
+    def _by_group(self) -> tuple[Array, Array]:
+        """The documents sorted by group, and where each group starts."""
         known = np.flatnonzero(self.group >= 0)
         order = known[np.argsort(self.group[known], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
+        return order, np.flatnonzero(np.diff(self.group[order], prepend=-1))
+
+    def _drawn(self, limit: int) -> tuple[Array, Array]:
+        order, starts = self._by_group()
         sizes = np.diff(starts, append=len(order))
         ends = np.cumsum(sizes * (sizes - 1) // 2)
         drawn = np.unique(np.random.default_rng(0).integers(0, int(ends[-1]), limit))
@@ -231,8 +230,7 @@ def from_groups(
     complete: bool = True,
     same: Array | None = None,
 ) -> GroupGold:
-    """Groups from a column: equal values form one group; a null, empty or NaN value means no
-    group."""
+    """Equal values form one group; a null, empty or NaN value means no group."""
     column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(list(values))
     encoded = pc.dictionary_encode(plain(column, "group"))
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)

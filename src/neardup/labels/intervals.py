@@ -30,8 +30,7 @@ class Interval(NamedTuple):
 
 
 def wilson(successes: float, n: float, level: float = LEVEL) -> Interval | None:
-    """Wilson's interval (1927) for ``successes`` in ``n`` independent trials; None without
-    trials."""
+    """Wilson's interval (1927) for ``successes`` in ``n`` trials; None without trials."""
     if not n:
         return None
     z = NormalDist().inv_cdf((1 + level) / 2)
@@ -57,8 +56,7 @@ def probability(successes: int, n: int, least: float) -> float:
 
 @dataclass(frozen=True)
 class Resamples:
-    """Weighted counts with a row per resample and a column per threshold. Undefined measures are
-    NaN."""
+    """Weighted counts with a row per resample and a column per threshold; NaN if undefined."""
 
     tp: Array
     fp: Array

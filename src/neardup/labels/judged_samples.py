@@ -37,8 +37,7 @@ ItemLabels = Mapping[str, str | None]  # item → its final label; None: not jud
 
 @dataclass(frozen=True)
 class Share:
-    """A share with its interval; ``n`` is the effective number of judgements, None if all were
-    judged."""
+    """A share with its interval; ``n`` is the effective sample size, None if all was judged."""
 
     value: float | None
     interval: Interval | None
@@ -80,8 +79,7 @@ class Estimate:
 
 
 def estimates(key: Key, settled: Mapping[Pair, str]) -> list[Estimate]:
-    """Estimates for all treatments of a sample; ``settled`` has the final label of each judged
-    pair."""
+    """Estimates for all treatments of a sample; ``settled`` has the final label of each pair."""
     labels = {item: settled.get(pair) for item, pair in key.pairs.items()}
     judged = [_judged_shares(treatment, labels) for treatment in key.treatments]
     weights = {
@@ -134,8 +132,8 @@ def stratified(treatment: Treatment, labels: ItemLabels) -> tuple[Share, float]:
     """Precision, and the share of the treatment's pairs that it describes."""
     parts = []
     for stratum in treatment.strata:
-        given = [labels.get(item) for item in stratum.items]
-        if decided := [label for label in given if label not in (None, UNDECIDED)]:
+        drawn = [labels.get(item) for item in stratum.items]
+        if decided := [label for label in drawn if label not in (None, UNDECIDED)]:
             hits = sum(label == DUPLICATE for label in decided)
             parts.append((stratum.pairs, len(decided), hits / len(decided)))
     total = sum(pairs for pairs, _, _ in parts)
@@ -218,10 +216,7 @@ def found_by(result: Result, pairs: Sequence[Pair]) -> dict[Pair, RunPair]:
 
 
 def judged_of(
-    keys: Sequence[Key],
-    name: str,
-    settled: Mapping[Pair, Label],
-    run_pairs: Mapping[Pair, RunPair],
+    keys: Sequence[Key], name: str, settled: Mapping[Pair, Label], run_pairs: Mapping[Pair, RunPair]
 ) -> list[JudgedPair]:
     """The decided pairs that any of the samples drew from the run called ``name``."""
     draws = [(key, drawn) for key in keys for drawn in key.treatments if drawn.name == name]

@@ -143,8 +143,7 @@ def _apply(current: dict[tuple[Pair, str], Label], label: Label) -> None:
 
 
 class LabelStore:
-    """Adds rows to one file. ``set_aside`` is an incomplete row that was found at its end and moved
-    away."""
+    """Adds rows to one file. ``set_aside`` is an incomplete last row that was moved away."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -154,14 +153,12 @@ class LabelStore:
         return read_labels(self.path)
 
     def add(self, label: Label) -> bool:
-        """Add a label; False if its assessor has given the same label before, so nothing was
-        written."""
+        """Add a label; False if it is the assessor's current label, so that nothing was written."""
         return self.add_all([label]) == 1
 
     def add_all(self, labels: Iterable[Label], *, together: bool = False) -> int:
         """Add labels and return how many were new. Each row is on the disk before the next is
-        written; ``together`` writes them all at once, for rows that have no meaning on their
-        own."""
+        written; ``together`` writes rows at once that have no meaning on their own."""
         with adding(self.path) as file:
             self.set_aside = file.set_aside or self.set_aside
             new = list(_new(labels, dict(self.labels().current)))

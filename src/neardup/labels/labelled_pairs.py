@@ -35,7 +35,7 @@ SHOWN_IDS = 3
 
 @dataclass
 class PairGold(Gold):
-    """Gold of labelled pairs: ``keys`` (a · documents + b, sorted) with their classes and label
+    """Labelled pairs as ``keys`` (a · documents + b, sorted), with their classes and label
     codes."""
 
     count: int
@@ -56,8 +56,7 @@ class PairGold(Gold):
         return self.labelled
 
     def _rows(self, a: Array, b: Array) -> tuple[Array, Array]:
-        """The index of each pair among the labelled ones, and whether the pair is labelled at
-        all."""
+        """The index of each pair among the labelled ones, and whether it is labelled at all."""
         wanted = np.minimum(a, b) * self.documents + np.maximum(a, b)
         if not len(self.keys):
             return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
@@ -277,8 +276,7 @@ def pair_columns(names: Sequence[str]) -> PairColumns:
 
 
 def read_pairs(pairs: Any, columns: PairColumns | None = None) -> pa.Table:
-    """A table with the string columns a, b and label from a path, several paths, rows or a
-    table."""
+    """A table with the string columns a, b and label, from paths, rows or a table."""
     columns = columns or PairColumns()
     if isinstance(pairs, str | Path):
         pairs = [pairs]

@@ -24,7 +24,7 @@ from neardup.engines.ranked import group
 from neardup.engines.ranked_list import ranked_list
 from neardup.errors import InputError
 from neardup.labels.label_store import DUPLICATE, NOT, Label, Labels, Pair
-from neardup.plan import check_positive
+from neardup.settings import check_positive
 
 TOP = 20
 QUERY, SET, TITLE = "query", "set", "title"
@@ -69,15 +69,14 @@ class ResultList:
 
     def sets_of(self, labels: Labels, assessor: str) -> tuple[int, ...] | None:
         """The sets that an assessor marked; None unless the assessor has judged the whole list."""
-        given = [labels.of(assessor, pair) for pair in self.pairs]
-        if not given or not all(given):
+        own_labels = [labels.of(assessor, pair) for pair in self.pairs]
+        if not own_labels or not all(own_labels):
             return None
-        same = [label is not None and label.label == DUPLICATE for label in given]
+        same = [label is not None and label.label == DUPLICATE for label in own_labels]
         return numbered(len(self.results), same)
 
     def known_sets(self) -> tuple[int, ...]:
-        """The sets to practise on: those of the file, otherwise those that ``neardup group``
-        finds."""
+        """The sets to practise on: those of the file, else those that ``neardup group`` finds."""
         if self.sets is not None:
             return self.sets
         numbers = [NONE] * len(self.results)
@@ -90,8 +89,7 @@ class ResultList:
 
 
 def numbered(count: int, same: Sequence[bool]) -> tuple[int, ...]:
-    """Set numbers from 1 in the order of their first results; ``same`` has a value for every pair
-    in turn."""
+    """Set numbers from 1 in the order of first results; ``same`` has a value for each pair."""
     pairs = zip(combinations(range(count), 2), same, strict=True)
     joined = [pair for pair, is_same in pairs if is_same]
     a, b = (np.array([pair[side] for pair in joined], np.int64) for side in (0, 1))

@@ -120,8 +120,8 @@ def read_judged_text(
     known = set(pairs.values())
     for number, row in _rows(text, file):
         try:
-            who = (assessor, arbiter) if assessor is not None else _named(row)
-            label = _judged(row, pairs, known, who[0], arbiter=who[1], sample=sample)
+            name, decides = (assessor, arbiter) if assessor is not None else _named(row)
+            label = _judged(row, pairs, known, name, arbiter=decides, sample=sample)
         except NeardupError as error:
             problems.append(f"{file}, line {number}: {error}")
             continue
@@ -224,8 +224,7 @@ def judging_folder(target: Path) -> Path:
 
 
 class JudgedFolder:
-    """A folder of judgements, safe for several threads. What was read is cached while its file does
-    not change."""
+    """A folder of judgements, safe for several threads; unchanged files are read once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -266,8 +265,7 @@ class JudgedFolder:
         return [Path(match[0]).stem for match in ordered]
 
     def sample(self, name: str) -> Path:
-        """The file of one of ``samples``; any other name is refused, because it may come from a
-        request."""
+        """The file of one of ``samples``; other names are refused: they may come from a request."""
         if name not in self.samples():
             raise InputError(f"There is no sample {name!r} here.", hint="begin one.")
         return self.path / f"{name}.jsonl"
@@ -279,8 +277,7 @@ class JudgedFolder:
         return self._items(name)
 
     def add(self, sample: Sample, kind: str = DRAWN) -> str:
-        """Save a sample under the next free name, unless the same sample is stored already; its
-        name."""
+        """Save a sample under the next free name, unless it is stored already; return its name."""
         with self._lock:
             stored = [name for name in self.samples() if name.startswith(f"{kind}-")]
             for name in stored:

@@ -24,10 +24,10 @@ import pyarrow.compute as pc
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError
 from neardup.labels.label_store import Pair
-from neardup.plan import check_positive
 from neardup.runs.result import Result
 from neardup.runs.texts_again import unchanged_texts_of
 from neardup.schema import Array
+from neardup.settings import check_positive
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,7 @@ class Drawn:
         return Pair(self.pairs["a"][row].as_py(), self.pairs["b"][row].as_py())
 
     def digest(self) -> str:
-        """A digest of all pairs with their scores, which shows whether a run has changed since it
-        was sampled."""
+        """A digest of all pairs and scores: it shows whether a run has changed since the sample."""
         digest = hashlib.sha256()
         for name in ("a", "b", "score"):
             for buffer in self.pairs[name].combine_chunks().buffers():
@@ -87,11 +86,7 @@ def _sorted(pairs: pa.Table) -> pa.Table:
     a, b = pairs["a"], pairs["b"]
     ordered = pc.less_equal(a, b)
     table = pa.table(
-        {
-            "a": pc.if_else(ordered, a, b),
-            "b": pc.if_else(ordered, b, a),
-            "score": pairs["score"],
-        }
+        {"a": pc.if_else(ordered, a, b), "b": pc.if_else(ordered, b, a), "score": pairs["score"]}
     )
     return table.sort_by([("score", "ascending"), ("a", "ascending"), ("b", "ascending")])
 
@@ -127,8 +122,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Stratum:
-    """``pairs`` is the number of pairs with scores from ``low`` to ``high``; ``items`` were
-    drawn."""
+    """``pairs`` counts the pairs with scores from ``low`` to ``high``; ``items`` were drawn."""
 
     low: float
     high: float
@@ -260,8 +254,7 @@ def judged_texts(name: str, result: Result, ids: Iterable[str]) -> dict[str, str
 
 
 def item_name(seed: int, pair: Pair) -> str:
-    """A name that reveals nothing about the pair and does not depend on the treatment that draws
-    it."""
+    """A name that reveals nothing about the pair and is the same for every treatment."""
     written = json.dumps([seed, *pair]).encode("utf-8", "surrogatepass")
     return hashlib.sha256(written).hexdigest()[:12]
 

@@ -31,7 +31,7 @@ Classes = Callable[[Array, Array], Array]
 
 @dataclass(frozen=True)
 class SetAgreement:
-    """Numbers of sets; ``overlapping`` counts inexact reported sets that share a pair with a gold
+    """Numbers of sets; ``overlapping`` counts inexact found sets that share a pair with a gold
     set."""
 
     gold: int
@@ -72,8 +72,7 @@ class SetAgreement:
 
 def set_agreement(gold: Array, found: Array, classes: Classes | None = None) -> SetAgreement:
     """Compare two clusterings: ``gold`` and ``found`` have the set of each document, −1 for none.
-    Without ``classes`` every pair counts as judged, so a reported set without a gold pair is
-    wrong."""
+    Without ``classes`` all pairs count as judged, so a found set without a gold pair is wrong."""
     gold_sizes, found_sizes = _sizes(gold), _sizes(found)
     in_both = (gold >= 0) & (found >= 0)
     cells, shared = np.unique(np.stack([gold[in_both], found[in_both]]), axis=1, return_counts=True)

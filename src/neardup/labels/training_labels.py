@@ -22,8 +22,7 @@ MOST_REASONS = 5  # that an error lists
 
 @dataclass
 class Labelled:
-    """1 for duplicates, 0 for different documents. ``unused`` counts by reason the pairs that are
-    not used."""
+    """1 for duplicates, 0 for different documents. ``unused`` counts unused pairs by reason."""
 
     labels: dict[Pair, int] = field(default_factory=dict)
     unused: dict[str, int] = field(default_factory=dict)
@@ -75,8 +74,7 @@ def read_labelled(
 
 
 def pairs_named(path: Path, columns: PairColumns | None = None) -> set[Pair]:
-    """The pairs that a file names, whatever their labels; in a store, those with a current
-    label."""
+    """The pairs that a file names, whatever their labels; in a store, the judged ones."""
     if is_store(path):
         return {label.pair for label in read_labels(path)}
     return {Pair.of(a, b) for a, b, _ in _rows(path, columns) if a is not None and b is not None}

@@ -1,9 +1,8 @@
 """Several methods as one: all must agree, or one is enough (Henzinger 2006; Williams & Giles §2).
 
 A pair is scored by each method on its own evidence. Their scores are put on one scale, where 0.5 is
-the threshold of each: agreement takes the weakest, union the strongest.
-
-Evidence of several methods in one row of 32-bit words: the byte size of each, then each.
+the threshold of each: agreement takes the weakest, union the strongest. The evidence of a document
+is one row of 32-bit words: the byte size of the evidence of each method, then the evidence itself.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ from neardup.artefacts.artefact import (
 )
 from neardup.errors import SettingsError
 from neardup.methods.base import TOO_SHORT, Method, Prepared, Scores, whole_scores
+from neardup.methods.meeting import SPREAD
 from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require_one_of
 from neardup.methods.preparation import evidence_digests
@@ -312,7 +312,7 @@ def _joined_keys(seekers: Sequence[tuple[int, Prepared]]) -> tuple[Ragged, Array
 
 
 def _mixed(keys: Ragged, number: int) -> Ragged:
-    spread = np.uint64((number + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
+    spread = np.uint64((number + 1) * int(SPREAD) & (1 << 64) - 1)
     return Ragged(keys.values ^ spread, keys.offsets)
 
 

@@ -18,6 +18,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.errors import SettingsError
 from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.parameters import require_one_of
+from neardup.methods.preparation import TEXT_SEED
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 
@@ -70,7 +71,7 @@ class Exact(Method):
             probes=np.ones(count, np.int32),
             evidence=evidence,
             digests=digests,
-            text_digests=_digests(texts, 7),
+            text_digests=_digests(texts, TEXT_SEED),
             normal_digests=_digests(normal, 8),
             flags=np.zeros(count, np.uint8),
         )

@@ -1,17 +1,15 @@
 """Character q-grams, as in DDD (Montanari & Puglisi): for flows of short news, in any script.
 
-``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. Q-grams
-are common, so the prefix filter, which finds every pair, makes most documents of a language meet.
-An engine that has all evidence finds pairs by paths (``matching/paths.py``), an index in a bitmap
-window (``matching/window.py``); the keys of a document alone are MinHash bands:
-``doc_q ≥ t`` means a resemblance of at least ``t / (2 − t)``.
-Score 1 means equal sets of q-grams, not equal texts.
+``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. A score
+of 1 means equal sets of q-grams, not equal texts. Q-grams are common, so the prefix filter, which
+finds every pair, makes most documents of a language meet. An engine that has all evidence finds
+pairs by paths (``matching/paths.py``), an index in a bitmap window (``matching/window.py``). The
+keys of a document alone are MinHash bands: ``doc_q ≥ t`` means a resemblance of at least
+``t / (2 − t)``.
 
-Keys that only sets of near sizes share. ``|A∩B| ≥ t·max(|A|, |B|)`` cannot hold where one set
-has less than t of the size of the other.
-
-Sizes are cut into classes so that a partner is in the same class or the next; each set has its keys
-under the number of its class and of the next.
+``|A∩B| ≥ t·max(|A|, |B|)`` cannot hold where one set has less than t of the size of the other. So
+sizes are divided into classes such that a partner is in the same class or the next, and each set
+has its band keys under the number of its class and of the next: only sets of near sizes share one.
 """
 
 from __future__ import annotations
@@ -32,6 +30,7 @@ from neardup.features.qgrams import MOST_CHARACTERS, check_characters_only, qgra
 from neardup.methods import minhash
 from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.meeting import (
+    SPREAD,
     Meeting,
     RarePrefix,
     Rarity,
@@ -45,8 +44,6 @@ from neardup.methods.preparation import no_keys, prepared, read_words
 from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
-
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def sized_keys(keys: Ragged, sizes: Array, t: Fraction) -> tuple[Ragged, Array]:
@@ -73,7 +70,7 @@ def _edges(t: Fraction, bits: int) -> npt.NDArray[np.int64]:
 
 
 def _mixed(keys: npt.NDArray[np.uint64], classes: Array) -> npt.NDArray[np.uint64]:
-    mixed: npt.NDArray[np.uint64] = keys ^ (classes.astype(np.uint64) + np.uint64(1)) * _SPREAD
+    mixed: npt.NDArray[np.uint64] = keys ^ (classes.astype(np.uint64) + np.uint64(1)) * SPREAD
     return mixed
 
 

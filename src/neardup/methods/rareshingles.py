@@ -48,7 +48,7 @@ from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 
 REFUSAL = "they share only what many have, and each goes on with words of its own"
-FAINT_FEATURES = 5  # rare ones that a pair below the threshold has to share
+LOW_FEATURES = 5  # rare ones that a pair below the threshold has to share
 _NOTHING = np.empty(0, np.uint64)
 
 
@@ -214,7 +214,7 @@ class Rareshingles(Method):
         found = self._compared(evidence, a, b, 0, 1)
         union = found.common + found.union - found.rare_weight
         score = np.asarray(found.rare_weight / np.maximum(union, 1))
-        passed = ~found.template & (found.rare >= FAINT_FEATURES) & found.noisy
+        passed = ~found.template & (found.rare >= LOW_FEATURES) & found.noisy
         return Scores(passed, score)
 
     def _compared(self, evidence: Ragged, a: Array, b: Array, num: int, den: int) -> _Compared:

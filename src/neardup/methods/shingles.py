@@ -8,14 +8,11 @@ stated in ``native/features/shingles.hpp``. With ``sampling`` a sample stands fo
 the papers (``methods/minhash.py``); with ``weights`` rare shingles count for more
 (``methods/weighted_sets.py``).
 
-Shingles without those that do not count: boilerplate, and what many documents have (clipping).
-
-Montanari & Puglisi, §6, would clip features by how many documents have them. What more than a
-share, or a number, of the documents have is left out of the sets; the counts are those of the
-frequencies, an artefact. A share of a small collection could be less than the copies of one text,
-so it means 20 documents at least. A document of which fewer shingles are left than the shortest
-comparable text has is a duplicate only of an equal one: of three shingles two in common would say
-nothing.
+Boilerplate is left out of the sets, and with ``clip`` what more than a share, or a number, of the
+documents have (Montanari & Puglisi, §6); the counts are an artefact. A share of a small collection
+could be less than the copies of one text, so it means 20 documents at least. A document of which
+fewer shingles are left than the shortest comparable text has is a duplicate only of an equal one:
+two of three shingles in common would say nothing.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
-"""A threshold as it was written: a number, or ``auto``: the collection says.
+"""Thresholds: as written, as exact fractions, and as the values that a sweep goes through.
 
-A method that calibrates itself (``CalibratedMethod``) is told so; for others the cut is chosen by
-planted copies and traps (``engines/batch/threshold_choice.py``) among ``CUTS``.
-
-What of a method can be swept: its threshold, the distance of SimHash, or nothing.
-
-One matching pass at the lowest threshold serves all cuts above it.
-
-Thresholds as exact fractions, so that a pair exactly at the threshold passes on any machine.
+A threshold is written as a number or as ``auto``: then the collection chooses it. A method that
+calibrates itself is told so; for other methods planted copies and decoys choose among ``CUTS``
+(``engines/batch/threshold_choice.py``). A sweep changes the threshold of a method, or the distance
+of SimHash; one matching pass at the lowest threshold serves all above it. Thresholds are exact
+fractions, so that a pair exactly at the threshold passes on any machine.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from neardup.methods import registry
 from neardup.methods.base import Method
 
 THRESHOLD = "threshold"
-MOST_DISTANCE = 10  # as in Manku's and Henzinger's figures
+SWEPT_COUNTS = range(11)  # distances in bits, as in Manku's and Henzinger's figures
 
 
 @dataclass(frozen=True)
@@ -45,14 +42,14 @@ class Cut:
         )
 
     def of(self, method: Method) -> Method:
-        """The method cut here."""
+        """The method at this threshold."""
         if self.parameter is None:
             return method
         return registry.changed(method, {self.parameter: self.value})
 
 
 class Swept(NamedTuple):
-    """``wide`` finds all pairs of all cuts, which rise."""
+    """``wide`` finds the pairs of all ``cuts``, which rise."""
 
     wide: Method
     cuts: tuple[Cut, ...]
@@ -63,10 +60,10 @@ def swept(method: Method, thresholds: Sequence[float]) -> Swept | None:
     None where there is nothing to choose."""
     if method.swept_parameter != THRESHOLD:
         return _counts(method)
-    made = [(t, found) for t in thresholds if (found := _possible(method, t))]
-    if not made:
+    served = [(t, changed) for t in thresholds if (changed := _possible(method, t))]
+    if not served:
         return None
-    return Swept(made[0][1], tuple(Cut(t, "threshold", t) for t, _ in made))
+    return Swept(served[0][1], tuple(Cut(t, THRESHOLD, t) for t, _ in served))
 
 
 def own_cut(method: Method) -> Cut:
@@ -97,7 +94,7 @@ def _counts(method: Method) -> Swept:
     """Of a method that is swept by a count, such as the distance of SimHash in bits: the smallest
     count is the strictest."""
     parameter, served = method.swept_parameter, list[Method]()
-    for count in range(MOST_DISTANCE + 1):
+    for count in SWEPT_COUNTS:
         try:
             served.append(registry.changed(method, {parameter: count}))
         except SettingsError:  # fewer bits allow less
@@ -113,7 +110,7 @@ CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
 def with_threshold(
     cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
 ) -> dict[str, Any]:
-    """The parameters with the threshold in place. A number is a cut that was given: the registry
+    """The parameters with the threshold in place. A number is a threshold as given: the registry
     then calibrates nothing, unless ``calibrate`` is given too, and it is where that begins."""
     written = _written(parameters, threshold)
     if written is None:
@@ -131,7 +128,7 @@ def with_threshold(
 def asks_known_answers(
     cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
 ) -> bool:
-    """Whether planted copies and traps are to choose the cut."""
+    """Whether planted copies and decoys are to choose the threshold."""
     return _written(parameters, threshold) == AUTO and not calibrates_itself(cls)
 
 
@@ -144,7 +141,7 @@ def calibrates_itself(cls: type[Any]) -> bool:
 
 
 def check_cuts(method: Method) -> None:
-    """Refuses a method that has no cut to choose."""
+    """Refuses a method that has no threshold to choose."""
     found = swept(method, CUTS)
     if found is None or len(found.cuts) < 2:
         raise SettingsError(

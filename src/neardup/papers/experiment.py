@@ -1,8 +1,7 @@
-"""What an experiment is told, and what it gives: tables of plain values, and figures of them.
+"""Options and result of an experiment: tables of plain values, and figures drawn from them.
 
-The tables are all there is: what is printed, drawn and written as data comes from their rows.
-
-Figures are lines over a parameter, or bars, drawn from rows of the tables by ``report/figures.py``.
+Everything that is printed, drawn or written as data comes from the rows of the tables. Figures are
+lines over a parameter, or bars, drawn by ``report/figures.py``.
 """
 
 from __future__ import annotations
@@ -29,10 +28,9 @@ Row = dict[str, Any]
 class Options:
     """``date`` and ``source`` name columns; ``source`` is the site, outlet or domain.
 
-    ``gold`` makes what is known of the pairs of the documents that were read, from a table of them
-    with the ``columns`` it asks for, and from numbers that are equal where texts are.
-    ``sample`` pairs of each treatment are drawn by ``seed``. Scored pairs are kept in ``folder``
-    and found again there.
+    ``gold`` makes gold from a table of the documents, which has the ``columns`` that it needs, and
+    from numbers that are equal for equal texts. ``sample`` pairs of each treatment are drawn with
+    ``seed``. Scored pairs are kept in ``folder`` and reused from there.
     """
 
     text: str = "text"
@@ -50,20 +48,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Table:
-    """``formats``: the columns in order, each with a format for people; "" for plain text."""
+    """``formats`` has the columns in order, each with a format for people; "" for plain text."""
 
     name: str
     title: str
     formats: Mapping[str, str]
     rows: Sequence[Row]
     note: str = ""
-
-    def cells(self) -> list[list[str]]:
-        """As people read them; a value that is missing is a dash."""
-        return [
-            ["–" if row.get(c) is None else format(row[c], f) for c, f in self.formats.items()]
-            for row in self.rows
-        ]
 
     def save(self, path: Path) -> None:
         with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
@@ -78,7 +69,7 @@ class Table:
 
 
 def _reported(value: Any, form: str) -> html_table.Cell:
-    """The report shows numbers its own way, and to the right; others come as written here."""
+    """The report formats integers and plain decimals itself; other values are formatted here."""
     if value is None or isinstance(value, int) or form == ".3f":
         return value  # type: ignore[no-any-return]
     return format(value, form)
@@ -86,7 +77,7 @@ def _reported(value: Any, form: str) -> html_table.Cell:
 
 @dataclass(frozen=True)
 class Figure:
-    """``draw`` is called only where figures are wanted."""
+    """``draw`` is called only if figures are wanted."""
 
     name: str
     title: str
@@ -100,43 +91,39 @@ def _markup(figure: Figure) -> html_table.Html:
 
 @dataclass(frozen=True)
 class Experiment:
-    """``measured``: seconds are among the values, so they are not the same in every run."""
+    """The result of an experiment; ``measured`` values include times, which vary."""
 
     name: str
     paper: str
     documents: int
     settings: Mapping[str, Any]
-    all_tables: Sequence[Table]
+    tables: Sequence[Table]
     figures: Sequence[Figure]
     notes: Sequence[str] = ()
     measured: bool = False
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def tables(self) -> Sequence[Table]:
-        return self.all_tables
-
     def sections(self) -> list[evaluation_report.Section]:
-        """For the report: figures first, then the tables they are drawn from."""
+        """Sections of the report: figures first, then the tables they are drawn from."""
         drawn = [
-            evaluation_report.Section(one.title, one.note, figure=partial(_markup, one))
-            for one in self.figures
+            evaluation_report.Section(drawing.title, drawing.note, figure=partial(_markup, drawing))
+            for drawing in self.figures
         ]
-        return [self._about(), *drawn, *(table.section() for table in self.all_tables)]
+        return [self._about(), *drawn, *(table.section() for table in self.tables)]
 
     def summary(self) -> list[evaluation_report.Section]:
-        """What a terminal shows."""
-        return [self._about(), *(table.section() for table in self.all_tables)]
+        """Sections that a terminal shows."""
+        return [self._about(), *(table.section() for table in self.tables)]
 
     def _about(self) -> evaluation_report.Section:
-        said = [f"{self.documents:,} documents.", *self.notes]
-        return evaluation_report.Section(self.paper, "\n\n".join(said))
+        notes = [f"{self.documents:,} documents.", *self.notes]
+        return evaluation_report.Section(self.paper, "\n\n".join(notes))
 
     def save(self, folder: str | Path) -> Path:
-        """Each table as CSV, each figure as SVG, ``report.html``, and when all that is whole
-        ``evaluation.json``."""
+        """Write tables as CSV, figures as SVG, ``report.html``, and last ``evaluation.json``."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        for table in self.all_tables:
+        for table in self.tables:
             table.save(place / f"{table.name}.csv")
         for figure in self.figures:
             save_figure(figure.draw(), place / f"{figure.name}.svg")
@@ -151,14 +138,14 @@ class Experiment:
             "measured": self.measured,
             "settings": dict(self.settings),
             "notes": list(self.notes),
-            "tables": {table.name: list(table.rows) for table in self.all_tables},
+            "tables": {table.name: list(table.rows) for table in self.tables},
             **self.more,
         }
 
 
 PANEL = 340  # pixels
 MOST_TICKS = 12  # up to this many values of x, each has a tick
-Column = tuple[str, str]  # of the rows, and the label of its axis
+Column = tuple[str, str]  # a column of the rows, and the label of its axis
 
 
 def lines(
@@ -183,9 +170,9 @@ def lines(
     if len(across) <= MOST_TICKS:
         ticks = replace(ticks, ticks=[(value, f"{value:g}") for value in across])
     panels = []
-    for heading, some in _panels(rows, facet, title):
+    for heading, panel_rows in _panels(rows, facet, title):
         drawn = [
-            Series(str(name), [(row[x[0]], row[y[0]]) for row in some if row[series] == name])
+            Series(str(name), [(row[x[0]], row[y[0]]) for row in panel_rows if row[series] == name])
             for name in names
         ]
         panels.append(
@@ -210,8 +197,8 @@ def bars(
     """A group of bars for each value of ``x``, with one bar for each value of ``series``."""
     names, scale = _values(rows, series), _scale(rows, y, form)
     panels = []
-    for heading, some in _panels(rows, facet):
-        known = {(row[series], row[x[0]]): row[y[0]] for row in some}
+    for heading, panel_rows in _panels(rows, facet):
+        known = {(row[series], row[x[0]]): row[y[0]] for row in panel_rows}
         drawn = [BarSeries(str(name), [known.get((name, at)) for at in order]) for name in names]
         groups, width = [(str(at),) for at in order], PANEL if facet else WIDE
         panels.append(

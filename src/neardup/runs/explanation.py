@@ -1,9 +1,7 @@
-"""Why one document was kept, set aside or rejected, told from the tables of a run.
+"""Why one document was kept, set aside or rejected, explained from the tables of a run.
 
 Where the documents can still be read, the two texts are compared again with the method and the
-artefacts of the run; where not, the numbers of the run stand alone and a note says so.
-
-Two documents of a run compared again, as the run compared them: its method, its artefacts.
+artefacts of the run; where not, the numbers of the run stand alone and a note reports it.
 """
 
 from __future__ import annotations

@@ -37,11 +37,11 @@ from neardup.labels.samples import DRAWN
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.thresholds import own_cut
-from neardup.plan import Settings
 from neardup.progress import Silent
 from neardup.report.figures import UNIT, Axis, BarSeries, Figure, Series, bar_panel, line_panel
 from neardup.report.html_page import Html
 from neardup.schema import KINDS
+from neardup.settings import Settings
 from neardup.web.app import Link
 from neardup.web.judging.desk import KIND, Desk, labelled_of, material_of_run, missing_labels
 from neardup.web.judging.judging_front import reading, train_command

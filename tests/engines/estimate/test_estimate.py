@@ -35,7 +35,8 @@ from neardup.engines.estimate import sample as sampling
 from neardup.engines.estimate.estimate import Estimate, estimate
 from neardup.engines.estimate.sample import Sample
 from neardup.errors import ColumnError, UsageError
-from neardup.plan import Settings, resolve
+from neardup.plan import resolve
+from neardup.settings import Settings
 from reference import run as twin
 
 PLAN = resolve(Settings(method="shingles", threshold=0.6, set={"words": 2}, workers=1))

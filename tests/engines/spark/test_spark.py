@@ -23,7 +23,8 @@ from neardup.cli import main
 from neardup.documents import collect, parquet
 from neardup.engines.spark import spark_files
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
+from neardup.settings import settings_of
 from neardup.testing import HOSTILE
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from neardup.evaluation.planted_experiment import evaluate
 from neardup.evaluation.planted_findings import Findings
 from neardup.evaluation.planted_measures import measure
 from neardup.methods import registry
-from neardup.plan import Settings
 from neardup.planting.decoys import decoys
 from neardup.planting.edits import edits_named
 from neardup.planting.material import unit_count
 from neardup.planting.plant import plant, with_copies
+from neardup.settings import Settings
 from planting.test_plant import documents
 
 SHINGLES = Settings(method="shingles")

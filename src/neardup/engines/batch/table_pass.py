@@ -19,9 +19,10 @@ from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejecte
 from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
 from neardup.engines.batch import threshold_choice
-from neardup.plan import Plan, check_positive, worker_count
+from neardup.plan import Plan
 from neardup.progress import Progress, Silent
 from neardup.runs.run_folder import ARTEFACTS
+from neardup.settings import check_positive, worker_count
 
 SHOWN_REJECTED = 3
 

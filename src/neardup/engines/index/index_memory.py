@@ -16,15 +16,15 @@ from bisect import bisect_left
 
 import numpy as np
 
-from neardup.artefacts.calibration import Calibration
-from neardup.engines.index.arrival_rule import SEEN, Found, Known, Rule, Scorer, best_of
+from neardup.decisions.rule import best_match
+from neardup.engines.index.arrival_rule import SEEN, Found, Known, Rule
 from neardup.engines.index.signing import Signature, Signer
 from neardup.engines.index.slots import Window
 from neardup.engines.index.store import LOG, Counters, Gone, Row, Store
 from neardup.matching.finder import postings
 from neardup.matching.postings import Passing
+from neardup.matching.scorer import Scorer
 from neardup.matching.window import HOURS
-from neardup.methods.base import Method
 
 FEWEST_DEAD = 64
 DEAD_SHARE = 4  # one of so many
@@ -32,10 +32,8 @@ NOT_KEPT = np.empty(0, np.uint32)
 
 
 class Memory:
-    def __init__(
-        self, method: Method, window: Window | None = None, cuts: Calibration | None = None
-    ) -> None:
-        self._scorer = Scorer(method, cuts)
+    def __init__(self, scorer: Scorer, window: Window | None = None) -> None:
+        self._scorer, method = scorer, scorer.method
         # Every slot has tables of its own, so a window of 1,440 minutes takes some at a time.
         period = -(-(window.count + 1) // HOURS) * window.unit if window else None
         self._postings = postings(method.meeting, period)
@@ -74,7 +72,7 @@ class Memory:
         self._postings.add(s, number, time)
         evidence = s.evidence if self._keeps_evidence else NOT_KEPT
         digests = s.text_digest, s.normal_digest, self._form(s)
-        self._known.append(Known(seq, id_, time, *digests, s.cut, s.group, evidence))
+        self._known.append(Known(seq, id_, time, *digests, s.group, evidence))
         self._seqs.append(seq)
         self._equal.setdefault(s.digest, []).append(number)
         self.evidence_bytes += evidence.nbytes
@@ -82,15 +80,19 @@ class Memory:
 
     def pass_by(self, signature: Signature) -> None:
         """A document that was decided and cannot be matched."""
-        if self._scorer.calibrated:
+        if self._scorer.method.calibrate:
             self._forms.setdefault(signature.digest, signature.normal_digest)
 
     def as_first(self, signature: Signature, signer: Signer) -> Signature:
-        """Documents with equal evidence are one document: the first says what own cut they have."""
-        if not self._scorer.calibrated:
+        """Documents with equal evidence are one document, with the own threshold of the first."""
+        if not self._scorer.method.calibrate:
             return signature
         first = self._form(signature)
-        return signature if first == signature.normal_digest else signer.with_cut(signature, first)
+        return (
+            signature
+            if first == signature.normal_digest
+            else signer.with_threshold(signature, first)
+        )
 
     def _form(self, signature: Signature) -> int:
         return self._forms.get(signature.digest, signature.normal_digest)
@@ -134,20 +136,36 @@ class Memory:
         """One with equal evidence, else the best score, then the earliest; of those whose time is
         ``since`` or later."""
         equal = self._matchable(self._equal.get(signature.digest, []), signature.group, since)
-        if equal and self._scorer.confirmed(equal[0], signature):
+        if equal and self._scorer.confirmed(equal[0].evidence, signature.evidence):
             return Found(equal[0], 1.0)
+        candidates, scores = self._scored(signature, since)
+        place = best_match(scores)
+        if place is None:
+            return None
+        score = scores[place]
+        assert score is not None
+        return Found(candidates[place], score)
+
+    def _scored(
+        self, signature: Signature, since: int | None
+    ) -> tuple[list[Known], list[float | None]]:
+        """The documents that it meets, in the order of their arrival, and their scores."""
         met = self._postings.meet(signature)
         if isinstance(met, Passing):
             scored = zip(met.numbers.tolist(), met.scores.tolist(), strict=True)
-            return best_of(
-                Found(known, score)
+            passing = [
+                (known, score)
                 for number, score in scored
                 for known in self._matchable([number], signature.group, since)
-            )
+            ]
+            return [known for known, _ in passing], [score for _, score in passing]
         candidates = self._matchable(met.tolist(), signature.group, since)
         if not candidates:
-            return None
-        return self._scorer.best(candidates, signature, self._form(signature))
+            return [], []
+        rows, forms = [known.evidence for known in candidates], list[int]()
+        if self._scorer.exceptions is not None:
+            forms = [*(known.form for known in candidates), self._form(signature)]
+        return candidates, self._scorer.against(rows, signature.evidence, forms)
 
     def _matchable(self, numbers: list[int], group: int, since: int | None) -> list[Known]:
         """Of these, who is there, in the group and not too old."""
@@ -176,11 +194,11 @@ class Cache:
         behind = counters.last - self.seen.last
         if self._memory is None or (self.seen.last and behind > LOG // 2):  # others go on meanwhile
             rule = self._rule
-            self._memory = Memory(rule.method, rule.window, rule.signer.cuts)
+            self._memory = Memory(rule.signer.scorer, rule.window)
             self.seen = Counters()
         if counters.last > self.seen.last:
             everyone = self._rule.against == SEEN
-            duplicates = everyone or self._rule.signer.cuts is not None
+            duplicates = everyone or self._rule.signer.scorer.exceptions is not None
             for one in self._store.changes(self.seen.last, duplicates=duplicates):
                 self._apply(one, self._memory, everyone)
         self.seen = counters

@@ -1,14 +1,10 @@
 """What an index is made with: resolved once, stored in it, and compared when it is opened again.
 
-A calibrated method without a calibration cuts where its threshold is.
-
-The settings of an index as written, and the method that they name.
-
-The artefacts of an index: frozen when it is made, and kept in its store as files.
-
-They come from files that the method names, from ``artefacts`` (a Result, the folder of a run, or
-artefacts by name) or from the folder of a ``run``. Where none of these is given, an index begins
-with the general tables that come with the package.
+Settings name a method; a calibrated method without a calibration keeps its threshold as written.
+The artefacts are frozen when the index is made, and kept in its store as files. They come from
+files that the method names, from ``artefacts`` (a Result, the folder of a run, or artefacts by
+name) or from the folder of a ``run``. Where none of these is given, an index begins with the
+general tables that come with the package.
 """
 
 from __future__ import annotations
@@ -34,9 +30,10 @@ from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of, signed_parameters
 from neardup.methods.combined import one_or_any
-from neardup.plan import Settings, parse_size, resolve
+from neardup.plan import resolve
 from neardup.runs.result import Result
 from neardup.runs.run_folder import ARTEFACTS, RUN
+from neardup.settings import Settings, parse_size
 
 DEFAULT_METHOD = registry.DEFAULT
 

@@ -1,11 +1,10 @@
-"""A new index with new tables, made beside an old one that goes on working.
+"""A new index with new tables, made beside an old one that goes on working; and whole collections
+that are added to an index or checked against it.
 
-Rarest terms change as a collection grows, so tables age (Conrad et al. 2003). The texts of the old
-index arrive in the new one in their old order and with their old times, signed with the new tables;
-then what happened meanwhile, until nothing is left. The old index is only read. Who is done
-compares, and takes the new one from then on.
-
-Whole collections into an index, or asked of it; and the kept documents of a run.
+The rarest terms change as a collection grows, so tables age (Conrad et al. 2003). The texts of the
+old index arrive in the new one in their old order and with their old times, signed with the new
+tables; then what happened meanwhile, until nothing is left. The old index is only read. At the end
+the decisions of both are compared, and users take the new one from then on.
 """
 
 from __future__ import annotations

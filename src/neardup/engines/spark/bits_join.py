@@ -1,11 +1,10 @@
-"""Fingerprints → which nodes are near, by tables for as many as there are (Manku et al. 2007).
+"""Signed rows → edges between nodes that meet: by keys in buckets, or fingerprints by their tables.
 
-How many tables are cheapest depends on the number of fingerprints, which nobody knows while
-documents are signed. A fingerprint is all the evidence, so it travels itself, once for each table,
-when all are counted. A bucket holds all that agree under its table and compares them natively: who
-meets by accident costs a comparison and joins nothing, so no component has to be taken apart.
-
-Who meets whom, of signed rows: by keys in buckets, or fingerprints by their tables.
+How many tables of fingerprints are cheapest depends on their number (Manku et al. 2007), which
+nobody knows while documents are signed. A fingerprint is all the evidence, so it travels itself,
+once for each table, when all are counted. A bucket holds all fingerprints that agree under its
+table and compares them natively: an accidental meeting costs a comparison and joins nothing, so no
+component has to be taken apart.
 """
 
 from __future__ import annotations

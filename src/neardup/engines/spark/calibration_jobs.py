@@ -1,14 +1,13 @@
-"""Where duplicates begin, said by a collection on Spark: the functions of
-``engines/batch/threshold_choice.py``.
+"""What is learned from a collection on Spark before it is decided: artefacts and calibration.
 
-Tasks score the pairs at the usual threshold and gather what faint pairs would share; the driver
-takes the scores and these entries, of which one in so many stands for all, and finds the cuts. What
-comes out is an artefact, and the run goes on as with one that was given.
+Tables that a method needs are counted by tasks and merged before documents are signed. They come
+from where the batch engine would take them: the file the user named, a run that this one is built
+on, or the references and the input.
 
-What a method needs of the collection, counted by tasks and merged, before documents are signed.
-
-An artefact comes from where the local engine would take it: the file the user named, a run that
-this one is built on, or the references and the input.
+To calibrate, tasks score the pairs at the lowest threshold that may be chosen and gather the rare
+features of low-scoring pairs. The driver takes the scores and these features, of which one in so
+many stands for all, and calls ``engines/batch/threshold_choice.py``. The result is an artefact, and
+the run goes on as with one that was given.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ from neardup.engines.spark.session import Carried
 from neardup.engines.spark.spark_columns import as_bytes, as_rows, ddl, signed, unsigned
 from neardup.engines.spark.spark_signing import Taken
 from neardup.errors import SettingsError
+from neardup.matching.background import FEWEST_DOCUMENTS, one_in, pairs_of_entries
 from neardup.matching.verify import Pairs
 from neardup.methods.base import TOO_SHORT, Method, RareEntries
 from neardup.plan import Plan
@@ -70,7 +70,7 @@ def calibrated(run: Run) -> Plan:
 
 
 def _plain(plan: Plan) -> Plan:
-    """The same without calibration: pairs as far as it may move the cut."""
+    """The same without calibration: pairs as far down as it may move the threshold."""
     return replace(plan, method=threshold_choice.reaching(plan).uncalibrated())
 
 
@@ -80,7 +80,7 @@ def _found(run: Run, plan: Plan) -> Calibration:
     matched = run.matched()
     pairs, complete = _scores(matched.parts(scored_rows, SCORES))
     nodes = _nodes(matched.documents)
-    faint, may = _faint(matched.rows, matched.here, nodes, method)
+    low, may = _low_scoring(matched.rows, matched.here, nodes, method)
 
     def known() -> KnownScores | None:
         return known_scores(run.input.local(), plan, method, run.progress)
@@ -90,7 +90,7 @@ def _found(run: Run, plan: Plan) -> Calibration:
 
     found = threshold_choice.calibrated(
         pairs,
-        faint,
+        low,
         may,
         nodes.digests,
         nodes.texts,
@@ -173,20 +173,22 @@ def _recognise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([numbers], schema=RECOGNISED)
 
 
-def _faint(rows: DataFrame, here: Carried, nodes: Nodes, method: Method) -> tuple[Pairs, Array]:
+def _low_scoring(
+    rows: DataFrame, here: Carried, nodes: Nodes, method: Method
+) -> tuple[Pairs, Array]:
     places = np.flatnonzero(~nodes.short)
-    if len(places) < threshold_choice.FEWEST_DOCUMENTS:
+    if len(places) < FEWEST_DOCUMENTS:
         return Pairs.none(), np.empty(0, np.bool_)
     bringing = rows.where("evidence is not null").select("node", "flags", "evidence")
     long = bringing.where(sql.col("flags").bitwiseAND(TOO_SHORT) == 0).dropDuplicates(["node"])
     size: Any = long.agg(sql.sum(sql.length("evidence"))).first()
     features = int(size[0] or 0) // np.dtype(method.evidence_dtype).itemsize
-    every = threshold_choice.one_in(features)
+    every = one_in(features)
     made = long.mapInArrow(_gathering(here, every), ddl(ENTRIES)).toArrow()
     if not pa.compute.any(made["may"]).as_py():
         return Pairs.none(), np.empty(0, np.bool_)
-    found = _in_order(made, nodes)
-    return threshold_choice.pairs_of_entries(found, every, places, nodes.groups[places])
+    rare = _in_order(made, nodes)
+    return pairs_of_entries(rare, every, places, nodes.groups[places])
 
 
 def _gathering(
@@ -227,7 +229,7 @@ MERGED = 64  # parts of counts that one task merges
 
 
 def with_artefacts(input: Input, plan: Plan, progress: Progress) -> Plan:
-    """The plan with everything its method needs but its own cut."""
+    """The plan with everything its method needs but its calibration."""
     needs = plan.method.needs
     there = {need.name: found for need in needs if (found := at_hand(need, plan.against))}
     missing = [need for need in needs if need.name not in there]

@@ -1,13 +1,11 @@
-"""A component too large for one task is taken apart: its candidate pairs are verified by tasks.
+"""A component too large for one task is taken apart; then documents are given to tasks in parts.
 
 Keys that are weak by design (rare shingles) join most of a collection into one component, though
 few of its pairs pass. Here pairs of small groups are made from keys, each is brought to the home of
-one of its nodes, evidence goes to the homes that ask for it, and only pairs that pass are edges.
-Hot groups are not expanded: their members stay joined, and the local engine walks them. More edges
-than pass would do no harm, so nothing here can change an answer. Fingerprints never come here:
-only near ones were joined (``near_bits.py``).
-
-Documents in their places and who meets whom, as parts that tasks decide.
+one of its nodes, evidence goes to the homes that ask for it, and only pairs that may pass are
+edges. Hot groups are not expanded: their members stay joined, and the batch engine walks them. More
+edges than pass would do no harm, so nothing here can change an answer. Fingerprints never come
+here: only near ones were joined (``bits_join.py``).
 """
 
 from __future__ import annotations
@@ -33,14 +31,13 @@ from neardup.engines.spark.spark_columns import (
     spark_type,
     unsigned,
 )
-from neardup.engines.spark.spark_signing import filled, has_own_cuts
+from neardup.engines.spark.spark_signing import filled, scorer_of
 from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.shared_keys import sharing_pairs, small_and_large
 from neardup.matching.verify import Verifier
-from neardup.methods.base import Scores
 from neardup.plan import FEWEST_PAIRS, USUAL_PAIRS, Plan
-from neardup.schema import Array, Ragged
+from neardup.schema import Array
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -196,7 +193,7 @@ def _passing(batches: Iterator[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
     first, second = _together(_all(a), _all(b), _all(shared), plan.method.meeting.least_shared)
     found, slot = np.unique(_all(names), return_index=True)
     at, to = (slot[np.searchsorted(found, some)] for some in (first, second))
-    passed = Verifier(_scorer(plan), store).scores(at, to).passed
+    passed = Verifier(scorer_of(plan).possible, store).scores(at, to).passed
     store.close()
     edges = [signed(first[passed]), signed(second[passed])]
     return pa.RecordBatch.from_arrays(edges, schema=components.EDGES)
@@ -216,19 +213,6 @@ def _together(a: Array, b: Array, shared: Array, least: int) -> tuple[Array, Arr
     starts = np.flatnonzero(new)
     enough = np.add.reduceat(shared[order], starts) >= least
     return a[starts][enough], b[starts][enough]
-
-
-def _scorer(plan: Plan) -> Callable[[Ragged, Array, Array], Scores]:
-    """What may be a pair: by the score, or because it may stand out."""
-    method = plan.method
-    if not has_own_cuts(plan):
-        return method.score
-
-    def score(evidence: Ragged, a: Array, b: Array) -> Scores:
-        made, faint = method.score(evidence, a, b), method.low_score(evidence, a, b)
-        return Scores(made.passed | faint.passed, made.score)
-
-    return score
 
 
 @dataclass(frozen=True)

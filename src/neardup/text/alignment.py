@@ -108,15 +108,13 @@ def align_pairs(
 
     Faster where pairs with the same text on the same side follow each other.
     """
-    chosen = options or Text()
-    _check_sizes(texts)
+    settings = native_settings(texts, options or Text())
     left, right = (np.ascontiguousarray(ids, np.int64) for ids in (left, right))
-    given = chosen.native(), word_map(texts.values, texts.offsets, chosen), _numbers(chosen)
 
     def run(part: slice) -> Alignments:
         return _of(
             _native.align_pairs(
-                texts.values, texts.offsets, left[part], right[part], *given, by_chance
+                texts.values, texts.offsets, left[part], right[part], *settings, by_chance
             )
         )
 
@@ -125,6 +123,14 @@ def align_pairs(
         return _joined([run(part) for part in parts])
     with ThreadPoolExecutor(workers) as pool:
         return _joined(list(pool.map(run, parts)))
+
+
+def native_settings(
+    texts: Ragged, options: Text
+) -> tuple[_native.TextOptions, _native.WordMap | None, _native.WordMap]:
+    """What the kernel has to know of words to align these texts, none of which may be too long."""
+    _check_sizes(texts)
+    return options.native(), word_map(texts.values, texts.offsets, options), _numbers(options)
 
 
 def _check_sizes(texts: Ragged) -> None:

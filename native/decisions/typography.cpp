@@ -67,7 +67,14 @@ std::string without(std::string part, Size &&size_at) {
     return part;
 }
 
-bool any_letter(std::string_view part) { return !letters(part).empty(); }
+bool any_letter(std::string_view part) {
+    for (size_t i = 0; i < part.size();) {
+        const size_t size = mark_size(part, i);
+        if (!size && kLetter[byte(part, i)]) return true;
+        i += std::max<size_t>(size, 1);
+    }
+    return false;
+}
 
 // ASCII that Python's bytes take as white space.
 bool is_blank(char c) { return c == ' ' || ('\t' <= c && c <= '\r'); }

@@ -38,9 +38,9 @@ from neardup.evaluation.training.training_data import (
     met_in,
     profiles_of,
 )
-from neardup.evaluation.training.training_labels import Labelled
 from neardup.features.similarity import MEASURES
 from neardup.labels.label_store import Pair
+from neardup.labels.training_labels import Labelled
 from neardup.methods import registry
 from neardup.progress import Silent
 

@@ -26,7 +26,7 @@ from neardup.evaluation.training.machines import KINDS, one_thread
 from neardup.evaluation.training.suggestions import Candidates, teaching
 from neardup.evaluation.training.trainer import model_of
 from neardup.evaluation.training.training_data import Data, Material, Source, material_of
-from neardup.evaluation.training.training_labels import read_labelled
+from neardup.labels.training_labels import read_labelled
 from neardup.progress import Silent
 
 DATA = Path(os.environ.get("NEARDUP_DATA") or Path(__file__).parents[2] / "shared" / "data")

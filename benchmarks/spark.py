@@ -133,7 +133,8 @@ def on_spark(path: Path, master: str, method: str) -> dict[str, Any]:
     from neardup.engines.spark.session import QUICK
     from neardup.engines.spark.spark_files import FileInput
     from neardup.engines.spark.spark_run import run
-    from neardup.plan import resolve, settings_of
+    from neardup.plan import resolve
+    from neardup.settings import settings_of
 
     with tempfile.TemporaryDirectory(prefix="neardup-bench-") as log:
         spark = started(master, log, **{"spark.driver.defaultJavaOptions": QUICK})

@@ -26,7 +26,7 @@ from benchmarks.align import read
 from neardup import _native
 from neardup.features.qgrams import qgram_sets
 from neardup.matching.window import HOURS, SLOT_BITS, BitmapWindow
-from neardup.methods.base import Rarity
+from neardup.methods.meeting import Rarity
 from neardup.methods.qgrams import Qgrams
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text

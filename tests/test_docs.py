@@ -67,7 +67,7 @@ def test_the_compare_example_is_the_real_one() -> None:
 
 
 def test_defaults_in_help_are_those_of_the_settings() -> None:
-    from neardup.plan import Settings
+    from neardup.settings import Settings
 
     said = " ".join(help_text("dedup").split())
     settings = Settings()

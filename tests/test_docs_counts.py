@@ -22,9 +22,9 @@ from neardup.methods.base import SIGNATURE_FORMAT
 from neardup.methods.join import MEASURES as OF_JOIN
 from neardup.methods.minhash import choose_bands
 from neardup.papers import PAPERS
-from neardup.plan import Settings
 from neardup.planting.edits import EDITS
 from neardup.runs import run_folder
+from neardup.settings import Settings
 from neardup.text.stopwords import STOP_WORDS
 from neardup.web.limits import Limits
 from pages import DOCS, PAGES, ROOT

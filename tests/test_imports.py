@@ -25,6 +25,7 @@ LAYERS = (
     ("features", "planting"),
     ("artefacts",),
     ("methods",),
+    ("settings",),
     ("matching",),
     ("decisions",),
     ("plan",),

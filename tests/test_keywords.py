@@ -9,7 +9,7 @@ import pytest
 import neardup as nd
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.plan import settings_of
+from neardup.settings import settings_of
 
 
 def parameters(**given: Any) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import pytest
 from neardup import api as nd
 from neardup.errors import SettingsError
 from neardup.papers.recipe import papers, read_recipe
-from neardup.plan import Settings, resolve
+from neardup.plan import resolve
+from neardup.settings import Settings
 
 NEWS = Path(__file__).parent.parent / "examples" / "news.jsonl"
 # What the papers print (METHODS names the sections).

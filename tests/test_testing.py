@@ -98,7 +98,7 @@ class Nameless(Shingles):
         (Short(), "has one entry a document", "19 entries of keys for 20"),
         (Hasty(), "scores that are shown are whole", "at the threshold 0.1; what gives pairs up"),
         (Nameless(), "is a method", "'nameless' is not registered; add an entry point"),
-        (object(), "is a method", "it has no columns, confirms_copies"),
+        (object(), "is a method", "object does not derive from neardup.methods.base.Method"),
     ],
 )
 def test_a_broken_promise_is_told(method: Any, check: str, sentence: str) -> None:

@@ -1,5 +1,5 @@
-// A growing byte buffer that is never zero-filled: std::vector would write each byte twice,
-// and large growth is a realloc (a remap on Linux) instead of a copy.
+// A growing byte buffer that is never zero-filled. std::vector would write each byte twice. Large growth is a realloc (a
+// remap on Linux) instead of a copy.
 #pragma once
 #include <algorithm>
 #include <cstddef>

@@ -8,8 +8,8 @@ namespace {
 
 struct Cell {
     const char *first;   // after the opening quote
-    const char *closed;  // the closing quote; null where the cell is not quoted
-    const char *last;    // where the content ends; what stands after `closed` belongs to it
+    const char *closed;  // the closing quote; null if the cell is not quoted
+    const char *last;    // the end of the content, which includes text after `closed`
     const char *next;    // the delimiter or newline that ends it, or the end of the chunk
     bool doubled = false;
     bool open = false;
@@ -22,7 +22,7 @@ const char *find(char sign, const char *p, const char *end) {
 
 const char *find_quote(const char *p, const char *end) { return find('"', p, end); }
 
-// `newline` is the first newline at or after some earlier place; it is sought again only when passed.
+// `newline` is the first newline at or after an earlier position; it is searched again only when it is passed.
 Cell cell_at(const char *p, const char *end, char delimiter, const char *&newline) {
     Cell cell{p, nullptr, end, end};
     if (p < end && *p == '"') {

@@ -1,4 +1,4 @@
-// Which ids were seen before: an open-addressing set of 64-bit digests that only grows.
+// The ids that occurred before: an open-addressing set of 64-bit digests that only grows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace neardup {
 
 class IdSet {
   public:
-    // first[i] = −1 for a new digest, else the number (in order of adding) of the one it repeats.
+    // first[i] = −1 for a new digest, else the number (in the order of adding) of the digest that it repeats.
     void add(const uint64_t *digests, size_t count, int64_t *first) {
         for (size_t i = 0; i < count; ++i) {
             if (2 * (used_ + 1) > slots_.size()) grow();

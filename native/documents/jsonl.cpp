@@ -17,8 +17,8 @@ int hex_digit(char c) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Reads one value after the other; on an error `status` and `p` say what and where, and every
-// function up the stack returns false.
+// Reads one value after another. On an error, `status` and `p` are the error and its position, and every function up the
+// stack returns false.
 class Reader {
   public:
     Reader(const char *begin, const char *end, const char *limit) : p(begin), end_(end), limit_(limit) {}
@@ -39,7 +39,7 @@ class Reader {
     bool done() const { return p >= end_; }
     void skip() { p = skip_space(p, end_); }
 
-    // A string whose opening quote is at p; its content goes to `out` if there is one.
+    // Reads a string whose opening quote is at p, and writes its content to `out`, if given.
     bool string(Buffer *out) {
         escaped = false;
         const char *run = ++p;
@@ -75,7 +75,7 @@ class Reader {
         }
     }
 
-    // A key (opening quote at p), the colon, and the white space around it.
+    // Reads a key (opening quote at p), the colon, and the white space around it.
     bool key() {
         if (!at('"')) return fail(Status::expected_key);
         return string(nullptr) && colon();
@@ -90,7 +90,7 @@ class Reader {
 
   private:
     const char *end_;
-    const char *limit_;  // string runs may be read up to here: the newline stops them
+    const char *limit_;  // string runs may be read up to here, because the newline stops them
     std::array<char, max_depth> open_;
 
     bool raw(Buffer *out, bool (Reader::*parse)()) {
@@ -193,7 +193,7 @@ class Reader {
         return true;
     }
 
-    // An object or array inside the line's object, so the first one opened here is at depth 2.
+    // Reads an object or array inside the line's object, so the first one opened here is at depth 2.
     bool container() {
         int depth = 0;
         do {
@@ -220,7 +220,7 @@ class Reader {
         return key();
     }
 
-    // Closes what ends here, then takes the comma (and in an object the key) before the next value.
+    // Closes the containers that end here, then reads the comma (and in an object the key) before the next value.
     bool after_value(int &depth) {
         for (;;) {
             if (depth == 0) return true;
@@ -325,7 +325,7 @@ class Scanner {
         return true;
     }
 
-    // The asked field whose name is the key from `quote` to the reader's place.
+    // The requested field whose name is the key from `quote` to the reader's position.
     size_t find(Reader &reader, const char *quote) {
         std::string_view key(quote + 1, static_cast<size_t>(reader.p - quote - 2));
         if (reader.escaped) {

@@ -1,9 +1,9 @@
-// A strict JSON Lines scanner (RFC 8259) that keeps only the asked fields of each line's object.
+// A strict JSON Lines scanner (RFC 8259) that returns only the requested fields of each line's object.
 //
-// The whole line is checked, also what is not kept. Strings come out unescaped as UTF-8, all other
-// values as their JSON text. Of a key that comes twice the last one counts, as in Python's json. A
-// lone surrogate escape becomes U+FFFD. Nothing recurses; containers nest at most 512 deep. A line
-// with an error has no field at all.
+// The whole line is checked, including fields that are not requested. Strings are returned unescaped as UTF-8, all other
+// values as their JSON text. If a key occurs twice, the last one counts, as in Python's json. An unpaired surrogate
+// escape becomes U+FFFD. The scanner does not recurse; containers nest at most 512 deep. A line with an error has no
+// fields.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -17,7 +17,7 @@ namespace neardup::jsonl {
 
 constexpr int max_depth = 512;
 
-// The numbers are known to src/neardup/documents/jsonl.py, which makes sentences of them.
+// src/neardup/documents/jsonl.py knows these numbers and turns them into sentences.
 enum class Status : uint8_t {
     ok = 0,
     blank = 1,
@@ -47,7 +47,7 @@ struct Field {
 
 struct Scan {
     std::vector<uint8_t> status;
-    std::vector<int64_t> position;  // of an error: bytes from the start of the line, the first is 1
+    std::vector<int64_t> position;  // of an error: the byte in the line, from 1
     std::vector<Field> fields;
 };
 

@@ -1,8 +1,8 @@
-// What a line is, for scanning, counting and selecting alike.
+// The definition of a line, shared by scanning, counting and selecting.
 //
-// A line ends with '\n', which belongs to it; the last one may lack it. Its content is what stands
-// before "\n" or "\r\n". A line is blank when its content is only JSON white space; at the start of
-// a file a UTF-8 byte order mark is skipped first. Every line that is not blank is one document.
+// A line ends with '\n', which belongs to it; the last line may lack it. The content of a line ends before "\n" or
+// "\r\n". A line is blank if its content is only JSON white space; a UTF-8 byte order mark at the start of a file is
+// skipped. Every line that is not blank is one document.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +15,10 @@
 namespace neardup {
 
 struct Line {
-    const char *begin;  // where the line starts, byte order mark included
-    const char *first;  // where its content starts
-    const char *last;   // where its content ends
-    const char *next;   // where the next line starts
+    const char *begin;  // the start of the line, including a byte order mark
+    const char *first;  // the start of its content
+    const char *last;   // the end of its content
+    const char *next;   // the start of the next line
     bool blank;
 };
 
@@ -50,9 +50,9 @@ struct Selection {
     bool last_kept = true;
 };
 
-// The kept lines as they are. `keep` has one entry a document; documents beyond it are not kept. A
-// blank line goes with the document before it (`previous_kept` for the first lines of the chunk),
-// so that keeping all gives all bytes back.
+// The kept lines, unchanged. `keep` has one entry per document; documents beyond it are not kept. A blank line is kept if
+// the document before it is (`previous_kept` for the first lines of the chunk), so that keeping all documents returns
+// all bytes.
 Selection select_lines(std::string_view chunk, std::span<const uint8_t> keep, bool start_of_file,
                        bool previous_kept);
 

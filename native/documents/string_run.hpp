@@ -1,10 +1,9 @@
-// The inner loops of the JSON scanner: how far a string goes on, and whether that is UTF-8.
+// The inner loops of the JSON scanner: they find the end of a run of a string and check its UTF-8.
 //
-// A run stops at a quote, a backslash or a control character. Multi-byte characters are only noted
-// on the way: the few runs that have some are checked in a second pass over warm memory, which jumps
-// from one such character to the next. SSE2 is part of every x86-64, therefore no dispatch is needed;
-// other machines take eight bytes at a time. Both give the same answer and never read at or beyond
-// the limit.
+// A run stops at a quote, a backslash or a control character. Multi-byte characters are only noted; the few runs that
+// contain some are checked in a second pass over cached memory, which jumps from one such character to the next. SSE2 is
+// part of every x86-64, so no dispatch is needed; other machines process eight bytes at a time. Both variants give the
+// same result and never read at or beyond the limit.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -85,7 +84,7 @@ inline Run string_run(const char *p, const char *limit) {
     for (; limit - p >= 8; p += 8) {
         uint64_t word;
         std::memcpy(&word, p, 8);
-        // "Does any byte stop?" only: borrows may mark a neighbour, the byte loop finds the place.
+        // This only tests whether any byte stops: borrows may mark a neighbour, so the byte loop finds the position.
         const uint64_t control = (word - ones * 0x20) & ~word & tops;
         if (control | has_zero(word ^ ones * '"') | has_zero(word ^ ones * '\\')) break;
         high |= word & tops;
@@ -107,7 +106,7 @@ inline const char *invalid_utf8(const char *p, const char *end) {
         const char *next = p + 64;
         for (uint64_t mask = high_mask64(p); mask != 0;) {
             const char *at = p + std::countr_zero(mask);
-            // Neighbours follow without the mask: in most scripts there are many.
+            // The next characters are checked without the mask, because in most scripts many follow each other.
             do {
                 const size_t length = utf8_sequence(at, end);
                 if (length == 0) return at;

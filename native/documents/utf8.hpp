@@ -1,4 +1,4 @@
-// UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+// UTF-8 as defined by RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@ namespace neardup {
 
 inline bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-// Length of the well-formed multi-byte sequence at p (2, 3 or 4), or 0.
+// The length of the well-formed multi-byte sequence at p (2, 3 or 4), or 0.
 inline size_t utf8_sequence(const char *p, const char *end) {
     const auto *s = reinterpret_cast<const uint8_t *>(p);
     const size_t left = static_cast<size_t>(end - p);

@@ -29,7 +29,7 @@ struct Place {
     int64_t p, q;
 };
 
-// Holds scratch memory: one for each thread.
+// Holds scratch memory; each thread needs its own.
 class Aligning {
   public:
     void align(Entries p, Entries q, AlignedWords &out) {
@@ -42,7 +42,7 @@ class Aligning {
     }
 
   private:
-    // An order that depends on the texts alone, so that who is called a changes nothing.
+    // The texts are ordered by their content, so that exchanging a and b changes nothing.
     static bool goes_first(Entries x, Entries y) {
         if (x.size() != y.size()) return x.size() < y.size();
         return std::lexicographical_compare(x.begin, x.end, y.begin, y.end);
@@ -55,7 +55,7 @@ class Aligning {
         return next;
     }
 
-    // In the order of p.
+    // Finds the anchors, in the order of p.
     void find_anchors(Entries p, Entries q) {
         anchors_.clear();
         while (p.begin < p.end && q.begin < q.end) {
@@ -75,7 +75,7 @@ class Aligning {
         std::sort(anchors_.begin(), anchors_.end());
     }
 
-    // The longest increasing subsequence of positions in q: piles of patience.
+    // Finds the longest increasing subsequence of positions in q by patience sorting.
     void chain() {
         constexpr uint32_t none = UINT32_MAX;
         piles_.clear();
@@ -116,7 +116,7 @@ class Aligning {
         out.run = std::max(out.run, run_);
     }
 
-    // What is between two places: equal words after the first, then before the second.
+    // Aligns equal words between two anchors: those after the first, then those before the second.
     void take_gap(Place first, Place second, AlignedWords &out) {
         const int64_t of_p = second.p - first.p - 1, of_q = second.q - first.q - 1, room = std::min(of_p, of_q);
         int64_t ahead = 0, back = 0;

@@ -21,7 +21,7 @@ class Families {
         if (whole_) next_ = row + head;
     }
 
-    // One after the other, from the first on.
+    // Must be called for the families in order, from the first.
     Entries take(size_t family) {
         const uint64_t *begin = next_;
         if (whole_) next_ += counts_[family];

@@ -6,13 +6,13 @@
 namespace neardup {
 namespace {
 
-// Advances by comparison results instead of branches: hashes are random, so a branch would miss
-// every second time. Bound: the load-compare-add chain, about 5 cycles a step.
+// Advances by comparison results instead of branches: hashes are random, so every second branch would be mispredicted.
+// The chain of load, compare and add bounds the speed, with about 5 cycles per step.
 int64_t merge_count(const uint32_t *a, const uint32_t *a_end, const uint32_t *b, const uint32_t *b_end, int64_t needed) {
     constexpr ptrdiff_t block = 64;
     int64_t count = 0;
     while (a_end - a > block && b_end - b > block) {
-        if (count + std::min(a_end - a, b_end - b) < needed) return count;  // at first: too unlike in size
+        if (count + std::min(a_end - a, b_end - b) < needed) return count;  // in the first round: the sizes differ too much
         for (ptrdiff_t step = 0; step < block; ++step) {
             const uint32_t x = *a, y = *b;
             count += x == y;
@@ -29,7 +29,7 @@ int64_t merge_count(const uint32_t *a, const uint32_t *a_end, const uint32_t *b,
     return count;
 }
 
-// For sets of very unlike size: look each feature of the small one up in the rest of the large one.
+// For sets of very different sizes: each feature of the small set is searched in the rest of the large set.
 int64_t lookup_count(const uint32_t *small, const uint32_t *small_end, const uint32_t *large, const uint32_t *large_end) {
     int64_t count = 0;
     for (; small < small_end && large < large_end; ++small) {
@@ -85,7 +85,7 @@ void shared_by_rarity(const uint64_t *values, const int64_t *offsets, const int6
                 const uint64_t x = *p >> 32, y = *q >> 32;
                 const auto wx = static_cast<int64_t>(*p & 0xffffffffu), wy = static_cast<int64_t>(*q & 0xffffffffu);
                 const int64_t both = -static_cast<int64_t>(x == y);
-                shared.weight += std::min(wx, wy) & both;  // noise here may be lone there
+                shared.weight += std::min(wx, wy) & both;  // noise in one document may be unique in the other
                 shared.features -= both;
                 const int64_t rare = both & -static_cast<int64_t>((wx & 3) != kCommon);
                 shared.rare_weight += wx & rare;

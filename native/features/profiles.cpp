@@ -16,15 +16,15 @@ struct Match {
     uint64_t p, q;
 };
 
-// Writes down every step and goes on only after those that match. A step does nothing else: steps are
-// many, matches are few, and sums would wait for them.
+// Writes every step to the output and advances it only after a match. Sums are computed afterwards: there are many steps
+// and few matches, and sums would delay the steps.
 struct Merge {
     Entries p, q;
     Match *out;
 
     bool goes_on() const { return p.begin < p.end && q.begin < q.end; }
 
-    // x <= y and y <= x, in shifts: of comparisons GCC makes branches, and hashes are not to be guessed.
+    // x <= y and y <= x by shifts: GCC turns comparisons into branches, which are unpredictable for hashes.
     void step() {
         const uint64_t x = *p.begin >> 32, y = *q.begin >> 32;
         *out = {*p.begin, *q.begin};
@@ -49,14 +49,14 @@ void add(const Match *match, const Match *end, FamilySums &sums) {
     }
 }
 
-// A step waits for the loads of the one before, so two halves are merged by turns: features are hashes,
-// and what is below the middle of one side is about half of the other.
+// A step waits for the loads of the step before, so two halves are merged alternately. Features are hashes, so about
+// half of each side is below the middle of the other.
 FamilySums compared(Entries p, Entries q, std::vector<Match> &room) {
     FamilySums sums{};
     if (p.begin == p.end) return sums;
     const uint64_t *const p_middle = p.begin + (p.end - p.begin) / 2;
     const uint64_t *const q_middle = std::lower_bound(q.begin, q.end, *p_middle >> 32 << 32);
-    // As many matches as entries at most, and one more is written before it is known to be none.
+    // There are at most as many matches as entries, and one more entry is written before the comparison.
     const auto half = static_cast<size_t>(p_middle - p.begin) + 1, most = static_cast<size_t>(p.end - p.begin) + 2;
     if (room.size() < most) room.resize(most);
     Merge low{{p.begin, p_middle}, {q.begin, q_middle}, room.data()};

@@ -1,8 +1,8 @@
 // Character q-grams (Montanari & Puglisi, DDD): sorted sets of 32-bit features.
 //
-// The normal form has neither white space nor punctuation (category P); symbols and digits stay. All
-// overlapping runs of q code points of it are q-grams, nothing is padded. A q-gram is hashed as a
-// shingle whose words are characters, and its feature has the error stated in shingles.hpp.
+// The normal form has no white space and no punctuation (category P); symbols and digits stay. Its q-grams are all
+// overlapping runs of q code points, without padding. A q-gram is hashed as a shingle whose words are characters, and
+// its feature has the error stated in shingles.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +12,17 @@
 
 namespace neardup {
 
-// Sorted, without repeats; linear for hashes. At most 2³² of them. The scratch is only there to be used
-// again.
+// Sorts at most 2³² values and removes repeats, in linear time for hashes. `scratch` only avoids allocations.
 void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch);
 
-// Holds scratch memory: one for each thread. With `every`, only features are taken whose upper 24 bits are
-// a multiple of it: the same ones of all texts. Low bits name slots where features are counted.
+// Holds scratch memory; each thread needs its own. Only features whose upper 24 bits are a multiple of `every` are
+// taken, so the same ones of all texts. The low bits are not used for this, because they select slots for counting.
 class Qgrams {
   public:
     Qgrams(TextOptions options, uint32_t q, uint32_t every = 1);
 
-    // Appends the set of a text and returns how many characters its normal form has. Of fewer than
-    // `least` or q characters nothing is appended.
+    // Appends the set of a text and returns the number of characters of its normal form. For fewer than `least` or q
+    // characters nothing is appended.
     size_t append(const uint8_t *text, size_t size, size_t least, std::vector<uint32_t> &out);
 
     // Appends the normal form as UTF-8.
@@ -38,7 +37,7 @@ class Qgrams {
     uint32_t q_, every_;
     bool white_[128];
     uint64_t ascii_[128];  // hashes of characters
-    std::vector<uint64_t> characters_, hashes_;  // of one piece; characters hashed
+    std::vector<uint64_t> characters_, hashes_;  // hashes of the characters and q-grams of one piece
     std::vector<uint32_t> features_, scratch_;
 };
 

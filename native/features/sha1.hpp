@@ -1,5 +1,5 @@
-// SHA-1 (FIPS 180-4), for signatures that the papers define by it. It is not to be relied on against
-// somebody who builds collisions on purpose.
+// SHA-1 (FIPS 180-4), for signatures that papers define with it. It does not protect against collisions that are
+// constructed on purpose.
 #pragma once
 #include <array>
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace neardup {
 
-// Fed with 32-bit numbers, each standing for its four bytes in little-endian order.
+// The input is 32-bit numbers, each of which represents its four bytes in little-endian order.
 class Sha1 {
   public:
     void add(uint32_t number) {

@@ -1,9 +1,9 @@
-// Spot signatures (Theobald, Siddharth & Paepcke 2008): an antecedent (a stop word) with the words that
-// stand after it, as multisets written as sets.
+// Spot signatures (Theobald, Siddharth & Paepcke 2008): an antecedent (a stop word) with words that follow it, as
+// multisets in the form of sets.
 //
-// For each occurrence of an antecedent: `chain` times, go `distance` words on, antecedents not counted,
-// and take the word. An occurrence with too few words after it gives no spot. The n-th occurrence of a
-// spot is a feature of its own, so that |A∩B| / |A∪B| of the sets is Σmin / Σmax of the multisets.
+// A spot consists of an antecedent and `chain` words, each `distance` words after the one before; antecedents are
+// skipped. An occurrence of an antecedent with too few words after it gives no spot. The n-th occurrence of a spot is a
+// feature of its own, so that |A∩B| / |A∪B| of the sets is Σmin / Σmax of the multisets.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +17,12 @@ struct SpotSettings {
     std::span<const uint64_t> antecedents;  // word hashes, sorted
 };
 
-// Holds scratch memory: one for each thread.
+// Holds scratch memory; each thread needs its own.
 class Spots {
   public:
     explicit Spots(const SpotSettings &settings);
 
-    // Appends the sorted set of a text's spots, given the hashes of its words in order.
+    // Appends the sorted set of a text's spots; `words` are the hashes of its words in order.
     void append(const uint64_t *words, size_t count, std::vector<uint32_t> &out);
 
   private:
@@ -31,7 +31,7 @@ class Spots {
     uint32_t distance_, chain_;
     std::vector<uint64_t> table_;  // of antecedents; no word has the hash 0
     std::vector<uint64_t> content_, hashes_;
-    std::vector<uint64_t> found_;  // an antecedent and how many content words come before it, in turn
+    std::vector<uint64_t> found_;  // alternating: an antecedent, and the number of content words before it
     std::vector<uint32_t> features_, scratch_;
 };
 

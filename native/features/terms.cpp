@@ -127,7 +127,7 @@ void TermTable::prefetch(uint64_t hash) const {
 void document_terms(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
                     TermFilter filter, const TermTable &table, uint32_t low, uint32_t high, DocumentTerms &out) {
     TermReader reader(options, filter);
-    std::vector<uint64_t> found;  // rank above, position below
+    std::vector<uint64_t> found;  // rank in the upper half, position in the lower
     for (size_t d = 0; d < documents; ++d) {
         found.clear();
         out.tokens.push_back(reader.each(values + offsets[d], static_cast<size_t>(offsets[d + 1] - offsets[d]),
@@ -154,8 +154,8 @@ void document_terms(const uint8_t *values, const int64_t *offsets, size_t docume
 void terms_of_words(const uint64_t *words, const int64_t *offsets, size_t documents, const TermTable &table, uint32_t low,
                     uint32_t high, uint32_t most, DocumentTerms &out) {
     constexpr int64_t ahead = 24;  // a table of a million terms is not in cache
-    std::vector<uint64_t> seen(high > low ? high - low : 0);  // by rank: the last document, from 1, and its place there
-    std::vector<uint64_t> found;                              // rank above, place in the next two below
+    std::vector<uint64_t> seen(high > low ? high - low : 0);  // by rank: the last document, from 1, and its index there
+    std::vector<uint64_t> found;                              // rank in the upper half, index into `counts` below
     std::vector<uint32_t> counts, first;
     for (size_t d = 0; d < documents; ++d) {
         found.clear(), counts.clear(), first.clear();

@@ -1,8 +1,8 @@
-// Terms: the words of a text that an idf table is made of, counted by document, and looked up again.
+// Terms: the words of which an idf table consists, counted by document and looked up.
 //
-// alpha: words of three letters or more, without digits; pairs of characters of scripts without
-// spaces count as such words. alnum: words joined by single . ' - & + / inside them, such as
-// "at&t" or "e-mail". words: every word.
+// alpha: words of at least three letters, without digits, and pairs of characters of scripts without spaces. alnum:
+// words that are joined by a single . ' - & + / between them, such as "at&t" or "e-mail", count as one. words: every
+// word.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -16,16 +16,16 @@ namespace neardup {
 
 enum class TermFilter : uint8_t { words, alpha, alnum };
 
-// Holds scratch memory: one for each thread.
+// Holds scratch memory; each thread needs its own.
 class TermReader {
   public:
     TermReader(const TextOptions &options, TermFilter filter) : tokenizer_(options), filter_(filter) {}
 
-    // Terms in order, each with its position among all tokens, terms or not. Gives the number of tokens.
+    // Passes on the terms in order, each with its position among all tokens. Returns the number of tokens.
     template <typename Sink>
     uint32_t each(const uint8_t *text, size_t size, Sink &&sink);
 
-    // Clears `out`; the hash of each term in order. Where every word is a term none is written out.
+    // Replaces `out` by the hash of each term in order. If every word is a term, the words are not spelled out.
     void hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out);
 
   private:
@@ -60,7 +60,7 @@ uint32_t TermReader::each(const uint8_t *text, size_t size, Sink &&sink) {
     return tokens;
 }
 
-// In how many documents each term occurs. Parts may be counted apart and merged in any order.
+// Counts the documents in which each term occurs. Parts may be counted separately and merged in any order.
 class TermCounts {
   public:
     void add(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
@@ -71,14 +71,14 @@ class TermCounts {
 
     size_t size() const { return entries_.size(); }
     uint64_t documents() const { return documents_; }
-    // Rarest first, equal ones by their bytes, which is by code point.
+    // Rarest first, equally rare terms by their bytes, which is by code point.
     void sorted(std::vector<uint8_t> &bytes, std::vector<int64_t> &ends, std::vector<uint32_t> &counts) const;
 
   private:
     struct Entry {
         uint64_t hash;
         size_t begin;
-        uint32_t size, count, last;  // last: the document, from 1, that counted it last
+        uint32_t size, count, last;  // last: the last document, from 1, in which the term was counted
     };
 
     Entry &entry(std::string_view term, uint64_t hash);
@@ -87,13 +87,13 @@ class TermCounts {
         return {reinterpret_cast<const char *>(arena_.data()) + e.begin, e.size};
     }
 
-    std::vector<uint32_t> slots_ = std::vector<uint32_t>(1024);  // place of the entry, from 1
+    std::vector<uint32_t> slots_ = std::vector<uint32_t>(1024);  // index of the entry, from 1
     std::vector<Entry> entries_;
     std::vector<uint8_t> arena_;
     uint64_t documents_ = 0;
 };
 
-// Term → rank, from the terms in the order of their table.
+// Maps terms to ranks; built from the terms in the order of their table.
 class TermTable {
   public:
     TermTable(const uint8_t *bytes, const int64_t *ends, size_t terms);
@@ -110,17 +110,17 @@ class TermTable {
     std::vector<Slot> slots_;
 };
 
-// Column by column: the distinct terms of each document with a rank in [low, high), by rank.
+// The distinct terms of each document with a rank in [low, high), by rank, as columns.
 struct DocumentTerms {
-    std::vector<uint32_t> ranks, counts, first;  // how often, and the position of the first
+    std::vector<uint32_t> ranks, counts, first;  // first: the position of the first occurrence
     std::vector<int64_t> ends;
-    std::vector<uint32_t> tokens;  // one a document
+    std::vector<uint32_t> tokens;  // the number of tokens of each document
 };
 void document_terms(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
                     TermFilter filter, const TermTable &table, uint32_t low, uint32_t high, DocumentTerms &out);
 
-// The same from hashes of words, for filters that take words as they are: what is in the table is a
-// term. Of each document only the `most` rarest.
+// The same from word hashes, for filters under which every word of the table is a term; at most the `most` rarest terms
+// of each document.
 void terms_of_words(const uint64_t *words, const int64_t *offsets, size_t documents, const TermTable &table, uint32_t low,
                     uint32_t high, uint32_t most, DocumentTerms &out);
 

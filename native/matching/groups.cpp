@@ -12,12 +12,12 @@ namespace {
 
 struct Entry {
     uint64_t key;
-    int64_t member;  // document · 2 + looks
+    int64_t member;  // document · 2 + whether the key is a probe
 };
 
 bool before(const Entry &x, const Entry &y) { return x.key != y.key ? x.key < y.key : x.member < y.member; }
 
-// Keys are hashes, so buckets by leading bits are even; inside a bucket a comparison sort is short.
+// Keys are hashes, so buckets by leading bits have similar sizes, and the comparison sort of a bucket is short.
 void sort_entries(std::vector<Entry> &entries, std::vector<Entry> &scratch, int skipped_bits) {
     const int bits = std::clamp<int>(std::bit_width(entries.size()) - 3, 1, 20);
     std::vector<size_t> ends((size_t{1} << bits) + 1, 0);
@@ -34,7 +34,7 @@ void sort_entries(std::vector<Entry> &entries, std::vector<Entry> &scratch, int 
     entries.swap(scratch);
 }
 
-// A document may hold one key twice: it is one member, and looks if either entry does.
+// A document that has a key twice is one member, and a probe if either entry is.
 void append_group(const Entry *first, const Entry *last, Groups &out) {
     const size_t begin = out.members.size();
     for (const Entry *e = first; e < last; ++e) {
@@ -63,7 +63,7 @@ void append_groups(const std::vector<Entry> &entries, Groups &out) {
     }
 }
 
-// Every part reads all keys once, so there are few of them: beyond this many the parts grow.
+// Every part reads all keys once, so the number of parts is limited; beyond this limit, parts grow.
 constexpr size_t kPartEntries = size_t{1} << 20;
 constexpr int kMostPartBits = 4;
 
@@ -99,7 +99,7 @@ void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_
 
 namespace {
 
-// Pairs as one number each, repeats dropped whenever as many have come in as there were before.
+// Collects pairs as numbers, and drops repeats whenever the number of pairs has doubled.
 class PairSet {
   public:
     void add(uint64_t a, uint64_t b) {
@@ -138,7 +138,7 @@ void add_group(const int64_t *members, const uint8_t *probes, int64_t begin, int
             if (probes[i] | probes[j]) pairs.add(static_cast<uint64_t>(members[i]), static_cast<uint64_t>(members[j]));
 }
 
-// Repeats of one pair are cheap, but not free.
+// Repeats of a pair cost little, but not nothing.
 constexpr int64_t kMostRepeats = 64;
 
 }  // namespace
@@ -171,7 +171,7 @@ void group_pairs(const int64_t *members, const uint8_t *probes, const int64_t *o
     }
 }
 
-// Has one of the `looking` keys its equal among the others? A few dozen keys: no need to be clever.
+// Whether one of the `looking` keys is among the others. There are a few dozen keys, so a simple loop suffices.
 static bool looks_at(const uint64_t *looking, int64_t count, const uint64_t *others, int64_t size) {
     for (int64_t i = 0; i < count; ++i)
         if (std::find(others, others + size, looking[i]) != others + size) return true;

@@ -1,4 +1,4 @@
-// Keys → groups of documents that share a key → candidate pairs.
+// Groups documents that share a key, and lists the candidate pairs of the groups.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -6,33 +6,33 @@
 
 namespace neardup {
 
-// Groups of two or more entries with equal keys. An entry is a document and whether it looks
-// (probe) or is only to be found. Groups come in key order, members in document order.
+// Groups of two or more entries with equal keys. An entry is a document, and whether it searches with the key (probe) or
+// can only be found by it. Groups are in the order of keys, members in the order of documents.
 struct Groups {
     std::vector<int64_t> members, ends;
     std::vector<uint8_t> probes;
 };
 
-// Document d has keys[offsets[d] .. offsets[d+1]), of which the first probes[d] look.
-// Works through the key space in parts, so that memory beyond the input is a fraction of it.
+// Document d has keys[offsets[d] .. offsets[d+1]), of which the first probes[d] are probes. The key space is processed
+// in parts, so that additional memory is a fraction of the input.
 void shared_groups(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, size_t documents, Groups &out);
 
-// distinct[g] = 1 for the first of all groups with the same entries: alike documents share many keys.
+// distinct[g] = 1 for the first of all groups with the same entries; similar documents share many keys.
 void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
                      uint8_t *distinct);
 
-// shared[i] = 1 where documents a[i] and b[i] share a key with which one of them looks.
+// shared[i] = 1 if documents a[i] and b[i] share a key that is a probe of at least one of them.
 void share_key(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *a,
                const int64_t *b, size_t pairs, uint8_t *shared);
 
 struct CandidatePairs {
     std::vector<int64_t> a, b;
-    int64_t largest = 0;  // groups up to this size are in; larger ones were left out
+    int64_t largest = 0;  // groups up to this size are included; larger ones are left out
 };
 
-// Every pair (a < b) of entries of a group of which one looks, each once, sorted by (a, b). Groups are
-// taken by size, smallest first, as long as there are at most `budget` pairs; groups of one size
-// stand or fall together, so the answer does not depend on their order.
+// Every pair (a < b) of entries of a group of which at least one is a probe, each once, sorted by (a, b). Groups are
+// added by size, smallest first, as long as there are at most `budget` pairs. Groups of one size are added together or
+// not at all, so the result does not depend on their order.
 void group_pairs(const int64_t *members, const uint8_t *probes, const int64_t *offsets, size_t groups,
                  int64_t budget, CandidatePairs &out);
 

@@ -50,7 +50,7 @@ void HotWalk::among(size_t begin, size_t end, const uint8_t *chosen, const uint8
     }
     for (size_t e = entry_begin_[begin]; e < entry_begin_[end]; ++e) {
         block_[entries_[e].group].clear();
-        met_[static_cast<size_t>(entries_[e].rank)] = -1;  // the block is looked at twice
+        met_[static_cast<size_t>(entries_[e].rank)] = -1;  // the block is processed twice
     }
 }
 

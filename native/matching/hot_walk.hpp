@@ -1,7 +1,7 @@
-// Candidate pairs of hot groups, made while the rule walks: a member meets only kept members.
+// Lists candidate pairs of hot groups while the rule is applied: a member is compared with kept members only.
 //
-// Ranks are places in the policy's order. Blocks of ranks come in ascending order; after a block is
-// decided, its kept members are remembered and met by the blocks that follow.
+// Ranks are places in the policy's order. Blocks of ranks are processed in ascending order. After a block is decided,
+// its kept members are remembered, and members of later blocks are compared with them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,19 +15,19 @@ struct RankPairs {
 
 class HotWalk {
   public:
-    // Groups as members (ranks), who looks, and offsets; `count` is the number of all ranks.
+    // Groups are members (ranks), whether a member is a probe (`looks`), and offsets; `count` is the number of ranks.
     HotWalk(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t count);
 
-    // The members of any group, ascending, once each.
+    // The members of all groups, ascending, each once.
     const std::vector<int64_t> &ranks() const { return ranks_; }
 
-    // Blocks are named by their place in ranks(): [begin, end).
-    // Each member of the block with the remembered members of its groups.
+    // A block is a range [begin, end) of ranks().
+    // Pairs of each member of the block with the remembered members of its groups.
     void with_kept(size_t begin, size_t end, RankPairs &out);
-    // Inside the block: a member with chosen[rank] and an earlier one with against[rank].
+    // Pairs within the block: a member with chosen[rank] and an earlier member with against[rank].
     void among(size_t begin, size_t end, const uint8_t *chosen, const uint8_t *against, RankPairs &out);
     void remember(size_t begin, size_t end, const uint8_t *kept);
-    // Members with wanted[rank] (earlier) and the remembered members that come after them (later).
+    // Pairs of members with wanted[rank] (earlier) and the remembered members after them (later).
     void after(const uint8_t *wanted, RankPairs &out);
 
   private:
@@ -40,7 +40,7 @@ class HotWalk {
         int64_t rank;
         bool looks;
     };
-    // A pair that shares several groups is made once: `met_` holds who met the rank last.
+    // A pair that shares several groups is listed once: `met_` holds the last rank that was compared with each rank.
     bool first_meeting(int64_t rank, int64_t other);
 
     std::vector<Entry> entries_;       // by rank, then group

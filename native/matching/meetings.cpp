@@ -8,16 +8,16 @@
 namespace neardup {
 namespace {
 
-constexpr int kDeepestBits = 6;                // at the deepest so many times more are compared
-constexpr int kSample = 8, kAlike = 6;         // a crowd of which so many pairs may pass is alike
-constexpr ptrdiff_t kAhead = 24;               // entries whose sketches are fetched before they are needed
+constexpr int kDeepestBits = 6;                // 2^6 times more comparisons are allowed at the greatest depth
+constexpr int kSample = 8, kAlike = 6;         // a crowd is similar if 6 of 8 sampled pairs may pass
+constexpr ptrdiff_t kAhead = 24;               // sketches are prefetched this many entries ahead
 
 struct Entry {
     uint64_t path;
     uint32_t place;  // by size
 };
 
-// Paths are hashes, so leading bits part them evenly and what is left for the sort is short.
+// Paths are hashes, so leading bits divide them evenly, and the remaining sorts are short.
 void sort_entries(std::vector<Entry> &entries, int skipped_bits) {
     const int bits = std::clamp<int>(std::bit_width(entries.size()) - 3, 1, 17);
     std::vector<uint32_t> ends((size_t{1} << bits) + 1, 0);
@@ -65,7 +65,7 @@ class Part {
 #endif
     }
 
-    // Calls use(x, end) for every member: those after it, up to `end`, are near in size.
+    // Calls use(x, end) for every member x; the members after it, up to `end`, have a similar size.
     template <typename Use>
     void each(const Entry *first, const Entry *last, Use &&use) const {
         const Entry *end = first;
@@ -102,8 +102,8 @@ class Part {
         });
     }
 
-    // Versions of one text stay together on any path. Of partners near in size the one in the middle is asked:
-    // next to each other in size are the copies of one document among many unlike.
+    // Versions of one text stay together on any path. A member is compared with the middle one of the members of similar
+    // size, because its neighbours in size may be copies of one document among many different ones.
     bool alike(const Entry *first, const Entry *last) const {
         int passed = 0, sampled = 0;
         const ptrdiff_t step = std::max<ptrdiff_t>((last - first) / kSample, 1);
@@ -140,7 +140,7 @@ class Part {
 
 bool Outlines::may_pass(uint32_t a, uint32_t b) const {
     const int64_t larger = std::max(sizes[a], sizes[b]);
-    const int64_t most = sizes[a] + sizes[b] - 2 * ((larger * num + den - 1) / den);  // |A△B| of a pair that passes
+    const int64_t most = sizes[a] + sizes[b] - 2 * ((larger * num + den - 1) / den);  // the greatest |A△B| of a pair that passes
     return differing_bits(words + offsets[a], static_cast<size_t>(offsets[a + 1] - offsets[a]), words + offsets[b],
                           static_cast<size_t>(offsets[b + 1] - offsets[b]), most) <= most;
 }

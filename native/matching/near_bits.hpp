@@ -1,7 +1,7 @@
-// All pairs of fingerprints within k bits of each other, a table at a time (Manku et al. 2007).
+// Finds all pairs of fingerprints within k bits of each other, one table at a time (Manku et al. 2007).
 //
-// A table is a mask: fingerprints that agree under it meet. The masks together are such that any two
-// fingerprints within k bits agree under at least one; a pair is given by the first of these only.
+// A table is a mask: fingerprints that agree in its bits are compared. Any two fingerprints within k bits agree under at
+// least one of the masks; a pair is reported only for the first such mask.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,23 +12,23 @@ namespace neardup {
 
 struct NearPairs {
     std::vector<int64_t> a, b;     // a < b, within k bits
-    std::vector<int64_t> members;  // of crowds: so many near ones that pairs would not be linear
+    std::vector<int64_t> members;  // of crowds: too many similar fingerprints to list their pairs in linear space
     std::vector<int64_t> ends;
 };
 
 struct BitTables {
-    std::span<const uint64_t> masks;  // `lanes` words a table
+    std::span<const uint64_t> masks;  // `lanes` words per table
     size_t lanes;
     uint32_t k;
     size_t size() const { return masks.size() / lanes; }
 };
 
-// `values` has tables.lanes words a document; `codes` is empty or has one a document, and only equal
-// ones meet. At most about `most_pairs` pairs are given; what is beyond them is in crowds.
+// `values` has tables.lanes words per document. `codes` is empty or has one code per document, and only documents with
+// equal codes are compared. At most about `most_pairs` pairs are listed; the remaining ones are in crowds.
 void near_pairs(std::span<const uint64_t> values, std::span<const int64_t> codes, const BitTables &tables, size_t table,
                 size_t most_pairs, NearPairs &out);
 
-// How many bits differ.
+// The number of bits that differ.
 void bit_distances(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
                    int64_t *out);
 

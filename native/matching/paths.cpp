@@ -9,12 +9,12 @@ namespace {
 
 constexpr int kEighths = 8;
 constexpr ptrdiff_t kNear = 64;
-// Where so many features on end part so few, the sets may be versions of one text: who meets is looked at first.
+// If this many consecutive features separate so few sets, they may be versions of one text, and are compared first.
 constexpr size_t kTrial = 3;
 constexpr int kTrialGain = 20;
 
 uint32_t window_width(int64_t m) {
-    if (m <= 1) return ~uint32_t{0};  // one value of 2³² short of everything
+    if (m <= 1) return ~uint32_t{0};  // one value less than all 2³²
     return static_cast<uint32_t>(((uint64_t{1} << 32) + static_cast<uint64_t>(m) - 1) / static_cast<uint64_t>(m));
 }
 
@@ -22,7 +22,7 @@ uint64_t child(uint64_t path, uint32_t feature) {
     return scramble(fold_multiply(path ^ kSecret[2], feature ^ kSecret[3])) & path::kHash;
 }
 
-// The paths of one set after another.
+// Extends the paths of one set after another.
 class Walk {
   public:
     Walk(const Features &sets, uint32_t deepest, int few_bits, std::vector<uint64_t> &out)
@@ -42,7 +42,7 @@ class Walk {
     }
 
   private:
-    // `crowd`: how many more are on the path than wanted, in eighths of a bit.
+    // `crowd` is the ratio of expected to wanted sets on the path, in eighths of a bit.
     void step(uint64_t path, uint32_t depth, int crowd) {
         const uint32_t first = static_cast<uint32_t>(scramble(path) >> 32);
         const uint32_t *f = at(first);
@@ -56,7 +56,7 @@ class Walk {
     void add(uint64_t path, uint32_t depth, int crowd, uint32_t feature) {
         const uint64_t longer = child(path, feature);
         const bool again = std::find(on_path_.begin(), on_path_.end(), feature) != on_path_.end();
-        if (!again) crowd -= sets_.rarity[feature & (sets_.slots - 1)];  // nobody is parted by a feature twice
+        if (!again) crowd -= sets_.rarity[feature & (sets_.slots - 1)];  // a feature separates sets only once
         const bool parts_few = on_path_.size() + 1 == kTrial && start_ - crowd < kTrialGain;
         if (crowd <= 0 || depth + 1 >= deepest_ || parts_few) {
             out_.push_back(longer | (depth + 1));
@@ -67,7 +67,7 @@ class Walk {
         on_path_.pop_back();
     }
 
-    // The first feature that is not before `value`. They are spread evenly, so the guess is near.
+    // The first feature that is at least `value`. Features are spread evenly, so the first guess is close.
     const uint32_t *at(uint32_t value) const {
         const ptrdiff_t size = end_ - begin_;
         ptrdiff_t low = static_cast<ptrdiff_t>(static_cast<uint64_t>(value) * static_cast<uint64_t>(size) >> 32), reach = kNear;

@@ -11,7 +11,7 @@ uint64_t key_of(uint64_t feature) { return scramble(feature ^ kSecret[1]); }
 
 constexpr uint8_t kExact = 128, kMost = 255, kStep = 8;
 
-// Above kExact a count grows by one for every 2, 4, 8 … features, kStep times each, on average.
+// Above kExact a count grows on average by one for every 2, 4, 8 … features, kStep times for each of these.
 bool counts_again(uint8_t count, uint64_t random) { return random >> (63 - (count - kExact) / kStep) == 0; }
 
 // Collects the keys of one part of the key space.
@@ -37,7 +37,7 @@ class Part {
     int32_t probes_ = 0;
 };
 
-// The set as count << 32 | feature, without what is in no other set; says how many are left out.
+// The set as count << 32 | feature, without unique features; returns the number of features left out.
 size_t ranked(const uint32_t *features, size_t size, const uint8_t *counts, size_t slots, std::vector<uint64_t> &out) {
     out.resize(size);
     size_t kept = 0;
@@ -72,11 +72,11 @@ void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64
         const uint32_t *set = features + offsets[d];
         const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
         size_t prefix = std::min(static_cast<size_t>(sizes[d]), size);
-        if (slots == 0) {  // sets are sorted: the head is the prefix
+        if (slots == 0) {  // sets are sorted, so the head is the prefix
             for (size_t i = 0; i < (all ? size : prefix); ++i) keys.add(set[i], i < prefix);
             continue;
         }
-        // The rarest are those left out, so they are the beginning of the prefix, if not all of it.
+        // The features left out are the rarest and therefore the beginning of the prefix, or all of it.
         prefix -= std::min(prefix, ranked(set, size, counts, slots, order));
         if (prefix > 0 && prefix < order.size())
             std::nth_element(order.begin(), order.begin() + static_cast<ptrdiff_t>(prefix - 1), order.end());
@@ -87,11 +87,11 @@ void rare_prefixes(const uint32_t *features, const int64_t *offsets, const int64
 namespace {
 
 struct Weighted {
-    uint64_t order, mass;  // order: count or lightness above, feature below
+    uint64_t order, mass;  // order: count or lightness in the upper half, feature in the lower
     bool operator<(const Weighted &other) const { return order < other.order; }
 };
 
-// The head of a set whose entries lie in `set`, all of them of mass `left`: as long as `needed` is left.
+// The head of the entries in `set`, whose total mass is `left`: it grows as long as at least `needed` remains.
 void add_head(std::vector<Weighted> &set, uint64_t left, uint64_t needed, Part &keys) {
     std::sort(set.begin(), set.end());
     for (size_t i = 0; i < set.size() && left >= needed; ++i) {
@@ -100,11 +100,11 @@ void add_head(std::vector<Weighted> &set, uint64_t left, uint64_t needed, Part &
     }
 }
 
-// The same without sorting: counts are bytes, so the head is all of smaller counts and a part of one.
+// The same without sorting: counts are bytes, so the head is all entries of small counts and some of one more count.
 class CountedHead {
   public:
     void add(uint8_t count, uint64_t feature, uint64_t mass) {
-        if (count == 1) return;  // of one document only: first in the order, and no key
+        if (count == 1) return;  // unique: first in the order, but not a key
         set_.push_back({uint64_t{count} << 32 | feature, mass});
         mass_[count] += mass;
         left_ += mass;
@@ -161,7 +161,7 @@ void rare_vector_pairs(const uint64_t *entries, const int64_t *offsets, const ui
                        const uint8_t *counts, size_t slots, uint32_t common, uint64_t part, uint64_t parts,
                        RareKeys &out) {
     struct Entry {
-        uint64_t order, mass;  // order: count above, feature below
+        uint64_t order, mass;  // order: count in the upper half, feature in the lower
         bool operator<(const Entry &other) const { return order < other.order; }
     };
     std::vector<Entry> set;

@@ -1,8 +1,8 @@
-// Pairs of documents that share many features, counted document by document over an inverted index.
+// Finds pairs of documents that share many features, by counting over an inverted index, document by document.
 //
-// Nothing is sorted and no pair is written down that shares too few. Bound by the counts, one byte
-// pair a document, which stay in cache up to some hundred thousand documents: about 1 ns for each
-// feature that two documents share.
+// Nothing is sorted, and a pair that shares too few features is never stored. The counts, two bytes per document, bound
+// the speed; they stay in cache up to some hundred thousand documents. The cost is about 1 ns for each feature that two
+// documents share.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +16,7 @@ struct SharingPairs {
 };
 
 // Group g is members[offsets[g] .. offsets[g + 1]): the documents that have one feature, each once.
+// A pair must share at least `least` features.
 void sharing_pairs(const int64_t *members, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
                    SharingPairs &out);
 

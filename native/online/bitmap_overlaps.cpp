@@ -1,4 +1,4 @@
-// How a BitmapWindow is asked.
+// Queries of a BitmapWindow.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,10 +14,10 @@ namespace {
 constexpr uint16_t kClipped = UINT16_MAX;
 constexpr size_t kClasses = 256, kBetween = 32;
 
-// With more candidates than that in a line, counting an eighth more grams is cheaper than looking each up.
+// With more candidates than this in a line, counting an eighth more grams is cheaper than searching for each.
 constexpr size_t kMany = 24, kOnce = 8;
 
-// How far c is beyond what an unlike document has of the counted grams on average. Measured.
+// How far c exceeds the number of counted grams that a different document has on average. The value was measured.
 constexpr double kTimesChance = 2, kBeyondChance = 16;
 constexpr int kSteps = 6;  // c and the number of counted grams depend on each other
 
@@ -41,10 +41,10 @@ bool BitmapWindow::Query::fits(uint64_t other) const {
     return other * den >= num * size && size * den >= num * other;
 }
 
-// Rarest first, without the clipped ones.
+// Orders the grams, rarest first, without the clipped ones.
 void BitmapWindow::order(const uint32_t *grams, size_t size, Overlaps &out) {
     const double all = static_cast<double>(documents_), rare = clipping_.rare * all;
-    // Frequencies may be too high: in all documents or fewer is no limit then.
+    // Frequencies may be too high, so a limit of all documents is not applied.
     const double common = clipping_.common < 1 ? clipping_.common * all : std::numeric_limits<double>::infinity();
     std::array<size_t, kClasses> ends{};
     classes_.resize(size);
@@ -68,7 +68,7 @@ void BitmapWindow::sum_chances() {
     for (uint32_t gram : ordered_) chances_.push_back(chances_.back() + frequency(gram) / all);
 }
 
-// How many of the ordered grams are counted, where so many are needed.
+// The number of ordered grams that must be counted if `needed` grams must be shared.
 size_t BitmapWindow::prefix(uint64_t needed) const {
     const size_t grams = ordered_.size(), spare = grams - std::min<uint64_t>(needed, grams);
     size_t counted = spare;
@@ -112,7 +112,7 @@ void BitmapWindow::overlaps(const uint32_t *grams, size_t size, uint64_t num, ui
     out.candidates = looked_up_;
 }
 
-// While one segment is counted, the places of the grams in the table of the next come near.
+// Prefetches the table entries of the next segment while one segment is counted.
 void BitmapWindow::fetch_table(size_t number, size_t grams) const {
     if (number >= segments_.size()) return;
     for (size_t i = 0; i < grams; ++i) segments_[number].first->lists.fetch(ordered_[i]);
@@ -125,7 +125,7 @@ void BitmapWindow::look(const Segment &segment, const Query &query) {
     settle(segment, query, lines, counted);
 }
 
-// From the line of the longest documents to that of the shortest, which is counted in the most lists.
+// Proceeds from the line of the longest documents to that of the shortest, which is counted in the most lists.
 void BitmapWindow::look_sealed(const Segment &segment, const Query &query) {
     const auto &sizes = segment.sizes;
     const auto too_short = [&](uint32_t size) { return size * query.den < query.num * query.size; };
@@ -143,7 +143,7 @@ void BitmapWindow::look_sealed(const Segment &segment, const Query &query) {
     }
 }
 
-// Counts on in these lines while many may pass, then looks the others up.
+// Counts more grams in these lines while many documents may pass, then searches for the remaining ones.
 void BitmapWindow::settle(const Segment &segment, const Query &query, Lines lines, size_t counted) {
     choose(segment, query, lines, counted);
     while (candidates_.size() > kMany && counted < ordered_.size()) {
@@ -163,7 +163,7 @@ void BitmapWindow::begin_count(size_t columns) {
     vertical_.reset(lines, ordered_.size());
 }
 
-// How many of these grams each column of the lines has: in lists and, apart, in bitmaps.
+// Counts how many of these grams each column of the lines has, separately in lists and in bitmaps.
 void BitmapWindow::count(const GramLists &lists, size_t begin, size_t end, Lines lines) {
     for (auto &of_size : bitmaps_) of_size.clear();
     found_.clear();
@@ -195,7 +195,7 @@ void BitmapWindow::count_listed(const GramLists &lists, Lines lines) {
     }
 }
 
-// Who may pass if he has all grams that were not counted.
+// The columns that could pass if they had all grams that were not counted.
 void BitmapWindow::choose(const Segment &segment, const Query &query, Lines lines, size_t counted) {
     const size_t rest = ordered_.size() - counted, first = lines.first * kLineColumns;
     const size_t last = std::min(lines.last * kLineColumns, segment.sizes.size());

@@ -10,10 +10,10 @@
 namespace neardup {
 namespace {
 
-constexpr size_t kWorthSealing = kLineColumns;  // one line needs no order
+constexpr size_t kWorthSealing = kLineColumns;  // a single line needs no order
 constexpr size_t kWorthReturning = 256;         // documents
 
-// What is freed lies in holes between what came later; glibc keeps them, and over days they add up.
+// Freed memory lies in gaps between later allocations; glibc keeps these gaps, which add up over days.
 void return_memory() {
 #if defined(__GLIBC__)
     malloc_trim(0);

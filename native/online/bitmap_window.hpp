@@ -1,15 +1,15 @@
-// The window index of DDD (Montanari & Puglisi): per slot, for each q-gram, which documents have it; a new
-// document is compared with all documents of all slots at once. Exact: |A∩B| / max(|A|, |B|) in integers.
+// The window index of DDD (Montanari & Puglisi): for each slot and q-gram, the documents that have it. A new document is
+// compared with all documents of all slots at once. The result is exact: |A∩B| / max(|A|, |B|) in integers.
 //
-// A partner B above the threshold t shares T = ⌈t·max(|A|, |B|)⌉ grams or more, so it has at least c of any
-// |A| − T + c grams of A. These are the rarest of A, by rough counts over the window; c is chosen beyond what
-// unlike documents have of them by chance. Their lists are counted for all documents (vertical_counts.hpp); who
-// has c or more is looked up in the lists of the other grams, until it is clear that too few are left. The order
-// and c change the cost, never the answer.
+// A document B above the threshold t shares at least T = ⌈t·max(|A|, |B|)⌉ grams with A, so it has at least c of any
+// |A| − T + c grams of A. The rarest grams of A are taken, by rough counts over the window, and c is greater than the
+// number of them that different documents have by chance. These grams are counted for all documents
+// (vertical_counts.hpp). A document with at least c of them is then searched in the lists of the other grams, until it
+// is clear that too few remain. The order and c change the cost, never the result.
 //
-// When another slot gets a document, the slot before it is sealed: its documents are put in the order of their
-// sizes. Then lines of documents that are too long or too short are not read, and long ones, which must share
-// more, are counted in fewer lists.
+// When the next slot gets a document, the slot before it is sealed: its documents are sorted by size. Lines of documents
+// that are too long or too short are then not read, and long documents, which must share more grams, are counted in
+// fewer lists.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,8 +21,8 @@
 
 namespace neardup {
 
-// Which grams of a document are not looked up: those in more than `common` of the documents of the window,
-// taken for shared, and those in fewer than `rare` of them, taken for not shared.
+// Grams of a document that are not searched: those in more than the share `common` of the documents of the window, which
+// are assumed to be shared, and those in fewer than the share `rare`, which are assumed not to be shared.
 struct Clipping {
     double common = 1, rare = 0;
 };
@@ -30,11 +30,11 @@ struct Clipping {
 struct Overlaps {
     std::vector<int64_t> documents, shared, sizes;
     size_t clipped_common = 0, clipped_rare = 0;
-    size_t candidates = 0;  // documents that were looked up alone
+    size_t candidates = 0;  // documents that were searched one by one
 };
 
 struct WindowMemory {
-    size_t documents = 0, grams = 0, postings = 0;  // grams: one for each slot and part of it that has it
+    size_t documents = 0, grams = 0, postings = 0;  // grams: a gram counts once for each segment that has it
     size_t tables = 0, lists = 0, rest = 0;         // bytes
 };
 
@@ -42,17 +42,17 @@ class BitmapWindow {
   public:
     BitmapWindow(size_t slots, Clipping clipping);
 
-    // Distinct grams. The document is its slot, in the upper half, and its number in the slot.
+    // `grams` must be distinct. Returns the document: its slot in the upper half, its number in the slot in the lower.
     int64_t add(size_t slot, const uint32_t *grams, size_t size);
 
-    // False where there is no such document. Its memory comes back with that of its slot.
+    // Returns false if there is no such document. Its memory is freed together with its slot.
     bool remove(int64_t document);
     void drop(size_t slot);
 
-    // All documents with |A∩B|·den ≥ num·max(|A|, |B|), in rising order.
+    // All documents with |A∩B|·den ≥ num·max(|A|, |B|), in ascending order.
     void overlaps(const uint32_t *grams, size_t size, uint64_t num, uint64_t den, Overlaps &out);
 
-    // What the documents of a slot have, by their numbers in it; nothing of a removed one.
+    // The grams of the documents of a slot, by their numbers in it; none for a removed document.
     void sets(size_t slot, std::vector<uint32_t> &grams, std::vector<int64_t> &offsets) const;
 
     size_t slots() const { return slots_.size(); }
@@ -64,12 +64,12 @@ class BitmapWindow {
         GramLists lists;
         std::vector<uint32_t> sizes;     // by column
         std::vector<bool> removed;       // by column
-        std::vector<uint16_t> numbers;   // column → number of the document; empty: they are the same
+        std::vector<uint16_t> numbers;   // column → number of the document; empty if they are the same
         uint32_t shortest = UINT32_MAX, longest = 0;
     };
     struct Slot {
         std::vector<Segment> segments;
-        std::vector<int64_t> begins;  // number of the first document of a segment
+        std::vector<int64_t> begins;  // number of the first document of each segment
         size_t added = 0, documents = 0;
     };
     struct Candidate {
@@ -77,9 +77,9 @@ class BitmapWindow {
         uint64_t count, needed;
     };
     struct Query {
-        uint64_t size, num, den, taken;  // taken: grams for shared without looking
+        uint64_t size, num, den, taken;  // taken: grams that are assumed to be shared
 
-        uint64_t needed(uint64_t other) const;  // beside the taken ones
+        uint64_t needed(uint64_t other) const;  // in addition to the taken grams
         bool fits(uint64_t other) const;
     };
     struct Lines {
@@ -109,17 +109,17 @@ class BitmapWindow {
 
     std::vector<Slot> slots_;
     Clipping clipping_;
-    size_t documents_ = 0, last_ = 0;    // added and not dropped; the slot of the last one
-    std::vector<uint32_t> frequencies_;  // of grams, several together
+    size_t documents_ = 0, last_ = 0;    // documents that were not dropped; the slot of the last document
+    std::vector<uint32_t> frequencies_;  // of grams; several grams share an entry
 
     // Scratch of one query.
     std::vector<uint32_t> ordered_;  // grams, rarest first
-    std::vector<double> chances_;    // what a document has on average of the first so many
+    std::vector<double> chances_;    // by n: how many of the first n grams a document has on average
     std::vector<uint16_t> classes_;
     std::vector<std::pair<const Segment *, int64_t>> segments_;  // with the first document of each
     std::vector<const GramList *> found_;
-    std::vector<std::vector<const uint64_t *>> bitmaps_;  // by their lines
-    std::vector<uint32_t> listed_;                        // how often each column was in a list
+    std::vector<std::vector<const uint64_t *>> bitmaps_;  // by the number of their lines
+    std::vector<uint32_t> listed_;                        // by column: the number of lists that contain it
     std::vector<Reached> reached_;
     std::vector<Candidate> candidates_, passed_;
     size_t looked_up_ = 0;

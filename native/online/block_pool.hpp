@@ -1,4 +1,5 @@
-// Blocks of 16, 32, … 1024 bytes, aligned to their size up to 64, given back all at once or used again.
+// Allocates blocks of 16, 32, … 1024 bytes, aligned to their size up to 64. Blocks can be reused; their memory is freed
+// all at once.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -35,7 +36,7 @@ class BlockPool {
 
     static size_t number(size_t bytes) { return static_cast<size_t>(std::countr_zero(bytes / kSmallest)); }
 
-    // Halves of what is too large are there for the next.
+    // The unused halves of a larger block become free.
     void *split(size_t from, size_t to) {
         auto *const block = static_cast<std::byte *>(free_[from]);
         free_[from] = *reinterpret_cast<void **>(block);
@@ -46,7 +47,7 @@ class BlockPool {
         return block;
     }
 
-    // Half of what there is, until pieces are large pages.
+    // Adds half of the present size, until pieces are large pages.
     void grow() {
         const size_t more = std::clamp(std::bit_ceil(bytes_ / 2), kFirst, kLargePage);
         pieces_.emplace_back(more);

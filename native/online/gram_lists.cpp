@@ -12,8 +12,8 @@ namespace {
 
 constexpr size_t kFirstPlaces = 64, kAhead = 16;
 
-// A bitmap takes the place of a list from this size on, measured in its own bytes: counting a bitmap is several
-// times as fast as counting as many bytes of columns.
+// A bitmap replaces a list from this size on, relative to the bytes of the bitmap: counting a bitmap is several times as
+// fast as counting the same number of bytes of columns.
 constexpr size_t kWorthBytes = 4;
 
 constexpr size_t line_bytes(size_t lines) { return lines * kLineWords * sizeof(uint64_t); }
@@ -34,7 +34,7 @@ bool GramList::has(uint32_t column) const {
 
 GramLists::GramLists() : table_(kFirstPlaces) {}
 
-// Features are hashes, but need not be: a multiplication spreads small numbers too.
+// Features are usually hashes; the multiplication spreads small numbers too.
 size_t GramLists::place(uint32_t gram) const {
     return static_cast<size_t>(uint64_t{gram * 0x9e3779b1u} * table_.size() >> 32);
 }

@@ -1,8 +1,9 @@
-// Which documents of a segment have a gram: up to 8,192 documents, one column each, in the order of adding.
+// The documents of a segment that have a gram. A segment has up to 8,192 documents, one column each, in the order of
+// adding.
 //
-// A gram that few have lists their columns, four of them in the table itself; one that many have has a bitmap,
-// as long as the last column in it asks for. Only grams that were seen take memory. A segment that gets no more
-// documents can be sealed: its columns are put into another order and its memory is what it needs.
+// A gram of few documents lists their columns, up to four of them in the table itself. A gram of many documents has a
+// bitmap, which extends to its last column. Only grams that occurred take memory. A segment that gets no more documents
+// can be sealed: its columns are reordered, and its memory is reduced to what it needs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,12 +17,12 @@ struct GramList {
     static constexpr size_t kFew = 4;
 
     uint32_t gram;
-    uint16_t count;  // documents that have it; 0: an empty place of the table
+    uint16_t count;  // documents that have it; 0: an empty slot of the table
     uint8_t lines;   // of the bitmap; 0: a list
     uint8_t unused;
     union {
         uint16_t few[kFew];
-        uint16_t *list;  // rising, in a block for bit_ceil(count) columns
+        uint16_t *list;  // ascending, in a block for bit_ceil(count) columns
         uint64_t *bits;
     };
 
@@ -37,18 +38,18 @@ class GramLists {
 
     GramLists();
 
-    // Distinct grams; returns the column of the new document. Not for a full or sealed segment.
+    // `grams` must be distinct. Returns the column of the new document. The segment must not be full or sealed.
     uint32_t add(const uint32_t *grams, size_t size);
 
-    // Gives each column another one.
+    // Reorders the columns: column i becomes to[i].
     void seal(const std::vector<uint16_t> &to);
     bool sealed() const { return sealed_; }
 
-    // nullptr: no document has it.
+    // Returns nullptr if no document has the gram.
     const GramList *find(uint32_t gram) const;
     void fetch(uint32_t gram) const;
 
-    // What was added, by column; each set in rising order.
+    // The grams of each column, in ascending order.
     std::vector<std::vector<uint32_t>> sets() const;
 
     const GramTable &table() const { return table_; }

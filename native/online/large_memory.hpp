@@ -1,5 +1,5 @@
-// Memory that is read at random: from 1 MB on it asks for large pages, because with small ones most of the time
-// of a query goes into translating addresses.
+// An allocator for memory that is read at random. From 1 MB on it requests large pages, because with small pages most of
+// the time of a query is spent on address translation.
 #pragma once
 #include <cstddef>
 #include <new>
@@ -11,7 +11,7 @@ namespace neardup {
 
 inline constexpr size_t kLargePage = size_t{1} << 21, kMemoryLine = 64;
 
-// What is taken for so many bytes: whole large pages, where that is less than twice as much.
+// The size that is allocated: whole large pages if that is less than twice as much.
 constexpr size_t memory_size(size_t bytes) {
     return bytes <= kLargePage / 2 ? bytes : (bytes + kLargePage - 1) / kLargePage * kLargePage;
 }
@@ -24,7 +24,7 @@ inline void *take_memory(size_t bytes) {
     const size_t size = memory_size(bytes);
     void *const memory = ::operator new(size, memory_alignment(size));
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
-    if (size >= kLargePage) (void)madvise(memory, size, MADV_HUGEPAGE);  // a wish: it may fail
+    if (size >= kLargePage) (void)madvise(memory, size, MADV_HUGEPAGE);  // a hint, which may fail
 #endif
     return memory;
 }

@@ -7,7 +7,7 @@ namespace neardup {
 
 static constexpr size_t FEWEST_SLOTS = 64;
 
-// Features as keys are not spread over all bits.
+// Keys that are features do not use all bits evenly.
 static size_t place(uint64_t key) {
     key = (key ^ (key >> 32)) * 0x9E3779B97F4A7C15ull;
     return key ^ (key >> 29);
@@ -58,7 +58,7 @@ void Postings::add(const uint64_t *keys, size_t count, size_t probes, uint32_t n
     for (size_t i = 0; i < count; ++i) put(keys[i], number << 1 | (i < probes));
 }
 
-// Of a sorted list, each number once that stands in it `least` times or more.
+// Keeps each number of a sorted list that occurs at least `least` times, once.
 static void keep_often(std::vector<int64_t> &found, size_t least) {
     size_t kept = 0;
     for (size_t begin = 0; begin < found.size();) {

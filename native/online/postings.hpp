@@ -1,11 +1,10 @@
-// Key → documents, for documents that come one by one: an open-addressed table of 64-bit keys.
+// Maps keys to documents that arrive one by one: an open-addressed table of 64-bit keys.
 //
-// Most keys belong to one document, which stands in the table itself (12 bytes a slot, at most 3/4
-// full); further ones go to a list. Each entry says whether its document looks with that key, so
-// that relations which are not symmetric are found from both sides. Documents are known by numbers
-// below 2^30. Nothing is removed one by one: keep() goes through the table once and leaves only
-// what is still there, under new numbers, in a table of the right size. A lookup is one miss of the
-// cache a key.
+// Most keys belong to one document, which is stored in the table itself (12 bytes per slot, at most 3/4 full); further
+// documents are stored in a list. Each entry records whether the key is a probe of its document, so that relations
+// which are not symmetric are found from both sides. Documents have numbers below 2^30. Entries are not removed one by
+// one: keep() rebuilds the table once with the remaining documents, their new numbers and the right size. A lookup
+// costs one cache miss per key.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,11 +14,11 @@ namespace neardup {
 
 class Postings {
   public:
-    // The first `probes` of the keys are those that the document looks with.
+    // The first `probes` keys are the probes of the document.
     void add(const uint64_t *keys, size_t count, size_t probes, uint32_t number);
-    // The documents that share at least `least` keys with which either of the two looks: each once, ascending.
+    // Documents that share at least `least` keys, each a probe of at least one of the two; each once, ascending.
     void meet(const uint64_t *keys, size_t count, size_t probes, size_t least, std::vector<int64_t> &found) const;
-    // numbers[i] is the new number of document i, -1 where it is gone; new numbers keep the order.
+    // numbers[i] is the new number of document i, -1 if it was removed; new numbers keep the order.
     void keep(const int64_t *numbers, size_t count);
 
     size_t entries() const { return entries_; }
@@ -35,7 +34,7 @@ class Postings {
     std::vector<uint64_t> keys_;
     std::vector<uint32_t> values_;
     std::vector<std::vector<uint32_t>> lists_;
-    size_t used_ = 0, entries_ = 0, listed_ = 0;  // listed_: room for entries in all lists
+    size_t used_ = 0, entries_ = 0, listed_ = 0;  // listed_: the capacity of all lists, in entries
 };
 
 }  // namespace neardup

@@ -27,7 +27,7 @@ bool CutText::paragraph_at(size_t word) {
     return !blank_lines;
 }
 
-// What follows the word's first byte is of no interest.
+// Only the first byte of a word matters.
 bool CutText::sentence_at(size_t word) {
     if (paragraph_at(word)) return true;
     const uint8_t *from = text + places[word - 1].end, *to = text + places[word].begin;
@@ -63,7 +63,7 @@ bool Aligner::align(CutText &a, CutText &b, std::vector<Passage> &out) {
 
 namespace {
 
-// How well words begin … end − 1 stand for themselves.
+// How well the words begin … end − 1 coincide with paragraphs or sentences.
 int fit(CutText &text, uint32_t begin, uint32_t end) {
     const auto worth = [&](uint32_t at) { return text.paragraph_at(at) ? 2 : text.sentence_at(at) ? 1 : 0; };
     return worth(begin) + worth(end);
@@ -73,7 +73,7 @@ struct Slides {
     uint32_t left = 0, right = 0;
 };
 
-// By how many words the insertion begin … end − 1 may be moved.
+// The number of words by which the insertion begin … end − 1 can be moved.
 Slides slides(const std::vector<uint64_t> &words, uint32_t begin, uint32_t end, uint32_t before, uint32_t after) {
     Slides found;
     before = std::min(before, longest_slide);
@@ -96,8 +96,8 @@ int32_t best_fit(CutText &text, uint32_t begin, uint32_t end, Slides possible) {
 
 }  // namespace
 
-// Moves the insertion between two blocks. Best to where a whole block goes to its other side: then two
-// differing passages become one.
+// Moves the insertion between two blocks. The best place is one at which a whole block changes to the opposite side of
+// the insertion, because two differing passages then become one.
 void Aligner::slide(CutText &a, CutText &b, Block &before, Block &after) {
     const bool in_a = before.b_end() == after.b, in_b = before.a_end() == after.a;
     if (!in_a && !in_b) return;
@@ -109,7 +109,7 @@ void Aligner::slide(CutText &a, CutText &b, Block &before, Block &after) {
     int32_t by = best_fit(text, begin, end, possible);
     if (possible.left == before.size && !first) by = -static_cast<int32_t>(before.size);
     else if (possible.right == after.size && !last) by = static_cast<int32_t>(after.size);
-    const auto more = static_cast<uint32_t>(by);  // a negative one wraps, as it should
+    const auto more = static_cast<uint32_t>(by);  // a negative number wraps, as intended
     before.size += more;
     after = {after.a + more, after.b + more, after.size - more};
 }
@@ -142,7 +142,7 @@ void Aligner::lay_out(const CutText &a, const CutText &b) {
     lay_out_gap({i, a.run().size}, {j, b.run().size});
 }
 
-// What is left of both sides is paired in order; what only b has comes last.
+// The remaining parts of both sides are paired in order; parts that only b has come last.
 void Aligner::lay_out_gap(Range a, Range b) {
     left_.clear();
     for (; next_moved_by_b_ < moved_by_b_.size() && moved_by_b_[next_moved_by_b_].b < b.end; ++next_moved_by_b_) {
@@ -182,8 +182,8 @@ uint8_t Aligner::edges(CutText &text, Range words) const {
     return words.begin < words.end ? found | only_numbers : found;
 }
 
-// Neighbouring words may come from the same characters (pairs of Chinese ones overlap): matched passages take
-// all of theirs, a differing one what is left; so no character is shown twice.
+// Neighbouring words may come from the same characters, because pairs of Chinese characters overlap. A matched passage
+// takes all characters of its words and a differing passage the remaining ones, so no character is shown twice.
 template <Aligner::Range Aligner::Stretch::*range, Side Passage::*side>
 void Aligner::place(CutText &text, Passage *out) {
     order_.resize(stretches_.size());

@@ -1,8 +1,8 @@
-// Two texts cut into passages: shared, moved, differing; with places in the texts as they were written.
+// Divides two texts into passages that are shared, moved or different, with spans in the texts as written.
 //
-// Every word of a text is in exactly one passage of its side, and spans of a side do not overlap. What is
-// matched says text/matches.hpp. An insertion that may stand in several places ("a [b a] b" or "a b [a b]")
-// is moved to where it meets the next differing passage, else to where a paragraph or a sentence begins.
+// Every word of a text is in exactly one passage of its side, and spans of a side do not overlap. text/matches.hpp
+// defines which words are matched. An insertion that fits in several places ("a [b a] b" or "a b [a b]") is put
+// next to the following differing passage, else at the beginning of a paragraph or a sentence.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,17 +15,17 @@ namespace neardup {
 
 enum class How : uint8_t { shared, moved, differs };
 
-// Of a side of a passage that is not shared. Where the side is empty, of the place where it is.
+// Describes a side of a passage that is not shared; for an empty side, the position where it would be.
 enum Edge : uint8_t {
     begins_sentence = 1 << 0,
     ends_sentence = 1 << 1,
     begins_paragraph = 1 << 2,
     ends_paragraph = 1 << 3,
-    only_numbers = 1 << 4,  // every word begins with a digit or is one of dates; never of an empty side
+    only_numbers = 1 << 4,  // every word begins with a digit or is a word of dates; never set for an empty side
 };
 
 struct Side {
-    uint32_t begin, end;  // bytes of the text
+    uint32_t begin, end;  // byte positions in the text
     uint32_t words;
     uint8_t edges;
 };
@@ -34,7 +34,7 @@ struct Passage {
     Side a, b;
 };
 
-// A text cut into words.
+// A text divided into words.
 struct CutText {
     const uint8_t *text = nullptr;
     size_t size = 0;
@@ -43,13 +43,13 @@ struct CutText {
     int8_t blank_lines = -1;  // −1: not known yet
 
     WordRun run() const { return {words.data(), static_cast<uint32_t>(words.size())}; }
-    // Before the word: of the first, and after the last, always.
+    // Whether a paragraph or a sentence begins before the word; always true for the first word and after the last.
     bool paragraph_at(size_t word);
     bool sentence_at(size_t word);
     uint8_t edges_at(size_t word);  // begins_sentence and begins_paragraph
 };
 
-// Holds scratch memory: one for each thread. `numbers` leaves out the words that count as numbers.
+// Holds scratch memory; each thread needs its own. `numbers` is a map that drops the words which count as numbers.
 class Aligner {
   public:
     Aligner(const TextOptions &options, const WordMap *map, const WordMap *numbers, bool by_chance);
@@ -83,7 +83,7 @@ class Aligner {
     Matcher matcher_;
     std::vector<Block> shared_, moved_, moved_by_b_;
     size_t next_moved_ = 0, next_moved_by_b_ = 0;
-    std::vector<Range> left_;  // of b in a gap, without what moved
+    std::vector<Range> left_;  // words of b in a gap that have not moved
     std::vector<Stretch> stretches_;
     std::vector<uint32_t> order_;
 };

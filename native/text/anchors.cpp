@@ -9,9 +9,9 @@ namespace neardup {
 namespace {
 
 constexpr uint32_t none = ~0u, many = ~0u - 1;
-constexpr int most_sampled_bits = 15;  // of so many k-grams, all are looked at; of more, about so many
+constexpr int most_sampled_bits = 15;  // up to 2^15 k-grams are all examined; of more, about as many
 
-// The hashes of all k-grams, one after the other.
+// Calls `each` with the hashes of all k-grams in order.
 template <typename Each>
 void each_gram(const uint64_t *words, size_t size, size_t k, Each &&each) {
     if (size < k) return;
@@ -27,7 +27,7 @@ void each_gram(const uint64_t *words, size_t size, size_t k, Each &&each) {
     }
 }
 
-// Two runs may overlap where only one of the texts repeats words: the first keeps them.
+// Two runs may overlap if only one of the texts repeats words; the first run keeps the words.
 void cut_overlaps(std::vector<Block> &blocks) {
     uint32_t a = 0, b = 0;
     for (Block &block : blocks) {
@@ -83,7 +83,7 @@ Anchors::Gram *Anchors::slot(uint64_t hash) {
     return &table_[at];
 }
 
-// k-grams on the same diagonal with equal words between them are one run. Words are compared, not only hashes.
+// k-grams on the same diagonal with equal words between them form one run. The words are compared, not only hashes.
 void Anchors::make_runs(const uint64_t *a, const uint64_t *b, size_t k) {
     runs_.clear();
     const auto extend = [&](Block &block, uint32_t end) {
@@ -103,7 +103,7 @@ void Anchors::make_runs(const uint64_t *a, const uint64_t *b, size_t k) {
     }
 }
 
-// Runs come in the order of a; the heaviest chain that rises in b too.
+// Finds the heaviest chain of runs, which are in the order of a, that is also in the order of b.
 void Anchors::chain(std::vector<Block> &out) {
     ends_.clear();
     const auto last_b = [](const Run &run) { return run.last + (run.block.b - run.block.a); };

@@ -1,8 +1,8 @@
-// Runs of words that two texts surely share: those with k words in a row that stand once in either text.
+// Anchors: runs of words that two texts certainly share, found by k-grams that occur once in each text.
 //
-// As patience diff takes lines that are unique in both files, this takes unique k-grams; of all that were
-// found, the chain with most words is kept in which both texts have the same order. Linear in the words, and
-// B·log B in the runs found. Of long texts a sample of the k-grams is looked at, chosen by their hash.
+// Patience diff uses lines that are unique in both files; this uses unique k-grams. Of all anchors, the chain with
+// the most words is kept that has the same order in both texts. The cost is linear in the words and B·log B in the
+// number of runs B. In long texts a sample of the k-grams is examined, chosen by hash.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace neardup {
 
-// Holds scratch memory: one for each thread.
+// Holds scratch memory; each thread needs its own.
 class Anchors {
   public:
-    // Clears `out`; blocks in order that do not overlap.
+    // Replaces `out` by blocks in order that do not overlap.
     void find(const uint64_t *a, size_t n, const uint64_t *b, size_t m, size_t k, std::vector<Block> &out);
 
   private:
@@ -23,7 +23,7 @@ class Anchors {
         uint64_t hash;
         uint32_t a, b;
     };
-    // `last` is where the last k-gram begins, in a: only the begins of k-grams must be in order.
+    // `last` is the beginning of the last k-gram in a; only the beginnings of k-grams must be in order.
     struct Run {
         Block block;
         uint32_t last, before;
@@ -39,7 +39,7 @@ class Anchors {
     std::vector<Gram> table_;
     std::vector<Gram> grams_;
     std::vector<Run> runs_;
-    std::vector<uint32_t> ends_, best_;  // begins of last k-grams in b, sorted; a Fenwick tree over them
+    std::vector<uint32_t> ends_, best_;  // sorted beginnings of last k-grams in b; a Fenwick tree over them
 };
 
 }  // namespace neardup

@@ -1,4 +1,4 @@
-// Blocks of ASCII text, copied and made alike at the speed of memory.
+// Copies and normalises blocks of ASCII text at the speed of memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,14 +8,14 @@ namespace neardup {
 inline constexpr size_t kAsciiBlock = 64;
 
 struct AsciiRule {
-    uint8_t letters;  // 26: A–Z become small; 0: they stay
-    uint8_t digits;   // 10: every digit becomes 0; 0: they stay
+    uint8_t letters;  // 26: A–Z become lower case; 0: letters stay
+    uint8_t digits;   // 10: every digit becomes 0; 0: digits stay
 };
 
-// Copies whole blocks until one holds a byte ≥ 0x80; that block is written too, but not counted.
+// Copies whole blocks up to the first with a byte ≥ 0x80, which is written too, but not counted. Returns their number.
 size_t copy_ascii(const uint8_t *in, size_t blocks, uint8_t *out, AsciiRule rule);
 
-// How many bytes of a whole block come before the first ≥ 0x80.
+// The number of bytes of a whole block before the first byte ≥ 0x80.
 size_t ascii_prefix(const uint8_t *text);
 
 }  // namespace neardup

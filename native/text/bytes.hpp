@@ -1,4 +1,4 @@
-// Little-endian loads, whatever the machine.
+// Little-endian loads on any machine.
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -14,7 +14,7 @@ constexpr uint32_t window = 4096;  // its square is most_cells
 constexpr size_t gram_sizes[] = {6, 6, 32, 3}, levels = std::size(gram_sizes);
 constexpr uint32_t least_moved = 8, words_worth = 4, most_looks = 16, none = ~0u;
 
-// An insertion is one event: it costs little, least next to what both texts begin or end with.
+// An insertion is one event and costs little; it costs least next to the common beginning or end of the texts.
 int64_t gap_cost(int64_t x, int64_t y, bool at_end) {
     const int64_t both = std::min(x, y), one = std::max(x, y) - both;
     return 2 * both + std::min<int64_t>(one, both == 0 && at_end ? 1 : 3);
@@ -59,8 +59,8 @@ void Matcher::align_inside(Gap gap, size_t level) {
     align_windows(gap);
 }
 
-// False if there are no anchors, or too few to trust them where all can be compared: a paragraph that went
-// from the beginning to the end would leave no room for the rest.
+// Returns false if there are no anchors, or too few to rely on in a gap that can be aligned exactly: a paragraph that
+// moved from the beginning to the end would leave no room for the rest.
 bool Matcher::align_between(Gap gap, size_t level) {
     std::vector<Block> found;
     anchors_.find(a_.data + gap.a, gap.a_end - gap.a, b_.data + gap.b, gap.b_end - gap.b, gram_sizes[level], found);
@@ -85,7 +85,7 @@ void Matcher::align_exactly(Gap gap) {
     for (const Block &block : exact_) add_block(matched_, {gap.a + block.a, gap.b + block.b, block.size});
 }
 
-// The first half of each window is believed, and the next begins where its way left that half.
+// The first half of the alignment of each window is kept; the next window begins where the alignment leaves that half.
 void Matcher::align_windows(Gap gap) {
     whole_ = false;
     while (gap.cells() > most_cells) {
@@ -168,14 +168,14 @@ void Matcher::list_grams() {
     }
     next_.resize(at_.size());
     heads_.assign(std::bit_ceil(at_.size() + 1), none);
-    for (size_t i = at_.size(); i-- > 0;) {  // backwards: the first in the text is found first
+    for (size_t i = at_.size(); i-- > 0;) {  // backwards, so that the first occurrence in the text is found first
         uint32_t &head = heads_[gram_hash(b_.data + at_[i]) & (heads_.size() - 1)];
         next_[i] = head;
         head = static_cast<uint32_t>(i);
     }
 }
 
-// The longest free run that holds the 8-gram at `at`, within `free` of a.
+// The longest unmatched run that contains the 8-gram at `at`, within the gap `free`.
 Block Matcher::longest_at(uint32_t at, Gap free) const {
     Block best{0, 0, 0};
     uint32_t looks = 0;

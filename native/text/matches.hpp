@@ -1,19 +1,19 @@
-// Which words of two texts are matched: in the order of both, and moved.
+// Determines which words of two texts are matched: in the order of both texts, and moved.
 //
-// In order: what both begin and end with; what is left by the longest common subsequence, exactly, up to 2^24
-// cells. Larger gaps are cut at runs around k-grams that are unique in both (k = 6, 6 again within the gaps left,
-// 32 for texts that repeat themselves, 3), and so are gaps of more than 2^20 cells if such runs cover half of
-// them. A gap of more than 2^24 cells without any is aligned through windows of 4,096 words on either side: then
-// `whole` is false. So short texts are aligned exactly, and no text costs more than some 2,048 cells of one bit
-// a word, 4 MB of scratch and about 40 bytes a word.
+// In order: first the common beginning and end, then the rest by an exact longest common subsequence, up to 2^24
+// cells. Larger gaps are divided at runs around k-grams that are unique in both texts (k = 6, again 6 within the
+// remaining gaps, 32 for repetitive texts, 3); gaps of more than 2^20 cells are divided too, if such runs cover half
+// of them. A gap of more than 2^24 cells without such runs is aligned through windows of 4,096 words on either side,
+// and `whole` is then false. Short texts are therefore aligned exactly, and no text costs more than about 2,048
+// one-bit cells per word, 4 MB of scratch memory and 40 bytes per word.
 //
-// By chance, unlike texts have a quarter of their words in the same order. Matches count where they are dense:
-// every matched word is +2; a gap is −2 for each word of its shorter side and −1 for each word that the other
-// has more, but not more than −3 for these, and −1 for an insertion after what both begin with or before what
-// both end with. Runs outside of a maximal scoring stretch (Ruzzo & Tompa 1999) that is worth four words are
-// given up; in texts of less than 32 words an eighth of the words will do.
+// Unrelated texts have a quarter of their words in the same order by chance, so matches count only where they are
+// dense. Every matched word scores +2. A gap scores −2 for each word of its shorter side and −1 for each further word
+// of the longer side, but these count −3 at most; an insertion next to the common beginning or end scores −1. Runs
+// outside a maximal scoring stretch (Ruzzo & Tompa 1999) that is worth four words are dropped; in texts of fewer than
+// 32 words an eighth of the words suffices.
 //
-// Moved: at least eight words in a row that both texts have left.
+// Moved: at least eight consecutive words of both texts that are not matched in order.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,13 +29,13 @@ struct WordRun {
     uint32_t size;
 };
 
-// Holds scratch memory: one for each thread.
+// Holds scratch memory; each thread needs its own.
 class Matcher {
   public:
-    // Clears `out`; returns false if a gap was too large to be aligned exactly. `by_chance`: nothing is given up.
+    // Replaces `out`; returns false if a gap was too large to be aligned exactly. `by_chance` keeps all matches.
     bool in_order(WordRun a, WordRun b, bool by_chance, std::vector<Block> &out);
 
-    // What neither of `blocks` nor an earlier one of `out` has; clears `out`; in the order of a.
+    // Replaces `out` by moved blocks in the order of a, which overlap neither `blocks` nor each other.
     void moved(WordRun a, WordRun b, const std::vector<Block> &blocks, std::vector<Block> &out);
 
   private:
@@ -44,7 +44,7 @@ class Matcher {
         uint64_t cells() const { return uint64_t{a_end - a} * (b_end - b); }
     };
     struct Segment {
-        int64_t left, right;  // sums of scores before and after
+        int64_t left, right;  // cumulative scores before and after
         size_t first, last, link;
     };
 
@@ -67,7 +67,7 @@ class Matcher {
 
     std::vector<Gap> gaps_;
     std::vector<uint8_t> free_;               // by word of b
-    std::vector<uint32_t> heads_, next_, at_;  // 8-grams of what is free in b, by hash
+    std::vector<uint32_t> heads_, next_, at_;  // 8-grams of the unmatched words of b, by hash
 };
 
 }  // namespace neardup

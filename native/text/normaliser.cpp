@@ -98,7 +98,7 @@ void Normaliser::pad() {
     std::memset(buffer_.data() + size_, 0, padding);
 }
 
-// The same, character by character where it is not ASCII.
+// The same with origins; text that is not ASCII is read character by character.
 void Normaliser::follow(const uint8_t *text, size_t size) {
     pieces_->clear();
     for (size_t at = 0; at < size;) {
@@ -118,7 +118,7 @@ void Normaliser::follow(const uint8_t *text, size_t size) {
     pad();
 }
 
-// Bytes that go on as those before them need no piece of their own.
+// Bytes that continue the previous piece one to one need no piece of their own.
 void Normaliser::followed(size_t out, size_t in, size_t taken) {
     if (!pieces_->empty()) {
         const Piece &last = pieces_->back();
@@ -127,7 +127,7 @@ void Normaliser::followed(size_t out, size_t in, size_t taken) {
     pieces_->push_back({out, in, taken});
 }
 
-// Where the character at `out` comes from; what lies behind it in the result is forgotten.
+// Returns the origin of the character at `out` and forgets the origins of everything after it.
 size_t Normaliser::take_back(size_t out) {
     while (!pieces_->empty() && pieces_->back().out > out) pieces_->pop_back();
     const Piece &last = pieces_->back();
@@ -136,7 +136,7 @@ size_t Normaliser::take_back(size_t out) {
     return in;
 }
 
-// Returns how many bytes were ASCII.
+// Returns the number of leading ASCII bytes.
 size_t Normaliser::ascii(const uint8_t *text, size_t size) {
     reserve(size + padding + block);
     uint8_t *out = buffer_.data() + size_;
@@ -173,7 +173,7 @@ size_t Normaliser::ascii_deleting(const uint8_t *text, size_t size) {
     return n;
 }
 
-// Up to the next run of ASCII characters.
+// Reads up to the next run of ASCII characters.
 const uint8_t *Normaliser::others(const uint8_t *p, const uint8_t *end) {
     while (p < end) {
         if (run_.empty()) p = simple(p, end);
@@ -186,8 +186,9 @@ const uint8_t *Normaliser::others(const uint8_t *p, const uint8_t *end) {
     return p;
 }
 
-// Characters that become one harmless character of no more bytes; a lone ASCII one among them (the
-// space of Cyrillic) is taken along. All state is local: a store of a byte may alias any member.
+// Reads characters that map to one character of at most as many bytes and need no composition, and single ASCII
+// characters among them (the space of Cyrillic text). All state is local, because a store of a byte may alias any
+// member.
 const uint8_t *Normaliser::simple(const uint8_t *p, const uint8_t *end) {
     reserve(static_cast<size_t>(end - p) + padding);
     uint8_t *const start = buffer_.data() + size_, *out = start;
@@ -247,14 +248,14 @@ void Normaliser::mapped(uint32_t cp) {
     }
     if ((r->flags & unicode::punctuation) && options_.punctuation == TextOptions::Punctuation::remove) return;
     if (options_.strip_diacritics) {
-        // Only on these alphabets: elsewhere (Indic vowel signs, Thai, Hebrew points) Mn carries the word.
+        // Only on these alphabets: in other scripts (Indic vowel signs, Thai, Hebrew points) Mn distinguishes words.
         if (on_alphabet_ && unicode::is_mark(*r)) return spacing_marks(cp);
         if (r->flags & unicode::strips) r = &record(cp = unicode::base_of(cp));
     }
     place(cp, *r);
 }
 
-// What remains of a mark without its nonspacing parts.
+// Writes what remains of a mark without its nonspacing parts.
 void Normaliser::spacing_marks(uint32_t cp) {
     parts_.clear();
     unicode::decompose(cp, parts_);
@@ -283,7 +284,7 @@ void Normaliser::hold(uint32_t cp) {
     run_end_ = in_ + taken_;
 }
 
-// One that composes (← with U+0338) must stay until it is known what follows.
+// A separator that composes (← with U+0338) must stay until the next character is known.
 bool Normaliser::becomes_blank(uint32_t cp, const Record &r) const {
     return blank_ && cp >= 0x80 && r.kind == unicode::separator && !(r.flags & unicode::joins);
 }
@@ -296,7 +297,7 @@ void Normaliser::write(uint32_t cp) {
     if (pieces_ && run_.empty()) followed(before, in_, size_ - before == taken_ ? 0 : taken_);
 }
 
-// Takes the output back to the last character that nothing before it can reach.
+// Moves the output back into `run_`, up to the last character that does not interact with those before it.
 void Normaliser::gather() {
     while (size_ > 0) {
         size_t at = size_ - 1;

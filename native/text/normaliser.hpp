@@ -1,10 +1,10 @@
-// Text to normalised text, both UTF-8.
+// Turns text into normalised text, both UTF-8.
 //
 // Each character becomes its NFKC_Casefold mapping (or, with case kept, its NFKC without
-// default-ignorables); digits and punctuation are masked or deleted as the options say; with
-// strip_diacritics nonspacing marks on Latin, Greek and Cyrillic letters go; the result is put into
-// NFC. ASCII runs are copied 64 bytes at a time, and the output is kept in NFC at every step, so a
-// mark that follows an ASCII letter only has to look back at what was written.
+// default-ignorables). Digits and punctuation are masked or deleted according to the options, and
+// strip_diacritics removes nonspacing marks on Latin, Greek and Cyrillic letters. The result is in
+// NFC. ASCII runs are copied 64 bytes at a time. The output is in NFC after every step, so a mark
+// after an ASCII letter has to look back at the output only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,35 +15,35 @@
 
 namespace neardup {
 
-// Where a part of the normalised text comes from; it reaches to the next piece. Byte by byte if `taken` is 0;
-// else all of it is from the same `taken` bytes: a character that changed its size, or several that became one.
+// The origin of a part of the normalised text, which extends to the next piece. If `taken` is 0, bytes correspond one
+// to one; else the whole part comes from `taken` bytes: a character that changed its size, or several that became one.
 struct Piece {
     size_t out, in, taken;
 };
 
 class Normaliser {
   public:
-    // So many bytes after the result are zero and may be read.
+    // This number of bytes after the result is zero and may be read.
     static constexpr size_t padding = 64;
 
-    // With `blank`, a separator that is not ASCII becomes a space: all that words need.
+    // With `blank`, a separator that is not ASCII becomes a space, which suffices to find words.
     Normaliser(const TextOptions &options, bool blank);
 
-    // The result stays valid until the next call. With `pieces`, which are cleared, it is also written where
-    // each part of the result comes from; that is slower for texts that are not ASCII.
+    // The result stays valid until the next call. `pieces`, if given, is replaced by the origins of all parts of the
+    // result; that is slower for texts that are not ASCII.
     void run(const uint8_t *text, size_t size, std::vector<Piece> *pieces = nullptr);
     const uint8_t *data() const { return buffer_.data(); }
     size_t size() const { return size_; }
 
-    // Every run of non-ASCII bytes and ASCII letters and digits in the result is one word.
+    // Whether every run of non-ASCII bytes and ASCII letters and digits in the result is one word.
     bool runs_are_words() const { return !mixed_; }
 
   private:
     struct Tables {
         uint8_t ascii_to[128];    // 0xFF: deleted
-        uint32_t two_byte[2048];  // the mapped bytes of a frequent, harmless character, or 0
+        uint32_t two_byte[2048];  // the mapped bytes of a frequent character that needs no composition, or 0
     };
-    // Made once for each choice of options: a text alone is often shorter than the making would take.
+    // Built once for each choice of options, because building them can take longer than normalising a short text.
     const Tables &tables() const;
     void fill(Tables &tables) const;
     size_t ascii(const uint8_t *text, size_t size);
@@ -75,13 +75,13 @@ class Normaliser {
     size_t size_ = 0;
     bool mixed_ = false;
     uint8_t last_ccc_ = 0;      // of the last character written
-    bool on_alphabet_ = false;  // the last character that is no mark is a Latin, Greek or Cyrillic letter
-    std::vector<uint32_t> run_;            // characters taken back from the output to be composed
+    bool on_alphabet_ = false;  // the last character that is not a mark is a Latin, Greek or Cyrillic letter
+    std::vector<uint32_t> run_;            // characters removed from the output to be composed
     std::vector<uint32_t> scratch_, parts_;
 
     std::vector<Piece> *pieces_ = nullptr;
-    size_t in_ = 0, taken_ = 0;          // the character that is being read
-    size_t run_in_ = 0, run_end_ = 0;    // where `run_` comes from
+    size_t in_ = 0, taken_ = 0;          // the current character
+    size_t run_in_ = 0, run_end_ = 0;    // the origin of `run_`
 };
 
 }  // namespace neardup

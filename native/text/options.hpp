@@ -1,4 +1,4 @@
-// What counts as the same text. Chosen once a run; stored with every signature.
+// Text options: they define which words count as the same, hold for a whole run and are stored with every signature.
 #pragma once
 #include <cstdint>
 

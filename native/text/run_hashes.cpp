@@ -24,7 +24,7 @@ struct NoDigest {
 template <typename Digest>
 uint64_t *one_by_one(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out, Digest &to,
                      const uint64_t *pending) {
-    Digest digest = to;  // a copy, whose lanes no store can touch, stays in registers
+    Digest digest = to;  // a local copy, which no store can alias, stays in registers
     size_t i = 0;
     for (; i + kHashedTogether <= runs; i += kHashedTogether, pending += kHashedTogether) {
         for (size_t k = i; k < i + kHashedTogether; ++k) out[k] = hash_run(base, edges + 2 * k);
@@ -56,7 +56,7 @@ NEARDUP_AVX512 NEARDUP_INLINE Words fold(Words a, Words b) {
     return _mm512_xor_si512(product_low, _mm512_add_epi64(high, carried));
 }
 
-// What is left of the bytes if the first `bits` bits are kept.
+// Keeps the first `bits` bits.
 NEARDUP_AVX512 NEARDUP_INLINE Words keep(Words bytes, Words bits) {
     return _mm512_andnot_si512(_mm512_sllv_epi64(all(~0ull), bits), bytes);
 }

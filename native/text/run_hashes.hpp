@@ -1,7 +1,7 @@
-// The hashes of runs that are words, as Edges found them: `padded_word_hash` of each.
+// The hashes (`padded_word_hash`) of runs that Edges found, where every run is a word.
 //
-// With AVX-512 eight at a time, some 1.5 ns a word; a 64×64→128 product is then put together from four
-// of 32×32→64, which is cheap enough because all else (loads, masks, mixing) is shared by eight words.
+// With AVX-512, eight words are hashed at a time, in about 1.5 ns per word. A 64×64→128 product is then computed
+// from four 32×32→64 products, which is cheap because eight words share all other work (loads, masks, mixing).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace neardup {
 
-// So many are hashed, and added to a digest, at a time.
+// The number of runs that are hashed, and added to a digest, at a time.
 inline constexpr size_t kHashedTogether = 8;
 
-// `edges` are begin and end of each run, in turn, counted from `base`; 16 bytes must be readable from
-// each begin. Returns the end of what was written.
+// `edges` are begin and end of each run, alternating, relative to `base`; 16 bytes must be readable from
+// each begin. Returns the end of the output.
 uint64_t *hash_runs(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out);
 
-// The same, and for every eight runs eight hashes from `pending`, which is `out` or before it, are added to the
-// digest: its long chain of multiplications goes on while the next runs are hashed. The digest must have taken
-// an even number.
+// The same; in addition, for every eight runs, eight hashes from `pending` (at or before `out`) are added to the
+// digest, so that its long chain of multiplications proceeds while the next runs are hashed. The digest must have
+// taken an even number of hashes before.
 uint64_t *hash_runs(const uint8_t *base, const uint16_t *edges, size_t runs, uint64_t *out, SequenceDigest &digest,
                     const uint64_t *pending);
 

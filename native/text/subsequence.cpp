@@ -13,7 +13,7 @@ void add_block(std::vector<Block> &blocks, Block block) {
         blocks.push_back(block);
 }
 
-// Words that only one side has cannot match: they take no part in what follows.
+// Words that only one side has cannot match and are left out.
 void Subsequence::find(const uint64_t *a, size_t n, const uint64_t *b, size_t m, std::vector<Block> &out) {
     out.clear();
     const bool swapped = m < n;  // the pattern is the shorter side
@@ -67,8 +67,8 @@ void Subsequence::fill_masks(size_t width) {
     for (size_t i = 0; i < pattern_.size(); ++i) masks_[pattern_[i].id * width + i / 64] |= 1ull << i % 64;
 }
 
-// Bit j of row i is 0 where the first i + 1 words of the text have one more in common with the first j + 1
-// words of the pattern than with the first j.
+// Bit j of row i is 0 if the first i + 1 words of the text have one more word in common with the first j + 1 words of
+// the pattern than with the first j.
 void Subsequence::fill_rows(size_t width) {
     const size_t needed = (text_.size() + 1) * width;
     if (rows_size_ < needed) {
@@ -91,7 +91,7 @@ void Subsequence::fill_rows(size_t width) {
     }
 }
 
-// Equal last words may always be matched; else the matrix says which side can do without its last word.
+// Equal last words can always be matched; otherwise the matrix shows which side can drop its last word.
 void Subsequence::walk_back(size_t width, bool swapped, std::vector<Block> &out) const {
     size_t i = text_.size(), j = pattern_.size();
     while (i && j) {

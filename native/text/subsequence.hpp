@@ -1,7 +1,7 @@
-// The longest common subsequence of two runs of words, exactly.
+// Computes the longest common subsequence of two runs of words exactly.
 //
-// One bit a cell (Allison & Dix 1986, in the form of Hyyrö 2004): a row of the matrix is one addition over
-// the words of the shorter side. The rows are kept, so that the way back can be read from them: n·m / 8 bytes.
+// A cell takes one bit (Allison & Dix 1986, in the form of Hyyrö 2004), and a row of the matrix is one addition over
+// the words of the shorter side. All rows are stored, in n·m / 8 bytes, to trace the subsequence back.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +17,14 @@ struct Block {
     uint32_t b_end() const { return b + size; }
 };
 
-// Adds to the last block where the new one goes on with it.
+// Appends a block, or extends the last block if the new one continues it.
 void add_block(std::vector<Block> &blocks, Block block);
 
-// Holds scratch memory: one for each thread.
+// Holds scratch memory; each thread needs its own.
 class Subsequence {
   public:
-    // Clears `out`; blocks in order. Of several longest ones it is that which matches late words first, so
-    // that equal runs stay together.
+    // Replaces `out` by blocks in order. Of several longest subsequences, the one that matches late words first is
+    // chosen, so that equal runs stay together.
     void find(const uint64_t *a, size_t n, const uint64_t *b, size_t m, std::vector<Block> &out);
 
   private:
@@ -39,11 +39,11 @@ class Subsequence {
     void fill_rows(size_t width);
     void walk_back(size_t width, bool swapped, std::vector<Block> &out) const;
 
-    std::vector<uint64_t> words_;   // of the pattern, by hash
-    std::vector<uint32_t> ids_;     // beside them, from 1; 0: an empty slot
-    std::vector<uint8_t> common_;   // by id: the text has it too
+    std::vector<uint64_t> words_;   // words of the pattern, a hash table
+    std::vector<uint32_t> ids_;     // their ids, from 1; 0: an empty slot
+    std::vector<uint8_t> common_;   // by id: whether the text has the word too
     std::vector<Word> pattern_, text_;
-    std::vector<uint64_t> masks_;   // by id: where the pattern has it
+    std::vector<uint64_t> masks_;   // by id: the positions of the word in the pattern
     std::unique_ptr<uint64_t[]> rows_;
     size_t rows_size_ = 0;
     uint32_t distinct_ = 0;

@@ -27,7 +27,7 @@ uint32_t join_hangul(uint32_t a, uint32_t b) {
     return 0;
 }
 
-// 0 where the two do not compose.
+// The composition of two characters, or 0.
 uint32_t join(uint32_t a, uint32_t b) {
     if (const uint32_t syllable = join_hangul(a, b)) return syllable;
     const Composition *end = compositions + composition_count;
@@ -68,7 +68,7 @@ void decompose(uint32_t cp, std::vector<uint32_t> &out) {
 }
 
 void compose(std::vector<uint32_t> &points, std::vector<uint32_t> &scratch) {
-    if (points.size() == 2 && points[0] < 0x80) {  // an accent in decomposed text: nothing to reorder
+    if (points.size() == 2 && points[0] < 0x80) {  // an accent in decomposed text, which needs no reordering
         const uint32_t joined = join(points[0], points[1]);
         if (joined) points.assign(1, joined);
         return;
@@ -78,7 +78,7 @@ void compose(std::vector<uint32_t> &points, std::vector<uint32_t> &scratch) {
     order_marks(scratch);
     points.clear();
     size_t starter = SIZE_MAX;
-    int last = -1;  // combining class of what stands between the starter and here, -1 for nothing
+    int last = -1;  // combining class of the last character since the starter, -1 for none
     for (uint32_t cp : scratch) {
         const int ccc = record(cp).ccc;
         if (starter != SIZE_MAX && last < ccc) {

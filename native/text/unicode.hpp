@@ -6,13 +6,13 @@
 
 namespace neardup::unicode {
 
-// A mark belongs to what precedes it; at the start of a run its own script decides.
+// A mark belongs to the character before it; at the start of a run its own script decides.
 enum Kind : uint8_t { separator, ordinary, spaceless, mark, spaceless_mark };
 
 enum Flag : uint16_t {
     changes_folded = 1 << 0,  // NFKC_Casefold is not the character itself
     changes_kept = 1 << 1,    // NFKC without default-ignorables is not the character itself
-    unsafe = 1 << 2,          // may compose or reorder with what precedes (ccc ≠ 0 or NFC_QC = Maybe)
+    unsafe = 1 << 2,          // may compose or reorder with preceding characters (ccc ≠ 0 or NFC_QC = Maybe)
     digit = 1 << 3,           // Nd
     punctuation = 1 << 4,     // P
     nonspacing = 1 << 5,      // Mn
@@ -21,7 +21,7 @@ enum Flag : uint16_t {
     strips = 1 << 8,          // decomposes canonically into an `alphabet` letter and marks
     composes = 1 << 9,        // NFC_QC = Maybe
     any_mark = 1 << 10,       // M
-    joins = 1 << 11,          // composes with some mark that follows
+    joins = 1 << 11,          // composes with some following mark
 };
 
 struct Record {
@@ -30,7 +30,7 @@ struct Record {
     uint16_t flags;
 };
 struct Mapping {
-    uint16_t folded, kept;  // places in mapping_pool: a length, then so many code points
+    uint16_t folded, kept;  // indices into mapping_pool: a length, then that many code points
 };
 struct Composition {
     uint32_t first, second, result;
@@ -52,7 +52,7 @@ inline size_t cell(const uint16_t *blocks, uint32_t cp) {
 
 inline const Record &record(uint32_t cp) { return records[record_cells[cell(record_blocks, cp)]]; }
 
-// Within a run of such characters there is no edge of a word.
+// A run of such characters contains no word boundary.
 inline bool is_wordlike(const Record &r) { return r.kind == ordinary || r.kind == mark; }
 inline bool is_mark(const Record &r) { return r.flags & any_mark; }
 

@@ -1,4 +1,4 @@
-// UTF-8 in and out, one character at a time; decoding is strict and never reads past `end`.
+// Decodes and encodes UTF-8, one character at a time; decoding is strict and never reads past `end`.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ struct Decoded {
     uint32_t size;
 };
 
-// An invalid byte counts as one U+FFFD, whatever follows it.
+// An invalid byte counts as one U+FFFD, regardless of the bytes after it.
 inline Decoded decode(const uint8_t *p, const uint8_t *end) {
     const auto follows = [&](ptrdiff_t i) { return p + i < end && (p[i] & 0xC0) == 0x80; };
     const uint32_t lead = p[0];
@@ -30,7 +30,7 @@ inline Decoded decode(const uint8_t *p, const uint8_t *end) {
     return {replacement_character, 1};
 }
 
-// For text that `encode` wrote.
+// Decodes text that `encode` wrote.
 inline Decoded decode_valid(const uint8_t *p) {
     const uint32_t lead = p[0];
     if (lead < 0x80) return {lead, 1};

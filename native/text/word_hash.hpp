@@ -1,8 +1,8 @@
-// The 64-bit hash of a word. Fixed for ever: signatures, stores and artefacts hold it.
+// The 64-bit hash of a word. It must never change, because signatures, stores and artefacts contain it.
 //
-// 64×64→128 multiply-and-fold, as in wyhash and rapidhash. The first constant has bytes that no UTF-8
-// text has (0xFF, 0xF8…), so that the first factor cannot be zero for a word. Never 0: tables use 0
-// for "nothing".
+// The hash is a 64×64→128 multiply-and-fold, as in wyhash and rapidhash. The first constant has bytes that
+// no UTF-8 text contains (0xFF, 0xF8…), so the first factor cannot be zero for a word. A hash is never 0,
+// because tables use 0 for an empty slot.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,21 +29,21 @@ NEARDUP_INLINE uint64_t fold(uint64_t a, uint64_t b) {
 #endif
 }
 
-// The last step: `lo` and `hi` are the (zero-padded) last 16 bytes.
+// The last step; `lo` and `hi` are the (zero-padded) last 16 bytes.
 NEARDUP_INLINE uint64_t finish(uint64_t state, uint64_t lo, uint64_t hi, uint64_t size) {
     const uint64_t h = fold(fold(lo ^ k0, hi ^ state) ^ k2, size ^ k3);
     return h + (h == 0);
 }
 
-// More than 16 bytes: whole 16-byte steps, then the last 16, which may overlap them. Kept out of loops
-// over words: it is rare, and would take their registers.
+// For more than 16 bytes: whole 16-byte steps, then the last 16 bytes, which may overlap them. It is not inlined into
+// loops over words, because it is rare and would occupy their registers.
 NEARDUP_NOINLINE inline uint64_t long_hash(const uint8_t *p, size_t size) {
     uint64_t state = k1;
     for (size_t i = 0; i + 16 < size; i += 16) state = fold(load64_le(p + i) ^ k0, load64_le(p + i + 8) ^ state);
     return finish(state, load64_le(p + size - 16), load64_le(p + size - 8), size);
 }
 
-// What the first and the second 8 bytes of a word of 0…16 bytes keep.
+// Masks for the first and the second 8 bytes of a word of 0…16 bytes.
 struct Masks {
     uint64_t lo[17], hi[17];
     constexpr Masks() : lo{}, hi{} {
@@ -57,7 +57,7 @@ inline constexpr Masks masks;
 
 }  // namespace word_hash_detail
 
-// At least 16 bytes must be readable from `p`, whatever the size.
+// At least 16 bytes must be readable from `p`, regardless of the size.
 NEARDUP_INLINE uint64_t padded_word_hash(const uint8_t *p, size_t size) {
     using namespace word_hash_detail;
     if (size > 16) return long_hash(p, size);

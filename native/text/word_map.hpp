@@ -1,4 +1,4 @@
-// Word hash → word hash: stop words (to 0, "leave out") and stems, applied while words are hashed.
+// Maps word hashes to word hashes while words are hashed: stop words to 0, which drops them, and words to their stems.
 #pragma once
 #include <bit>
 #include <cstddef>
@@ -11,7 +11,7 @@ class WordMap {
   public:
     static constexpr uint64_t drop = 0;
 
-    // Where `from` repeats, the first entry holds.
+    // If `from` contains a hash twice, the first entry holds.
     WordMap(const uint64_t *from, const uint64_t *to, size_t size)
         : mask_(std::bit_ceil(size * 2 + 2) - 1), slots_(mask_ + 1) {
         for (size_t i = 0; i < size; ++i) {
@@ -25,7 +25,7 @@ class WordMap {
 
     size_t size() const { return size_; }
 
-    // The word itself where the map says nothing of it.
+    // A word that is not in the map stays as it is.
     uint64_t operator()(uint64_t word) const {
         const Slot &slot = slots_[place(word)];
         return slot.from == word ? slot.to : word;

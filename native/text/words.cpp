@@ -13,14 +13,14 @@ namespace {
 
 constexpr uint64_t high_bits = 0x8080808080808080ull;
 
-// Reads as padded_word_hash does, so that the compiler shares the loads.
+// Loads the same bytes as padded_word_hash, so that the compiler shares the loads.
 NEARDUP_INLINE bool is_ascii(const uint8_t *p, size_t size) {
     using word_hash_detail::masks;
     if (size > 16) return std::none_of(p, p + size, [](uint8_t c) { return c & 0x80; });
     return !(((load64_le(p) & masks.lo[size]) | (load64_le(p + 8) & masks.hi[size])) & high_bits);
 }
 
-// Most runs are words of one alphabet. Only lead bytes are looked at: ASCII in a run is ordinary.
+// Most runs are words of one alphabet. Only lead bytes are examined, because ASCII in a run is ordinary.
 bool is_ordinary(const uint8_t *p, size_t size) {
     using word_hash_detail::masks;
     for (size_t i = 0; i < size; i += 8) {
@@ -34,13 +34,13 @@ bool is_ordinary(const uint8_t *p, size_t size) {
     return true;
 }
 
-// What a character of each kind is at the start of a run.
+// The kind as which a character of each kind acts at the start of a run.
 constexpr uint8_t without_base[] = {unicode::separator, unicode::ordinary, unicode::spaceless, unicode::ordinary,
                                     unicode::spaceless};
 
 struct HashSink {
     std::vector<uint64_t> &out;
-    const uint8_t *after;  // the text: most often the next one, fetched while this one is hashed
+    const uint8_t *after;  // the end of the text; bytes after it, usually the next text, are prefetched
     SequenceDigest *digest;
     uint64_t *next = out.data();
     size_t digested = 0;
@@ -88,7 +88,7 @@ struct PlaceSink {
     }
 };
 
-// Places in the normalised text become places in the text it was made of. Begins never fall, nor do ends.
+// Turns positions in the normalised text into positions in the original text. Begins never decrease, nor do ends.
 void trace(const std::vector<Piece> &pieces, std::vector<Place> &places) {
     if (pieces.size() == 1 && !pieces[0].taken && pieces[0].in == pieces[0].out) return;
     size_t first = 0, last = 0;
@@ -114,7 +114,7 @@ struct WordSink {
     }
 };
 
-// Words lie in the normalised text as they come, so what is between two of them can be seen.
+// Words are read from the normalised text in order, so the bytes between two words can be examined.
 struct NeighbourSink {
     bool (*joins)(uint8_t);
     WordSink to;
@@ -142,7 +142,7 @@ struct JoinSink {
     }
 };
 
-// One run of a script without spaces: hands out bigrams as its units begin.
+// Reads one run of a script without spaces and emits a bigram whenever a unit begins.
 struct Units {
     const uint8_t *before = nullptr, *current = nullptr;
     bool two = false;
@@ -189,7 +189,7 @@ void collapse(const uint8_t *p, const uint8_t *end, std::vector<uint8_t> &out) {
 Tokenizer::Tokenizer(const TextOptions &options, const WordMap *map)
     : normaliser_(options, true), plain_(dropping_nothing(options), false), map_(map) {}
 
-// A run between ASCII separators that holds other characters.
+// Reads a run between ASCII separators that contains other characters.
 template <typename Sink>
 void Tokenizer::mixed_run(const uint8_t *p, const uint8_t *end, Sink &&sink) {
     using namespace unicode;

@@ -1,8 +1,8 @@
 // The words of a text: maximal runs of letters, marks and numbers of the normalised text.
 //
-// Scripts that are written without spaces (SPACELESS in tools/make_unicode_tables.py) give
-// overlapping bigrams of units instead, a unit being a letter with the marks that follow it; a run of
-// one unit gives that unit. Any bytes are safe: an invalid one acts as U+FFFD, which separates.
+// In scripts that are written without spaces (SPACELESS in tools/make_unicode_tables.py), words are
+// overlapping bigrams of units; a unit is a letter with the marks that follow it. A run of one unit is
+// one word. An invalid byte acts as U+FFFD, which separates words.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,28 +20,28 @@ struct Place {
     size_t begin, end;
 };
 
-// Holds scratch memory: one for each thread. The map must outlive it.
+// Holds scratch memory; each thread needs its own. The map must outlive it.
 class Tokenizer {
   public:
     explicit Tokenizer(const TextOptions &options, const WordMap *map = nullptr);
 
-    // Clears `out`; one hash a word, the map applied, dropped words left out. The digest, which must be
-    // fresh, takes them too: cheaper here than afterwards.
+    // Replaces `out` by one hash per word, with the map applied and without dropped words. The hashes are also added
+    // to the digest, which must be new; this is cheaper than a second pass.
     void hashes(const uint8_t *text, size_t size, std::vector<uint64_t> &out, SequenceDigest *digest = nullptr);
 
-    // The same, and where each word begins and ends in the text, in bytes. Words may come from the same
+    // The same, with the begin and end of each word in the text, in bytes. Several words may come from the same
     // characters: bigrams overlap, and one character may become several words (ﷺ).
     void spans(const uint8_t *text, size_t size, std::vector<uint64_t> &hashes, std::vector<Place> &places);
 
-    // Appends the words and where each ends in `bytes`. The map, which knows only hashes, is not applied.
+    // Appends the words and their ends in `bytes`. The map is not applied, because it contains only hashes.
     void words(const uint8_t *text, size_t size, std::vector<uint8_t> &bytes, std::vector<int64_t> &ends);
 
-    // The same, but words with exactly one byte between them, for which `joins` holds, are one.
+    // The same, but two words with exactly one byte between them for which `joins` is true are one word.
     void joined_words(const uint8_t *text, size_t size, bool (*joins)(uint8_t), std::vector<uint8_t> &bytes,
                       std::vector<int64_t> &ends);
 
-    // Clears `out`; the words joined by one space. A text without any word gives itself, normalised with
-    // nothing dropped and its white space collapsed: "!!!" and "???" must not become equal.
+    // Replaces `out` by the words, joined by single spaces. A text without words keeps its symbols, normalised and with
+    // its white space collapsed, because "!!!" and "???" must not become equal.
     void normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out);
 
   private:

@@ -7,8 +7,9 @@ from typing import Any
 from neardup.documents import collect
 from neardup.engines.execution import execute
 from neardup.papers.recipe import with_recipe
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
 from neardup.runs.result import Result
+from neardup.settings import settings_of
 
 
 def dedup(documents: Any, **settings: Any) -> Result:
@@ -16,7 +17,7 @@ def dedup(documents: Any, **settings: Any) -> Result:
 
     ``documents``: a list of texts or dicts, a pandas, polars or pyarrow table, anything with the
     Arrow PyCapsule protocol, or paths; or a dict of several of these by name. Settings are those of
-    :class:`neardup.plan.Settings`: ``method``, ``threshold``, ``keep``, ``within``, ``text``,
+    :class:`neardup.settings.Settings`: ``method``, ``threshold``, ``keep``, ``within``, ``text``,
     ``id``, ``date``, ``clusters`` … Others are parameters of the method: ``words=3``, or as
     elsewhere ``ngram=3``. ``recipe`` names a file of settings, or the system of a paper:
     ``recipe="broder"``.

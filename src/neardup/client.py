@@ -4,15 +4,10 @@
         client.check({"text": "…"})
         for answer in client.add_many(documents): ...
 
-What the service refuses is raised with its sentence. Where it is busy (429, 503) the client waits
-as long as the service says and asks again, a few times. Asking again never does harm: the same
-document under the same id gets the same answer. Needs nothing but Python; one thread at a time.
-
-What a service answers, as values and as errors.
-
-One question, one answer, over a connection that stays open.
-
-Documents sent one a line, answered one a line meanwhile.
+An error of the service is raised with its message. If the service is busy (429, 503), the client
+waits as long as the service asks for and tries again, a few times. Trying again is harmless: the
+same document with the same id gets the same answer. ``add_many`` sends one document per line and
+reads the answers meanwhile. The client needs only Python, and serves one thread at a time.
 """
 
 from __future__ import annotations
@@ -32,7 +27,7 @@ from neardup.wording import many
 
 
 class Answer(NamedTuple):
-    """What was decided of a document; of a duplicate, what it is of and why."""
+    """The decision on a document; for a duplicate also what it is a duplicate of, and why."""
 
     id: str | None
     decision: str
@@ -51,14 +46,14 @@ def written(body: Any) -> bytes:
     return json.dumps(body, allow_nan=False).encode()
 
 
-def answer_of(found: dict[str, Any]) -> Answer:
-    known = {name: found[name] for name in Answer._fields}
-    return Answer(**{**known, "by": None if found["by"] is None else tuple(found["by"])})
+def answer_of(row: dict[str, Any]) -> Answer:
+    known = {name: row[name] for name in Answer._fields}
+    return Answer(**{**known, "by": None if row["by"] is None else tuple(row["by"])})
 
 
 def read(status: int, raw: bytes) -> Any:
     try:
-        found = json.loads(raw)
+        body = json.loads(raw)
     except ValueError:
         raise ServiceError(
             f"The service answered {status} with something that is no JSON.",
@@ -66,32 +61,33 @@ def read(status: int, raw: bytes) -> Any:
             status=status,
         ) from None
     if 200 <= status < 300:
-        return found
-    raise error_of(status, found)
+        return body
+    raise error_of(status, body)
 
 
-def error_of(status: int, found: Any) -> ServiceError:
-    """The sentence of the service, its hint apart."""
-    said = found if isinstance(found, dict) else {}
-    hint = said.get("hint")
-    message = str(said.get("detail") or f"The service answered {status}.")
+def error_of(status: int, body: Any) -> ServiceError:
+    """The error that the service reports, with its hint."""
+    fields = body if isinstance(body, dict) else {}
+    hint = fields.get("hint")
+    message = str(fields.get("detail") or f"The service answered {status}.")
     kind = BusyError if status in (429, 503) else ServiceError
     return kind(message.removesuffix(f" Hint: {hint}"), hint=hint, status=status)
 
 
 class _Sender(threading.Thread):
-    """Sends while another thread reads: who only sent would wait for the service, which waits for
-    its answers to be read. Each document goes at once: the next may depend on the answer to it."""
+    """Sends documents while the caller's thread reads answers: otherwise the service would stop
+    reading until its answers are read, and both sides would wait. Each document is sent at once,
+    because the next may depend on its answer."""
 
     def __init__(self, to: socket.socket, documents: Iterable[dict[str, Any]]) -> None:
         super().__init__(daemon=True)
         self._to, self._documents = to, documents
         self.sent = 0
-        self.ended = False  # whether all were sent
-        self.failed: BaseException | None = None  # what the documents raised
+        self.ended = False  # whether all documents were sent
+        self.failed: BaseException | None = None  # what iterating over the documents raised
 
     def run(self) -> None:
-        with suppress(OSError):  # the reader learns of it
+        with suppress(OSError):  # the reading side gets the same error
             self._send_all()
             self.ended = True
             self._to.sendall(b"0\r\n\r\n")
@@ -120,8 +116,8 @@ def streamed(
     for name, value in {**headers, "Transfer-Encoding": "chunked"}.items():
         connection.putheader(name, value)
     connection.endheaders()
-    # The socket itself: the connection lets go of it where an answer says that it will be closed,
-    # and would open another one for what is sent then.
+    # The sender uses the socket itself: if a response announces the end of the connection,
+    # HTTPConnection drops the socket and would open a new one for further data.
     sender = _Sender(connection.sock, documents)
     sender.start()
     response = connection.getresponse()
@@ -135,29 +131,30 @@ def streamed(
         yield _of_line(line)
     if sender.failed:
         raise sender.failed
-    if not sender.ended or answered < sender.sent:  # a cut connection looks like an end
+    if not sender.ended or answered < sender.sent:  # a lost connection looks like a normal end
         raise ConnectionResetError(f"the connection was lost after {many(answered, 'answer')}")
 
 
 def _of_line(line: bytes) -> Answer | ServiceError:
-    found = json.loads(line)
-    if "problem" not in found:
-        return answer_of(found)
-    error = error_of(found["problem"]["status"], found["problem"])
-    if found["line"] is None:  # of the stream, not of a document
+    row = json.loads(line)
+    if "problem" not in row:
+        return answer_of(row)
+    error = error_of(row["problem"]["status"], row["problem"])
+    if row["line"] is None:  # an error of the stream, not of one document
         raise error
     return error
 
 
 TRIES = 5
 LONGEST_WAIT = 30.0  # seconds between two tries
+_DISCONNECTED = http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError
 
 Document = str | dict[str, Any]
 
 
 class Client:
-    """``timeout`` is that of one answer, in seconds; ``tries`` how often a busy service is asked.
-    ``text`` is the column of the texts: a document may be given as its text alone."""
+    """``timeout`` is for one answer, in seconds; ``tries`` is how often a busy service is asked.
+    ``text`` is the text column: a document may be given as its text alone."""
 
     def __init__(
         self,
@@ -179,22 +176,22 @@ class Client:
         self, document: Document, *, max_age: str | None = None, kind: bool | None = None
     ) -> Answer:
         """What the document would be a duplicate of; nothing is stored."""
-        given = {"max_age": max_age, "kind": None if kind is None else str(kind).lower()}
-        query = urlencode({name: value for name, value in given.items() if value is not None})
+        options = {"max_age": max_age, "kind": None if kind is None else str(kind).lower()}
+        query = urlencode({name: value for name, value in options.items() if value is not None})
         path = "/v1/check" + ("?" + query if query else "")
         return answer_of(self._ask("POST", path, self._document(document)))
 
     def add(self, document: dict[str, Any]) -> Answer:
-        """Checks and stores. The same document once more gets the same answer."""
+        """Check and store a document. The same document again gets the same answer."""
         return answer_of(self._ask("POST", "/v1/documents", document))
 
     def add_all(self, documents: Iterable[dict[str, Any]]) -> list[Answer]:
-        """A short list: all of it is stored or none."""
+        """Check and store a short list; all of it is stored or nothing."""
         return [*map(answer_of, self._ask("POST", "/v1/documents/batch", list(documents)))]
 
     def add_many(self, documents: Iterable[dict[str, Any]]) -> Iterator[Answer | ServiceError]:
-        """Any number, read as they are sent: one answer each, in order, when it is durable; or the
-        error that it is answered by, and the others go on."""
+        """Check and store any number of documents, read as they are sent. Each gets an answer, in
+        order, once it is durable, or the error of that document; the others go on."""
         connection = self._connect()
         try:
             yield from streamed(connection, self._headers, documents)
@@ -204,32 +201,33 @@ class Client:
             connection.close()
 
     def update(self, document: dict[str, Any]) -> Answer:
-        """A new version in the place of the one with its id."""
+        """Replace the document that has this id by a new version."""
         return answer_of(self._ask("PUT", "/v1/documents", document))
 
     def remove(self, id: str) -> dict[str, Answer]:
-        """Takes a document out; what those are now that were set aside for it, by id."""
-        found = self._ask("DELETE", f"/v1/documents?id={_quoted(id)}")
-        return {one["id"]: answer_of(one) for one in found["again"]}
+        """Remove a document; return the new answers of its duplicates by id."""
+        body = self._ask("DELETE", f"/v1/documents?id={_quoted(id)}")
+        return {row["id"]: answer_of(row) for row in body["again"]}
 
     def get(self, id: str) -> dict[str, Any]:
-        """A document as it stands."""
+        """A document with its current decision."""
         return self._object("GET", f"/v1/documents?id={_quoted(id)}")
 
     def compare(self, a: Any, b: Any, **settings: Any) -> dict[str, Any]:
-        """Two texts, or documents of the index as ``{"id": …}``; ``method``, ``threshold``,
-        ``set``."""
+        """Compare two texts, or documents of the index given as ``{"id": …}``; settings are
+        ``method``, ``threshold`` and ``set``."""
         return self._object("POST", "/v1/compare", {"a": a, "b": b, **settings})
 
     def group(self, results: Iterable[Document], **settings: Any) -> list[dict[str, Any]]:
-        """A ranked list in groups: ``representative`` and ``others``, with their ``row``."""
+        """Group a ranked list; each group has a ``representative`` and ``others`` with a
+        ``row``."""
         body = {"results": list(results), **settings}
-        found: list[dict[str, Any]] = self._object("POST", "/v1/group", body)["groups"]
-        return found
+        groups: list[dict[str, Any]] = self._object("POST", "/v1/group", body)["groups"]
+        return groups
 
     def methods(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self._ask("GET", "/v1/methods")
-        return found
+        listed: list[dict[str, Any]] = self._ask("GET", "/v1/methods")
+        return listed
 
     def stats(self) -> dict[str, Any]:
         return self._object("GET", "/v1/stats")
@@ -252,8 +250,8 @@ class Client:
         return {self._text: document} if isinstance(document, str) else document
 
     def _object(self, method: str, path: str, body: Any = None) -> dict[str, Any]:
-        found: dict[str, Any] = self._ask(method, path, body)
-        return found
+        answer: dict[str, Any] = self._ask(method, path, body)
+        return answer
 
     def _ask(self, method: str, path: str, body: Any = None) -> Any:
         data = None if body is None else written(body)
@@ -267,22 +265,15 @@ class Client:
     def _exchange(
         self, method: str, path: str, data: bytes | None
     ) -> tuple[int, http.client.HTTPMessage, bytes]:
-        """A connection that the server closed meanwhile is made anew, once."""
+        """One request and its response. A connection that the server closed is opened anew once."""
         fresh = self._connection is None
         try:
             return self._once(method, path, data)
-        except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError) as error:
+        except (OSError, http.client.HTTPException) as error:
             self.close()
-            if fresh:
+            if fresh or not isinstance(error, _DISCONNECTED):
                 raise self._unreachable(error) from error
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise self._unreachable(error) from error
-        try:
-            return self._once(method, path, data)
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise self._unreachable(error) from error
+        return self._exchange(method, path, data)
 
     def _once(
         self, method: str, path: str, data: bytes | None

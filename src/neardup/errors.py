@@ -1,27 +1,27 @@
-"""Every error a user can meet, as one tree.
+"""The tree of errors that a user can meet.
 
     NeardupError
-    ├── UsageError            what was asked for cannot be done (exit code 2)
+    ├── UsageError            the request cannot be fulfilled (exit code 2)
     │   ├── SettingsError     an option, recipe or parameter is wrong
-    │   ├── ColumnError       a column that was named is not there
+    │   ├── ColumnError       a named column does not exist
     │   └── MissingExtraError a feature needs a package that is not installed
-    └── DataError             what was read is wrong (exit code 1)
-        ├── InputError        a file has an unknown format or contents
-        │   ├── UnreadableError   it, or a part of it, cannot be read at all
-        │   ├── StoreError        an object store fails, which is no fault of a file
-        │   ├── ChangedError      it is not what it was when the decisions were made
-        │   └── KeptError         so the run folder is finished but has no kept documents
+    └── DataError             the data are wrong (exit code 1)
+        ├── InputError        a file has an unknown format or unexpected content
+        │   ├── UnreadableError   a file, or a part of it, cannot be read at all
+        │   ├── StoreError        an object store fails; the file is not the cause
+        │   ├── ChangedError      a file has changed since the decisions were made
+        │   └── KeptError         the run folder is complete except for the kept documents
         ├── RejectedError     the first rejected document under ``strict``
-        ├── IndexStoreError   the store of an index is busy, damaged or none
+        ├── IndexStoreError   the store of an index is busy, damaged or not a store
         │   └── NoIndexError      there is no index
-        ├── ServiceError      a service refuses what it was asked
-        │   ├── BusyError         for now; later it may not
-        │   └── UnreachableError  it does not answer
-        ├── SignatureError    signatures of unlike settings were mixed
-        └── ConservationError documents in ≠ kept + duplicates + rejected: our bug, never ignored
+        ├── ServiceError      a service refuses a request
+        │   ├── BusyError         it is busy; the request may succeed later
+        │   └── UnreachableError  it does not respond
+        ├── SignatureError    signatures made with different settings were mixed
+        └── ConservationError documents in ≠ kept + duplicates + rejected: always our bug
 
-A message says what was expected, what was got and where; ``hint`` says what to do next and is
-printed last.
+A message states what was expected, what was found and where. ``hint`` states what to do next and
+is printed last.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from collections.abc import Sequence
 
 
 class NeardupError(Exception):
-    """Root of the tree. ``str(error)`` is the whole sentence, hint included."""
+    """The root of the tree. ``str(error)`` is the whole message, including the hint."""
 
     exit_code = 1
 
@@ -45,7 +45,7 @@ class UsageError(NeardupError):
 
 
 class SettingsError(UsageError):
-    """``problems`` holds all sentences when several things are wrong at once."""
+    """``problems`` holds the messages of all problems if there are several."""
 
     def __init__(
         self, message: str, *, hint: str | None = None, problems: tuple[str, ...] = ()
@@ -71,7 +71,7 @@ class InputError(DataError):
 
 
 class UnreadableError(InputError):
-    """``reason`` is the cause alone, for the rejected document that stands for the file."""
+    """``reason`` is the cause alone, for the rejected document that represents the file."""
 
     def __init__(self, message: str, *, hint: str | None = None, reason: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -103,7 +103,7 @@ class NoIndexError(IndexStoreError):
 
 
 class ServiceError(DataError):
-    """``status`` is that of the answer; None without one."""
+    """``status`` is the HTTP status of the response; None without a response."""
 
     def __init__(self, message: str, *, hint: str | None = None, status: int | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -127,7 +127,7 @@ class ConservationError(DataError):
 
 
 def all_problems(problems: Sequence[NeardupError]) -> NeardupError:
-    """Several problems as one error that says them all."""
+    """One error that reports all problems."""
     if len(problems) == 1:
         return problems[0]
     sentences = tuple(sentence for problem in problems for sentence in _sentences(problem))

@@ -1,18 +1,14 @@
-"""Settings as written → what will run: validated, printable, stored with the output.
+"""What will run: settings as written, checked and resolved once, and stored with the output.
 
-``Settings`` holds what a user wrote (options, keyword arguments, a recipe). ``resolve`` turns it
-into a ``Plan`` once, and reports everything that is wrong at once.
+``resolve`` turns the ``Settings`` that a user wrote (``settings.py``) into a ``Plan``. One error
+reports everything that is wrong with them.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import difflib
-import os
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -26,74 +22,12 @@ from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.remote import address_of, local_path
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
-from neardup.methods.base import BitsMethod, Method, OverlapMethod, PathMethod, signature_of
+from neardup.methods.base import Method, signature_of
 from neardup.methods.thresholds import asks_known_answers, check_cuts, with_threshold
+from neardup.settings import Settings, parse_size, plain_problems, worker_count
 
-CLUSTERS = ("rule", "components")
-PAIR_KINDS = ("decided", "all", "none")
-ENGINES = ("local", "spark")
-MAX_PAIRS = 10_000_000
 # Pairs a document that are worth making when only decisions are asked for.
 USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
-
-
-@dataclass(frozen=True)
-class Settings:
-    """As written. ``method`` may be a name or a method; ``set`` are its parameters by name.
-    ``threshold`` is a number, or "auto": the collection says."""
-
-    method: str | Method = registry.DEFAULT
-    threshold: float | str | None = None
-    set: dict[str, Any] = field(default_factory=dict)
-    text: str = "text"
-    id: str | None = None
-    date: str | None = None
-    encoding: str | None = None
-    extract: str | None = None
-    within: str | None = None
-    keep: str = "first"
-    policy: str | Path | Mapping[str, Any] | None = None
-    clusters: str = "rule"
-    kinds: str = "decided"
-    workers: int | None = None
-    memory: str | int = "1GB"
-    limit: int | None = None
-    max_pairs: int = MAX_PAIRS
-    strict: bool = False
-    against: Sequence[str | Path] = ()
-    signatures: bool = False
-    engine: str = "local"
-    master: str | None = None
-
-
-def settings_of(given: dict[str, Any]) -> Settings:
-    """Keyword arguments: settings by name; all others are parameters of the method."""
-    known = {f.name for f in dataclasses.fields(Settings)}
-    settings = {name: value for name, value in given.items() if name in known}
-    others = {name: value for name, value in given.items() if name not in known}
-    if not others:
-        return Settings(**settings)
-    method = settings.get("method", registry.DEFAULT)
-    cls = registry.method_class(method) if isinstance(method, str) else type(method)
-    there = registry.parameter_names(cls)
-    parameters = registry.canonical(cls, others)
-    for name in parameters:
-        if name not in there:
-            raise _unknown_setting(name, [*sorted(known), *there], cls.name)
-    before = registry.canonical(cls, settings.get("set", {}))
-    if twice := sorted(before.keys() & parameters.keys()):
-        raise SettingsError(f"{twice[0]} is given twice, also in set.", hint="give it once.")
-    return Settings(**{**settings, "set": {**before, **parameters}})
-
-
-def _unknown_setting(name: str, there: list[str], method: str) -> SettingsError:
-    near = difflib.get_close_matches(name, there, 1)
-    listed = ", ".join(dict.fromkeys(there))
-    return SettingsError(
-        f"{name!r} is neither a setting nor a parameter of {method}.",
-        hint=registry.elsewhere(name)
-        or (f"did you mean {near[0]!r}?" if near else f"there are {listed}."),
-    )
 
 
 @dataclass(frozen=True)
@@ -117,7 +51,7 @@ class Plan:
     against: tuple[Path | str, ...]  # files, run folders, addresses (str) that come before all
     signatures: bool  # keep what a next run needs to build on this one
     every_pair: bool  # find lists all pairs; dedup needs only what decides
-    planted_cut: bool  # planted copies and traps say where to cut
+    planted_cut: bool  # planted copies and decoys choose the threshold
     engine: str  # where it runs; the answer is the same
     master: str | None  # of Spark; None: the session that is active, or what its settings say
     written: Settings
@@ -132,19 +66,6 @@ class Plan:
     def texts_limit(self) -> int:
         """Texts that are read again, for kinds, take a quarter beside it."""
         return self.memory // 4
-
-    @property
-    def keys_from_evidence(self) -> bool:
-        """The engine makes keys when it has seen all: rarer ones, or tables for so many."""
-        if self.by_paths:
-            return True
-        if isinstance(self.method, OverlapMethod):
-            return self.method.keys_from_evidence
-        return isinstance(self.method, BitsMethod)
-
-    @property
-    def by_paths(self) -> bool:
-        return isinstance(self.method, PathMethod) and self.method.by_paths
 
     @property
     def digests(self) -> dict[str, str]:
@@ -167,7 +88,7 @@ class Plan:
         """For ``run.json``: only data."""
         return {
             "method": self.method.name,
-            "parameters": dataclasses.asdict(self.method),  # type: ignore[call-overload]
+            "parameters": dataclasses.asdict(self.method),
             "threshold": self.written.threshold,
             "resolved": {**self.method.resolved(), **self._cut()},
             "signature": signature_of(self.method, self.digests),
@@ -191,7 +112,7 @@ class Plan:
 
 def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     """All problems are reported in one error."""
-    problems: list[NeardupError] = []
+    problems = plain_problems(settings)
 
     def attempt(make: Callable[[], Any]) -> Any:
         try:
@@ -203,20 +124,14 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     method = attempt(lambda: _method(settings))
     policy = attempt(lambda: _policy(settings))
     keep = policy.order if policy else attempt(lambda: _keep(settings))
-    memory = attempt(lambda: parse_size(settings.memory))
     encoding = attempt(lambda: _encoding(settings.encoding))
-    workers = attempt(lambda: worker_count(settings.workers))
-    extraction = attempt(lambda: Extraction(settings.extract, workers or 1))
-    attempt(lambda: _one_of("clusters", settings.clusters, CLUSTERS))
-    attempt(lambda: _one_of("kinds", settings.kinds, PAIR_KINDS))
-    attempt(lambda: _one_of("engine", settings.engine, ENGINES))
-    attempt(lambda: check_positive("limit", settings.limit))
-    attempt(lambda: check_positive("max_pairs", settings.max_pairs))
+    attempt(lambda: Extraction(settings.extract, 1))
     attempt(lambda: _not_the_text(settings, None if policy else keep))
     if policy:
         attempt(lambda: check_names(policy, settings.text, settings.id or DEFAULT_ID))
     if problems:
         raise all_problems(problems)
+    workers = worker_count(settings.workers)
     counted = (column for need in method.needs for column in need.columns)
     needed = (*keep.columns, settings.within, *method.columns, *counted)
     extra = tuple(dict.fromkeys(name for name in needed if name))
@@ -224,14 +139,14 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         method=method,
         columns=Columns(text=settings.text, id=settings.id, extra=extra),
         encoding=encoding,
-        extraction=extraction,
+        extraction=Extraction(settings.extract, workers),
         keep=keep,
         policy=policy,
         within=settings.within,
         clusters=settings.clusters,
         kinds=settings.kinds,
         workers=workers,
-        memory=memory,
+        memory=parse_size(settings.memory),
         limit=settings.limit,
         max_pairs=settings.max_pairs,
         strict=settings.strict,
@@ -264,21 +179,8 @@ def _method(settings: Settings) -> Method:
     return made
 
 
-def worker_count(workers: int | None) -> int:
-    if workers is None:
-        usable = getattr(os, "sched_getaffinity", None)  # Linux: what taskset and cgroups leave
-        return len(usable(0)) if usable else os.cpu_count() or 1
-    check_positive("workers", workers)
-    return workers
-
-
 def _encoding(name: str | None) -> str | None:
     return None if name is None else canonical(name)
-
-
-def check_positive(name: str, value: int | None) -> None:
-    if value is not None and (not isinstance(value, int) or value < 1):
-        raise SettingsError(f"{name} is {value!r}; expected a whole number of 1 or more.")
 
 
 def _policy(settings: Settings) -> Policy | None:
@@ -313,23 +215,3 @@ def _path(given: str | Path) -> Path | str:
         return Path(given)
     local = local_path(address)
     return Path(local) if local is not None else str(given)
-
-
-def _one_of(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise SettingsError(f"{name} is {value!r}.", hint=f"expected {' or '.join(choices)}.")
-
-
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE)
-
-
-def parse_size(size: str | int) -> int:
-    """``512MB``, ``2G``, ``1.5 GB`` or a number of bytes."""
-    match = _SIZE.fullmatch(str(size))
-    if not match:
-        raise SettingsError(f"memory is {size!r}.", hint="expected a size such as 512MB or 4GB.")
-    count = int(Fraction(match[1]) * _UNITS[match[2].upper()])
-    if count < 1_000_000:
-        raise SettingsError(f"memory is {size!r}: {count} bytes.", hint="give at least 1MB.")
-    return count

@@ -1,8 +1,8 @@
-"""The tables that stages exchange, written down once.
+"""The schemas of the tables that stages exchange, and lists in flat arrays (``Ragged``).
 
-Documents flow as record batches with the columns of ``documents()``; decisions, pairs, duplicates
-and clusters are the tables of a run. Columns that neardup does not use never enter these tables:
-they stay with the reader and come back untouched in the kept output.
+Documents are passed on as record batches with the columns of ``documents()``; decisions, pairs,
+actions and clusters are tables of a run. Columns that neardup does not use never enter these
+tables: the reader keeps them, and they reappear unchanged in the kept output.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KINDS = (
     "rewrite",
     "other",
 )
-# Which of two texts the other contains, by the columns or ids that name them.
+# Which of two texts is contained in the other; "a" and "b" are the columns that name them.
 DIRECTIONS = ("a_in_b", "b_in_a")
 
 
@@ -48,14 +48,14 @@ def documents(extra: dict[str, pa.DataType] | None = None) -> pa.Schema:
     return pa.schema(fields + [pa.field(name, type_) for name, type_ in (extra or {}).items()])
 
 
-# Of a set-aside document, ``a`` is that document and ``b`` the one it was set aside for.
+# In decisions, ``a`` is the duplicate and ``b`` the kept document.
 KIND_FIELDS = (
     pa.field("kind", pa.dictionary(pa.int8(), pa.string())),
     pa.field("direction", pa.dictionary(pa.int8(), pa.string())),
     pa.field("confidence", pa.float64()),
 )
 
-# Scores are stored as computed, in 64 bits: a new threshold must decide as a new run would
+# Scores are stored as computed, in 64 bits, so that a new threshold decides like a new run
 # (docs/decisions/0008-scores-in-64-bits.md).
 DECISIONS = pa.schema(
     [
@@ -82,7 +82,8 @@ PAIRS = pa.schema(
     ]
 )
 
-# What a policy does with each document; ``fills``: fields of a kept one, and who gives them.
+# The action of a policy for each document; ``fills`` are fields of a kept document that a merge
+# fills, with the duplicate that supplies the value.
 ACTIONS = pa.schema(
     [
         *(DECISIONS.field(name) for name in ("id", "file", "row", "source", "decision")),
@@ -122,7 +123,7 @@ class Ragged:
         return self.values[self.offsets[index] : self.offsets[index + 1]]
 
     def take(self, chosen: Array) -> Ragged:
-        """The entries named, in that order."""
+        """The chosen entries, in the given order."""
         lengths = self.lengths[chosen]
         out = np.empty(int(lengths.sum()), self.values.dtype)
         size = self.values.dtype.itemsize
@@ -134,7 +135,7 @@ class Ragged:
 
     @classmethod
     def of_strings(cls, strings: pa.LargeStringArray) -> Ragged:
-        """UTF-8 bytes of an Arrow string column, without copying them."""
+        """The UTF-8 bytes of an Arrow string column, without a copy."""
         if len(strings) == 0:
             return cls(np.empty(0, np.uint8), np.zeros(1, np.int64))
         _, offsets, data = strings.buffers()
@@ -153,6 +154,14 @@ class Ragged:
         return cls(np.concatenate([np.empty(0, dtype), *values]), offsets_of(lengths))
 
 
+def is_text(type_: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(type_)
+        or pa.types.is_large_string(type_)
+        or pa.types.is_string_view(type_)
+    )
+
+
 def offsets_of(lengths: Array) -> npt.NDArray[np.int64]:
-    """Lengths → offsets: one more entry, the first 0."""
+    """The offsets of entries with these lengths: 0 and the cumulative sums."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -23,7 +23,7 @@ from neardup.documents.lists import ListSource
 from neardup.engines.index.index import Index
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.base import CalibratedMethod, Method, Prepared, ReadsTexts, whole_scores
+from neardup.methods.base import Method, Prepared, whole_scores
 from neardup.runs.result import Result
 from neardup.text.text_options import Text
 
@@ -116,21 +116,20 @@ def _decisions(texts: list[str], method: Method) -> list[str]:
 
 
 def least_score(method: Method, result: Result) -> float:
-    """Of any pair of the run: the threshold, or where a calibrated run put the lowest cut. Who has
-    another scale for what stands out may show any score of such a pair."""
+    """Of any pair of the run: the threshold, or the lowest that a calibrated run has. A method with
+    a scale of its own for exceptions may show any score of such a pair."""
     found = result.artefacts.get("calibration")
-    if not isinstance(method, CalibratedMethod) or not isinstance(found, Calibration):
+    if not isinstance(found, Calibration):
         return method.threshold
-    if len(found.cuts) and method.faint_limit(0.0) > 0:
+    if len(found.own_thresholds) and method.exception_limit(0.0) > 0:
         return 0.0
-    return float(min([found.threshold, *found.cuts.tolist()]))
+    return float(min([found.threshold, *found.own_thresholds.tolist()]))
 
 
 @_check
 def _is_a_method(method: Method) -> None:
-    asked = {*Method.__annotations__, *(name for name in dir(Method) if not name.startswith("_"))}
-    missing = sorted(name for name in asked if not hasattr(method, name))
-    _expect(isinstance(method, Method), f"it has no {', '.join(missing)}")
+    base = f"{Method.__module__}.{Method.__name__}"
+    _expect(isinstance(method, Method), f"{type(method).__name__} does not derive from {base}")
     _expect(
         method.name in registry.names(),
         f"{method.name!r} is not registered; add an entry point in {registry.ENTRY_POINTS!r}",
@@ -141,7 +140,7 @@ def _is_a_method(method: Method) -> None:
 
 @_check
 def _is_frozen(method: Method) -> None:
-    field = dataclasses.fields(method)[0].name  # type: ignore[arg-type]
+    field = dataclasses.fields(method)[0].name
     try:
         setattr(method, field, getattr(method, field))
     except dataclasses.FrozenInstanceError:
@@ -167,7 +166,7 @@ def _repr_round_trips(method: Method) -> None:
 
 @_check
 def _rebuilds_from_its_parameters(method: Method) -> None:
-    parameters = dataclasses.asdict(method)  # type: ignore[call-overload]
+    parameters = dataclasses.asdict(method)
     again = registry.build(method.name, parameters)
     _expect(again == method, f"built from {parameters} it is {again!r}")
 
@@ -218,7 +217,7 @@ def _chunks_give_the_same_as_the_whole(method: Method) -> None:
 @_check
 def _reads_one_text_as_it_prepares_many(method: Method) -> None:
     needed = resolved(method.needs, batch(HOSTILE, method.columns))
-    read = method.reader(needed) if isinstance(method, ReadsTexts) else None
+    read = method.reader(needed)
     if read is None:
         return
     for text, entry in zip(HOSTILE, entries(prepare(method, HOSTILE)), strict=True):

@@ -32,7 +32,7 @@ MADE = Calibration(
 
 def test_cuts_are_found_by_digest() -> None:
     asked = np.array([8, 4, 2**63, 2**64 - 1, 3, 0], np.uint64)
-    assert MADE.cuts_of(asked).tolist() == [
+    assert MADE.thresholds_of(asked).tolist() == [
         pytest.approx(0.03),
         0.575,
         0.25,
@@ -42,7 +42,7 @@ def test_cuts_are_found_by_digest() -> None:
     ]
     empty = np.empty(0, np.uint64)
     none = Calibration(0.4, USUAL, empty, empty.astype(np.float32))
-    assert none.cuts_of(asked).tolist() == [0.4] * 6
+    assert none.thresholds_of(asked).tolist() == [0.4] * 6
 
 
 def test_pairs_are_listed_by_digest_in_either_order() -> None:
@@ -64,9 +64,9 @@ def test_it_comes_back_as_it_was(tmp_path: Path) -> None:
     MADE.save(tmp_path / "c.arrow")
     again = load_calibration(tmp_path / "c.arrow")
     assert (again.digest, again.describe()) == (MADE.digest, MADE.describe())
-    assert (again.digests.tolist(), again.cuts.tolist()) == (
+    assert (again.digests.tolist(), again.own_thresholds.tolist()) == (
         MADE.digests.tolist(),
-        MADE.cuts.tolist(),
+        MADE.own_thresholds.tolist(),
     )
     assert (again.threshold, again.clear, again.stability) == (0.575, True, 0.9)
     assert again.pairs.tolist() == MADE.pairs.tolist()

@@ -161,32 +161,32 @@ def says(**values: Any) -> Change:
         (LINEAR, says(constants={"b": 0.0, "more": 1.0}), "not laid out as a model"),
         (LINEAR, says(constants=7), "not laid out as a model"),
         (LINEAR, says(text={"case": "sideways"}), "not laid out as a model"),
-        (LINEAR, says(calibration={"slope": -1.0, "offset": 0.0}), "probabilities fall"),
-        (LINEAR, says(threshold=1.5), "threshold is no probability"),
+        (LINEAR, says(calibration={"slope": -1.0, "offset": 0.0}), "probabilities decrease"),
+        (LINEAR, says(threshold=1.5), "threshold is not a probability"),
         (LINEAR, says(threshold=math.nan), "not finite"),
         (LINEAR, of("weights", math.nan, 1.0), "not finite"),
         (LINEAR, of("weights", 1.0, math.inf), "not finite"),
         (LINEAR, of("weights", 1e300, -1e300), "not finite, or beyond any measure"),
-        (LINEAR, of("weights", 1.0), "not one weight a measure"),
-        (LINEAR, of("scale", 1.0, 0.0), "scaling is not one of its measures"),
-        (LINEAR, of("center", 1.0), "scaling is not one of its measures"),
+        (LINEAR, of("weights", 1.0), "not have one weight per measure"),
+        (LINEAR, of("scale", 1.0, 0.0), "scaling does not fit its measures"),
+        (LINEAR, of("center", 1.0), "scaling does not fit its measures"),
         (LINEAR, of("junk", 1.0), "not laid out as a model"),
-        (RBF, of("coefficients", 1.0), "support vectors are not of its measures"),
+        (RBF, of("coefficients", 1.0), "support vectors do not fit its measures"),
         (RBF, says(constants={"b": 0.0, "gamma": 0.0}), "gamma is not above 0"),
-        (TREES, of("left", 0, 0, 3, 0, 0, 0), "cycles, or children that are not there"),
-        (TREES, of("right", 2, 0, 2, 0, 0, 0), "cycles, or children that are not there"),
-        (TREES, of("right", 2, 0, 900, 0, 0, 0), "cycles, or children that are not there"),
-        (TREES, of("left", 1, 0, 2.5, 0, 0, 0), "name nodes that are none"),
-        (TREES, of("left", 1, 0, -7, 0, 0, 0), "name nodes that are none"),
-        (TREES, of("left", 1, 0, 4, 0, 0, 0), "nodes are no trees"),
-        (TREES, of("right", 2, 0, 5, 0, 0, 0), "nodes are no trees"),
-        (TREES, of("feature", 0, -1, 40, -1, -1, -1), "measures or nodes that are not there"),
-        (TREES, of("roots", 3, 5), "no beginnings"),
-        (TREES, of("roots", 0, 0), "no beginnings"),
-        (TREES, of("roots"), "no beginnings"),
-        (TREES, of("roots", 0, 60), "measures or nodes that are not there"),
+        (TREES, of("left", 0, 0, 3, 0, 0, 0), "cycles or missing children"),
+        (TREES, of("right", 2, 0, 2, 0, 0, 0), "cycles or missing children"),
+        (TREES, of("right", 2, 0, 900, 0, 0, 0), "cycles or missing children"),
+        (TREES, of("left", 1, 0, 2.5, 0, 0, 0), "refer to invalid nodes"),
+        (TREES, of("left", 1, 0, -7, 0, 0, 0), "refer to invalid nodes"),
+        (TREES, of("left", 1, 0, 4, 0, 0, 0), "nodes do not form trees"),
+        (TREES, of("right", 2, 0, 5, 0, 0, 0), "nodes do not form trees"),
+        (TREES, of("feature", 0, -1, 40, -1, -1, -1), "measures or nodes that do not exist"),
+        (TREES, of("roots", 3, 5), "invalid roots"),
+        (TREES, of("roots", 0, 0), "invalid roots"),
+        (TREES, of("roots"), "invalid roots"),
+        (TREES, of("roots", 0, 60), "measures or nodes that do not exist"),
         (TREES, of("value", 0, 9, 0, 0.5, 2, 0.25), "greater similarity may lower its score"),
-        (TREES, of("value", 1.0), "trees are not whole"),
+        (TREES, of("value", 1.0), "trees are incomplete"),
     ],
 )
 def test_hostile_files_are_refused(
@@ -224,15 +224,15 @@ def test_what_is_no_model_is_a_sentence(tmp_path: Path) -> None:
         load_model(tmp_path)
     for content in (b"", b"text", b"ARROW1\0\0", b"ARROW1\0\0" + b"\xff" * 64):
         path.write_bytes(content)
-        with pytest.raises(InputError, match="is no model"):
+        with pytest.raises(InputError, match="is not a model"):
             load_model(path)
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match="is no model: it is a pipe"):
+    with pytest.raises(InputError, match="is not a model: it is a pipe"):
         load_model(tmp_path / "pipe")
     table = pa.table({"digest": [1]})
     with pa.ipc.new_file(str(path), table.schema) as writer:
         writer.write_table(table)
-    with pytest.raises(InputError, match="is no model: it is another file"):
+    with pytest.raises(InputError, match="is not a model: it contains something else"):
         load_model(path)
 
 
@@ -272,7 +272,7 @@ def test_a_changed_number_is_damage(tmp_path: Path) -> None:
     data = path.read_bytes()
     at = data.rindex(np.float64(2.0).tobytes())  # a weight
     path.write_bytes(data[:at] + np.float64(2.5).tobytes() + data[at + 8 :])
-    with pytest.raises(SignatureError, match="is not what it was when it was saved"):
+    with pytest.raises(SignatureError, match="has changed since it was saved"):
         load_model(path)
 
 

@@ -80,10 +80,10 @@ def test_an_outline_is_read_as_it_was_saved_and_another_is_refused(tmp_path: Pat
     changed = Outline({**made.counts, "words": made.counts["words"] + 1}, 20, made.text)
     object.__setattr__(changed, "digest", made.digest)
     changed.save(tmp_path / "changed.arrow")
-    with pytest.raises(SignatureError, match="is not what it was when it was saved"):
+    with pytest.raises(SignatureError, match="has changed since it was saved"):
         load_outline(tmp_path / "changed.arrow")
     Path(tmp_path / "none.arrow").write_text("no outline")
-    with pytest.raises(InputError, match="is no outline: it is no Arrow file"):
+    with pytest.raises(InputError, match="is not an outline: it is not an Arrow file"):
         load_outline(tmp_path / "none.arrow")
 
 

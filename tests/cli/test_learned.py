@@ -105,7 +105,7 @@ def test_a_date_that_cannot_be_read_is_neither_near_nor_far(tmp_path: Path) -> N
     ("file", "sentence", "code"),
     [
         ("none.arrow", "There is no model", 2),
-        ("docs.jsonl", "docs.jsonl is no model", 1),
+        ("docs.jsonl", "docs.jsonl is not a model", 1),
         ("older.arrow", "was trained on version 99 of the measures", 1),
     ],
 )

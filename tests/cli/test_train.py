@@ -145,7 +145,7 @@ def test_candidates_may_be_a_file_of_pairs(place: Path, run: Run) -> None:
         (("pairs.jsonl", "--documents", "docs.jsonl"), 2, "Missing option '--out'"),
         (("pairs.jsonl", "--documents", "docs.jsonl", "-o", "docs.jsonl"), 2, "is also read"),
         (("pairs.jsonl", "--show", "m.arrow"), 2, "--show takes a model alone"),
-        (("--show", "pairs.jsonl"), 1, "pairs.jsonl is no model: it is no Arrow file"),
+        (("--show", "pairs.jsonl"), 1, "pairs.jsonl is not a model: it is not an Arrow file"),
         (
             ("pairs.jsonl", "--documents", "docs.jsonl", "-o", "m", "--model", "oak"),
             2,

@@ -20,7 +20,7 @@ BAD: list[tuple[dict[str, Any], list[str]]] = [
     ({"order": ["newest", "oldest"], "date": "d"}, ["'oldest' contradicts 'newest'"]),
     ({"order": ["n:asc", "longest", "n:desc"]}, ["'n:desc' contradicts 'n:asc'"]),
     ({"order": ["first", "last"]}, ["'last' contradicts 'first'"]),
-    ({"order": ["longest", "longest"]}, ["'longest' stands there twice"]),
+    ({"order": ["longest", "longest"]}, ["'longest' is listed twice"]),
     ({"order": ["last", "longest"]}, ["'longest' comes after a criterion that leaves no ties"]),
     ({"order": ["source:a,,b"]}, ["has an empty name"]),
     ({"order": ["complete:a,a"]}, ["has a name twice"]),
@@ -78,7 +78,7 @@ def test_one_order() -> None:
     assert read_policy({}, keep="longest; last").order.criteria[1].written == "last"
     with pytest.raises(SettingsError, match="has an order, and keep is 'longest'"):
         nd.dedup(["a"], policy={"order": ["first"]}, keep="longest")
-    with pytest.raises(SettingsError, match="written apart by ';'"):
+    with pytest.raises(SettingsError, match="separated by ';'"):
         nd.dedup(["a"], keep="longest,newest")
 
 

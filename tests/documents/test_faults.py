@@ -109,7 +109,8 @@ def test_chunks_and_limits_do_not_matter(parquet: Path, rows: int, limit: int | 
     from neardup.documents import Collection
     from neardup.documents.parquet import ParquetSource
     from neardup.engines.execution import execute
-    from neardup.plan import Settings, resolve
+    from neardup.plan import resolve
+    from neardup.settings import Settings
 
     collection = Collection([ParquetSource(parquet, "f", chunk_rows=rows)])
     result = execute(collection, resolve(Settings(limit=limit)))

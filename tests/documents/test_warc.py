@@ -159,7 +159,8 @@ def test_wet_files_are_text(tmp_path: Path) -> None:
 
 def test_an_estimate_of_a_crawl(tmp_path: Path) -> None:
     from neardup.engines.estimate.estimate import estimate
-    from neardup.plan import Settings, resolve
+    from neardup.plan import resolve
+    from neardup.settings import Settings
 
     path = written(tmp_path / "crawl.warc.gz", CRAWL[:-2] * 1)
     plan = resolve(Settings(method="shingles", extract="all-text"))

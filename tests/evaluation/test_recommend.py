@@ -5,7 +5,7 @@ import pytest
 from evaluation.collections import grouped
 from neardup.errors import SettingsError
 from neardup.evaluation.evaluation import Evaluation, evaluate
-from neardup.evaluation.gold_request import Wish
+from neardup.evaluation.recommendation import Wish
 
 DOCUMENTS = grouped(groups=40)
 # Pairs that only look like duplicates: the same first half, another second one.

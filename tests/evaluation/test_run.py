@@ -35,7 +35,11 @@ ROWS = [
         ({"group": "nothing"}, ColumnError, "'nothing'"),
         ({"group": "empty"}, InputError, "None of the 32 documents has a value in 'empty'"),
         ({"pairs": []}, InputError, "None of the 0 labelled pairs can be used"),
-        ({"pairs": [{"a": "x", "b": "y", "label": 1}]}, InputError, r"not there \('x', 'y'\)"),
+        (
+            {"pairs": [{"a": "x", "b": "y", "label": 1}]},
+            InputError,
+            r"no document has \('x', 'y'\)",
+        ),
         ({"pairs": [{"a": "0-0", "b": "0-0", "label": 1}]}, InputError, "with itself"),
         ({"pairs": [{"a": "0-0", "b": "0-1", "label": "?"}]}, InputError, "neither positive nor"),
         ({"pairs": [{"a": "0-0", "c": "0-1"}]}, ColumnError, "'b' is not in pairs"),

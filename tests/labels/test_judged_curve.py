@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from labels.test_sampling import collection
-from neardup.labels.judged_samples import Judged, curve, found_by, judged_of, kind_table
+from neardup.labels.judged_samples import JudgedPair, curve, found_by, judged_of, kind_table
 from neardup.labels.label_store import Label, Pair
 from neardup.labels.sampling import draw
 
@@ -79,11 +79,11 @@ def test_two_samples_are_unbiased_over_all_that_could_be_drawn(run: nd.Result) -
 
 @given(
     st.lists(
-        st.builds(Judged, st.floats(0.5, 1, width=32), st.booleans(), st.floats(1, 50)),
+        st.builds(JudgedPair, st.floats(0.5, 1, width=32), st.booleans(), st.floats(1, 50)),
         max_size=20,
     )
 )
-def test_shares_stay_shares(judged: list[Judged]) -> None:
+def test_shares_stay_shares(judged: list[JudgedPair]) -> None:
     scores = np.array([one.score for one in judged], np.float32)
     for at in curve(judged, scores, 0.5):
         for share in (at.precision, at.recall, at.f1):

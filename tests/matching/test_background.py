@@ -1,4 +1,4 @@
-"""Where duplicates begin: valleys of made scores, and own cuts against loops."""
+"""Where duplicates begin: gaps in made scores, and own thresholds against loops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.matching.background import least_doubt, own_cuts, stability, standing_out, valley
+from neardup.matching.background import (
+    above_both,
+    least_doubt,
+    own_thresholds,
+    score_gap,
+    stability,
+)
 from neardup.matching.verify import Pairs
 from reference import rarity as twin
 
@@ -22,7 +28,7 @@ def spread(low: float, high: float, count: int) -> np.ndarray:
 
 def test_a_gap_between_two_modes_is_found() -> None:
     scores = np.concatenate([spread(0.4, 0.48, 300), spread(0.75, 1, 300)])
-    found = valley(scores, USUAL)
+    found = score_gap(scores, USUAL)
     assert found.clear
     assert 0.5 <= found.threshold <= 0.6
 
@@ -30,7 +36,7 @@ def test_a_gap_between_two_modes_is_found() -> None:
 def test_a_shallow_place_between_two_modes_is_found_where_it_is_lowest() -> None:
     middles = np.arange(0.425, 1, 0.05)
     scores = np.repeat(middles, [200, 200, 60, 40, 60, *[100] * 7])
-    assert valley(scores, USUAL) == (0.575, True)
+    assert score_gap(scores, USUAL) == (0.575, True)
 
 
 @pytest.mark.parametrize(
@@ -44,17 +50,17 @@ def test_a_shallow_place_between_two_modes_is_found_where_it_is_lowest() -> None
     ],
     ids=["flat", "rising", "falling", "few", "none"],
 )
-def test_without_a_valley_the_usual_cut_stays(scores: np.ndarray) -> None:
-    assert valley(scores, USUAL) == (USUAL, False)
+def test_without_a_gap_the_usual_threshold_stays(scores: np.ndarray) -> None:
+    assert score_gap(scores, USUAL) == (USUAL, False)
 
 
-def test_a_high_threshold_leaves_no_room_for_a_valley() -> None:
+def test_a_high_threshold_leaves_no_room_for_a_gap() -> None:
     scores = np.concatenate([spread(0.6, 0.62, 300), spread(0.9, 1, 300)])
-    assert valley(scores, 0.6) == (0.6, False)
+    assert score_gap(scores, 0.6) == (0.6, False)
 
 
 @given(st.integers(0, 2**20), st.sampled_from([0.2, 0.5, 0.7]), st.integers(300, 1500))
-def test_a_cut_goes_downhill_to_where_few_pairs_are_in_doubt(
+def test_a_threshold_goes_downhill_to_where_few_pairs_are_in_doubt(
     seed: int, usual: float, count: int
 ) -> None:
     """Step by step, each place counted anew; the lower of both ways is taken."""
@@ -103,13 +109,13 @@ SCORES = st.dictionaries(
 
 
 @given(SCORES, st.sampled_from([0.2, 0.4, 0.8]))
-def test_own_cuts_equal_twin(scores: dict[tuple[int, int], float], usual: float) -> None:
+def test_own_thresholds_equal_twin(scores: dict[tuple[int, int], float], usual: float) -> None:
     a, b = (np.array([pair[i] for pair in scores], np.int64) for i in (0, 1))
-    made = own_cuts(9, Pairs(a, b, np.array(list(scores.values()))), usual)
-    assert made.tolist() == pytest.approx(twin.own_cuts(9, scores, usual))
+    made = own_thresholds(9, Pairs(a, b, np.array(list(scores.values()))), usual)
+    assert made.tolist() == pytest.approx(twin.own_thresholds(9, scores, usual))
 
 
-def test_a_pair_has_to_reach_the_cuts_of_both() -> None:
+def test_a_pair_has_to_reach_the_thresholds_of_both() -> None:
     pairs = Pairs(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([0.2, 0.2, 0.3]))
-    out = standing_out(pairs, np.array([0.1, 0.2, 0.3]))
+    out = above_both(pairs, np.array([0.1, 0.2, 0.3]))
     assert list(zip(out.a.tolist(), out.b.tolist(), strict=True)) == [(0, 1), (1, 2)]

@@ -18,8 +18,9 @@ from neardup.artefacts.artefact import resolved
 from neardup.artefacts.idf import IdfCounter, IdfTable
 from neardup.errors import SettingsError
 from neardup.methods import weighted_sets
-from neardup.methods.base import UNRELIABLE, Rarity
+from neardup.methods.base import UNRELIABLE
 from neardup.methods.keywords import MEASURES, Keywords
+from neardup.methods.meeting import Rarity
 from neardup.methods.weighted_sets import rare_vector_keys, vector_scores
 from neardup.schema import Ragged, offsets_of
 from neardup.testing import batch

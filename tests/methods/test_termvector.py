@@ -19,7 +19,7 @@ from neardup import api as nd
 from neardup.artefacts.artefact import resolved
 from neardup.errors import ColumnError, SettingsError
 from neardup.features.terms import Vector, pack, unpack
-from neardup.methods.base import Rarity
+from neardup.methods.meeting import Rarity
 from neardup.methods.overlap import NO_COUNTS
 from neardup.methods.termvector import DAY_ZERO, TermVector, vector_of
 from neardup.schema import Ragged

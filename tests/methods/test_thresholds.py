@@ -11,7 +11,8 @@ from neardup import api as nd
 from neardup.errors import SettingsError, SignatureError
 from neardup.methods.rareshingles import Rareshingles
 from neardup.papers.recipe import with_recipe
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
+from neardup.settings import settings_of
 
 NEWS = Path(__file__).parents[2] / "examples" / "news.jsonl"
 

@@ -21,7 +21,7 @@ from .test_papers import FULL
 
 
 def rows(made: Experiment, name: str) -> list[dict[str, Any]]:
-    return list({table.name: table.rows for table in made.tables()}[name])
+    return list({table.name: table.rows for table in made.tables}[name])
 
 
 @pytest.fixture(scope="module")

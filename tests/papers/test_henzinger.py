@@ -22,7 +22,7 @@ def test_rows_equal_counts_of_runs(documents: list[dict[str, Any]]) -> None:
         for name, settings in METHODS.items()
     }
     found["combined"] = found["supershingles"] & found["SimHash"]
-    for row in made.tables()[0].rows:
+    for row in made.tables[0].rows:
         pairs = found[row["algorithm"]]
         same = {(a, b) for a, b in pairs if of[a]["site"] == of[b]["site"]}
         pairs = {"all": pairs, "same source": same, "different sources": pairs - same}[

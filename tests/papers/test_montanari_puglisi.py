@@ -34,7 +34,7 @@ def test_printed_figures_are_the_papers() -> None:
 
 def test_rows_are_those_of_runs(documents: list[dict[str, Any]], made: Experiment) -> None:
     group = {row["id"]: row["group"] for row in documents}
-    for row in made.tables()[0].rows:
+    for row in made.tables[0].rows:
         on_spots, settings = METHODS[row["method"]]
         if on_spots:
             continue
@@ -68,7 +68,7 @@ def test_texts_without_spots_are_equal_only_to_equal_ones() -> None:
 
 def test_i_match_has_no_threshold(made: Experiment) -> None:
     for name in ("I-Match on words", "I-Match on spots"):
-        rows = [row for row in made.tables()[0].rows if row["method"] == name]
+        rows = [row for row in made.tables[0].rows if row["method"] == name]
         assert len({row["T"] for row in rows}) == 1
 
 

@@ -10,12 +10,13 @@ import pytest
 
 from neardup import papers
 from neardup.errors import SettingsError
-from neardup.evaluation.evaluation_report import html_page, save_plot
+from neardup.evaluation.evaluation_report import html_page
 from neardup.labels.gold import Gold, from_groups
 from neardup.papers import paper_pass
 from neardup.papers.experiment import Experiment, Options
 from neardup.papers.paper_pass import read
 from neardup.progress import Silent
+from neardup.report.figure_file import save_figure
 from neardup.schema import Array
 
 
@@ -45,17 +46,22 @@ def experiment(request: pytest.FixtureRequest, documents: list[dict[str, Any]]) 
 def test_it_has_tables_figures_and_data(experiment: Experiment, tmp_path: Path) -> None:
     assert experiment.documents == 72
     assert json.loads(json.dumps(experiment.data(), allow_nan=False))
-    for table in experiment.tables():
+    for table in experiment.tables:
         assert table.rows
         assert table.formats.keys() <= {name for row in table.rows for name in row}
-        assert all(len(cells) == len(table.formats) for cells in table.cells())
+        shown = table.section().table
+        assert shown is not None
+        assert all(len(row) == len(table.formats) for row in shown.rows)
     assert experiment.figures
     for figure in experiment.figures:
-        save_plot(figure.draw(), tmp_path / f"{figure.name}.svg")
+        save_figure(figure.draw(), tmp_path / f"{figure.name}.svg")
         assert (tmp_path / f"{figure.name}.svg").stat().st_size > 1000
     page = html_page(experiment.name, experiment.sections())
-    assert page.count("<svg") == len(experiment.figures)
-    assert page.count("<table") == len(experiment.tables())
+    panels = sum(
+        len(part.panels) for f in experiment.figures for part in [f.draw(), *f.draw().more]
+    )
+    assert page.count('<svg class="chart') == panels >= len(experiment.figures)
+    assert page.count("<table") == len(experiment.tables)
 
 
 def test_it_is_saved(experiment: Experiment, tmp_path: Path) -> None:
@@ -64,7 +70,7 @@ def test_it_is_saved(experiment: Experiment, tmp_path: Path) -> None:
     assert saved == json.loads(json.dumps(experiment.data()))
     assert "<svg" in (folder / "report.html").read_text("utf-8")
     assert {path.stem for path in folder.glob("*.svg")} == {f.name for f in experiment.figures}
-    for table in experiment.tables():
+    for table in experiment.tables:
         lines = (folder / f"{table.name}.csv").read_text("utf-8").splitlines()
         assert len(lines) == 1 + len(table.rows)
         assert lines[0].split(",") == list(table.formats)
@@ -142,4 +148,4 @@ def test_nothing_to_look_at_is_no_accident(name: str) -> None:
     ]
     made = papers.run(name, rows, FULL)
     assert json.dumps(made.data(), allow_nan=False)
-    assert [table.cells() for table in made.tables()]
+    assert made.sections()

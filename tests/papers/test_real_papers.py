@@ -34,7 +34,7 @@ def grouped(table: pa.Table, same: Array) -> Gold:
 
 
 def at(made: Experiment, table: str, **where: Any) -> dict[str, Any]:
-    rows = {one.name: one.rows for one in made.tables()}[table]
+    rows = {one.name: one.rows for one in made.tables}[table]
     (row,) = (row for row in rows if where.items() <= row.items())
     return row
 
@@ -69,13 +69,13 @@ def montanari_puglisi(data: Path) -> None:
     folder = data / "bill_pairs"
     gold = labelled(folder / "pairs.jsonl.zst", ["4", "3"], ["2", "1", "0"])
     made = run("montanari-puglisi", folder / "docs.jsonl.zst", Options(gold=gold))
-    best = {row["method"]: row["F1"] for row in made.tables()[1].rows}
+    best = {row["method"]: row["F1"] for row in made.tables[1].rows}
     assert best["DDD (q-grams)"] > best["I-Match on words"]
 
 
 def montanari_puglisi_time(data: Path) -> None:
     made = run("montanari-puglisi-time", data / "bbc_news" / "docs.jsonl.zst")
-    assert [table.name for table in made.tables()] == ["figure_7", "figure_8", "figure_9"]
+    assert [table.name for table in made.tables] == ["figure_7", "figure_8", "figure_9"]
 
 
 def conrad_growth(data: Path) -> None:

@@ -48,7 +48,7 @@ def expect(row: dict[str, Any], returned: Pairs, true: Pairs) -> None:
 
 def test_a_cut_is_a_run_of_its_own(documents: list[dict[str, Any]], made: Experiment) -> None:
     true = duplicates(documents)
-    simhash, shingles = made.tables()[:2]
+    simhash, shingles = made.tables[:2]
     for row in simhash.rows:
         given = {"recipe": "williams-giles-simhash", "distance": row["k"]}
         expect(row, found(documents, **given), true)
@@ -59,7 +59,7 @@ def test_a_cut_is_a_run_of_its_own(documents: list[dict[str, Any]], made: Experi
 
 
 def test_relaxing_returns_more(made: Experiment) -> None:
-    simhash, shingles = (table.rows for table in made.tables()[:2])
+    simhash, shingles = (table.rows for table in made.tables[:2])
     assert [row["k"] for row in simhash] == list(range(11))
     for rows in (simhash, *(shingles[i : i + 9] for i in (0, 9, 18))):
         counts = [row["pairs"] for row in rows]
@@ -67,14 +67,14 @@ def test_relaxing_returns_more(made: Experiment) -> None:
 
 
 def test_the_best_setting_is_the_best(made: Experiment) -> None:
-    tables = {table.name: table.rows for table in made.tables()}
+    tables = {table.name: table.rows for table in made.tables}
     for method, name in (("simhash", "figure_1a"), ("shingles", "figure_1b")):
         (best,) = (row for row in tables["best"] if row["method"] == method)
         assert best["F"] == max(row["F"] for row in tables[name])
 
 
 def test_kinds_are_of_true_pairs(made: Experiment) -> None:
-    rows = {table.name: table.rows for table in made.tables()}["table_2"]
+    rows = {table.name: table.rows for table in made.tables}["table_2"]
     shingles = {row["kind"]: row["pairs"] for row in rows if row["method"] == "shingles"}
     assert shingles["identical"] == 12
     assert shingles["normalised"] == 24
@@ -83,14 +83,14 @@ def test_kinds_are_of_true_pairs(made: Experiment) -> None:
 
 def test_without_gold_there_is_a_sample_to_judge(documents: list[dict[str, Any]]) -> None:
     made = run("williams-giles", documents, Options(sample=3))
-    assert "precision" not in made.tables()[0].formats
+    assert "precision" not in made.tables[0].formats
     pool = {frozenset((row["a"], row["b"])) for row in made.data()["to_judge"]}
     wide = found(documents, recipe="williams-giles-simhash", distance=10)
     for words_ in (5, 8, 10):
         wide |= found(documents, recipe="williams-giles-shingles", words=words_, threshold=0.1)
     assert pool <= wide
     assert 3 <= len(pool) <= 3 * 38
-    best = [(row["method"], row["setting"]) for row in made.tables()[2].rows]
+    best = [(row["method"], row["setting"]) for row in made.tables[2].rows]
     assert best == [("simhash", "k = 3"), ("shingles", "w = 5, R = 0.5")]
 
 

@@ -30,11 +30,11 @@ from neardup.text.alignment import (
     align_pairs,
 )
 
-LINE = 100  # characters; a text of longer lines is not hard-wrapped: its lines are paragraphs
-LONG_LINES = 0.2  # of the text, that longer lines may be all the same
-WHOLE = 0.8  # of a passage, that is whole paragraphs
-SPACELESS = 0xE0  # the first byte of a character of Han, Kana, Hangul, Thai … in UTF-8
-NEAR = 200  # bytes in which the beginning or the end of a line is looked for
+LINE = 100  # characters; a text with longer lines is not wrapped: its lines are paragraphs
+LONG_LINES = 0.2  # the share of a wrapped text that may nevertheless be in longer lines
+WHOLE = 0.8  # the least share of a passage that is whole paragraphs
+SPACELESS = 0xE0  # the least first byte of a character of Han, Kana, Hangul, Thai … in UTF-8
+NEAR = 200  # bytes in which the beginning or the end of a line is searched for
 
 _ALL = bytes(range(256))
 _LETTERS = bytes(c for c in _ALL if c >= 128 or chr(c).isalnum())
@@ -59,7 +59,7 @@ class Text:
 
     @cached_property
     def line_breaks(self) -> re.Pattern[bytes]:
-        """What parts paragraphs: a line end, or a blank line where lines are short."""
+        """What separates paragraphs: a blank line in a wrapped text, else a line end."""
         lengths = [len(line) for line in self.bytes.decode("utf-8", "replace").split("\n")]
         long = sum(length for length in lengths if length > LINE)
         return _LINE_END if long > LONG_LINES * sum(lengths) else _BLANK_LINE
@@ -84,7 +84,7 @@ class Side(NamedTuple):
 
 
 def letters(part: bytes) -> bytes:
-    """In small letters, without spaces and marks."""
+    """The letters and digits in lower case, without spaces and marks."""
     low = part.translate(_LOWER, _SIGNS)
     return low if low.isascii() else _MARKS.sub(b"", low)
 
@@ -99,17 +99,16 @@ def no_digits(letters: bytes) -> bytes:
 
 
 def more_characters(a: Side, b: Side) -> int:
-    """How many ``a`` has more (``b``, below 0) where the script has no spaces and that is all the
-    difference; else 0."""
+    """The number of characters that ``a`` has more than ``b`` (negative: fewer), if the script has
+    no spaces and characters were only inserted at one place; else 0."""
     if min(a.bytes[0], b.bytes[0]) < SPACELESS:
         return 0
-    one, other = (side.bytes.decode("utf-8", "replace") for side in (a, b))
-    short, long = sorted((one, other), key=len)
-    left = next(
+    text_a, text_b = (side.bytes.decode("utf-8", "replace") for side in (a, b))
+    short, long = sorted((text_a, text_b), key=len)
+    prefix = next(
         (i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short)
     )
-    right = len(short) - left
-    return len(one) - len(other) if long.endswith(short[left:] if right else "") else 0
+    return len(text_a) - len(text_b) if long.endswith(short[prefix:]) else 0
 
 
 def begins_line(side: Side) -> bool:
@@ -137,22 +136,22 @@ def ends_paragraph(side: Side) -> bool:
 
 
 def whole_paragraphs(side: Side) -> bool:
-    """Whether nearly all of it is paragraphs that the other text has not at all."""
-    inside = side.text.line_breaks.finditer(side.text.bytes, side.begin, side.end)
-    edges = [found.start() for found in inside]
+    """Whether nearly all of the passage is whole paragraphs, which the other text lacks."""
+    breaks = side.text.line_breaks.finditer(side.text.bytes, side.begin, side.end)
+    edges = [match.start() for match in breaks]
     edges = [side.begin] * begins_paragraph(side) + edges + [side.end] * ends_paragraph(side)
     return bool(edges) and edges[-1] - edges[0] >= WHOLE * (side.end - side.begin)
 
 
-BEGINNING, END, WITHIN = range(3)  # of both texts
+BEGINNING, END, WITHIN = range(3)  # the place of a passage in both texts
 
-MOVED_WORDS = 5  # fewer in another place are an edit
-ALIKE, MOST_ALIKE_BYTES = 0.65, 400  # of the letters of words that were misread
-PARAGRAPH_WORDS = 8  # shorter ones are lines, headings, entries
-MOSTLY = 0.8  # of the words, for texts in another order
-NOTICE, NOTICE_LINE = 12, 7  # words of short lines around a text, and of each
-MOST_RUNNING = 40  # words of headers and footers between two pages
-ONCE_WORDS = 4  # of what counts once, however often it was added
+MOVED_WORDS = 5  # fewer moved words are an edit
+ALIKE, MOST_ALIKE_BYTES = 0.65, 400  # similarity and length of words that were misread
+PARAGRAPH_WORDS = 8  # shorter paragraphs are lines, headings, entries
+MOSTLY = 0.8  # the share of common words in reordered texts
+NOTICE, NOTICE_LINE = 12, 7  # most words of the short lines around a text, and of each line
+MOST_RUNNING = 40  # most words of the headers and footers between two pages
+ONCE_WORDS = 4  # an addition of at most so many words counts once, even if it is repeated
 
 _WORD = re.compile(rb"[0-9a-z\x80-\xff]+")
 _BARS = re.compile("[|•·»]")
@@ -161,7 +160,7 @@ _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 
 
 class Alone(NamedTuple):
-    """What one text alone has; ``at`` its BEGINNING, its END or WITHIN it."""
+    """A passage that one text alone has, at its BEGINNING, at its END or WITHIN it."""
 
     letter: str
     side: Side
@@ -174,7 +173,7 @@ class Tally:
     """The differing passages of one pair."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[str, int]] = []
+        self._counts: list[tuple[str, int]] = []
         self._alone: list[Alone] = []
         self._seen: set[tuple[bytes, bytes]] = set()
         self._running: Counter[tuple[str, bytes]] = Counter()
@@ -187,31 +186,31 @@ class Tally:
             self._add_alone("a" if a.words else "b", a if a.words else b, max(a.words, b.words), at)
             return
         if more := more_characters(a, b):
-            self._found.append((f"inside_{'a' if more > 0 else 'b'}", abs(more)))
+            self._counts.append((f"inside_{'a' if more > 0 else 'b'}", abs(more)))
             return
         most, least = max(a.words, b.words), min(a.words, b.words)
         if most - least > max(PARAGRAPH_WORDS, 3 * least):  # an addition beside a small edit
             longer = "a" if a.words > b.words else "b"
             self._add_alone(longer, a if longer == "a" else b, most - least, at)
             most = least
-        name = self._both(a, b)
-        if name:
-            self._found.append((name, most))
+        if name := self._replacement(a, b):
+            self._counts.append((name, most))
 
-    def _both(self, a: Side, b: Side) -> str | None:
-        """The class of words that stand for others; None for a change that was made before."""
-        one, other = letters(a.bytes), letters(b.bytes)
-        if one == other:
+    def _replacement(self, a: Side, b: Side) -> str | None:
+        """The class of words that replace others; None for a change that occurred before."""
+        letters_a, letters_b = letters(a.bytes), letters(b.bytes)
+        if letters_a == letters_b:
             return "rebroken"
-        if a.edges & b.edges & ONLY_NUMBERS or no_digits(one) == no_digits(other):
+        change = no_digits(letters_a), no_digits(letters_b)
+        if a.edges & b.edges & ONLY_NUMBERS or change[0] == change[1]:
             return "numbers"
-        change = no_digits(one), no_digits(other)
         if change in self._seen:
             return None
         self._seen.add(change)
-        if max(len(one), len(other)) > MOST_ALIKE_BYTES:
+        if max(len(letters_a), len(letters_b)) > MOST_ALIKE_BYTES:
             return "replaced"
-        return "misread" if Indel.normalized_similarity(one, other) >= ALIKE else "replaced"
+        alike = Indel.normalized_similarity(letters_a, letters_b) >= ALIKE
+        return "misread" if alike else "replaced"
 
     def _add_alone(self, letter: str, side: Side, words: int, at: int) -> None:
         if words <= ONCE_WORDS and (word := no_digits(letters(side.bytes))):
@@ -225,63 +224,66 @@ class Tally:
             self._running.update((letter, line) for line in lines(side))
 
     def is_reordered(self) -> bool:
-        """Whether nearly the same words are on both sides, only elsewhere."""
+        """Whether both sides have nearly the same words at different places."""
         sizes = [sum(map(len, side)) for side in self._words]
-        if min(sizes) < MOSTLY / 2 * max(sizes):  # it cannot be
+        if min(sizes) < MOSTLY / 2 * max(sizes):  # saves counting words that cannot suffice
             return False
         of_a, of_b = (Counter(_WORD.findall(b" ".join(side).lower())) for side in self._words)
-        least = min(of_a.total(), of_b.total())
-        return least >= MOVED_WORDS and (of_a & of_b).total() >= MOSTLY * max(
-            of_a.total(), of_b.total()
-        )
+        totals = of_a.total(), of_b.total()
+        return min(totals) >= MOVED_WORDS and (of_a & of_b).total() >= MOSTLY * max(totals)
 
     def counts(self) -> Iterator[tuple[str, int]]:
-        yield from self._found
+        yield from self._counts
         known: set[tuple[str, bytes]] = set()
-        for one in self._alone:
-            name = self._class(one)
-            line = one.letter, b"".join(lines(one.side)) if one.words <= MOST_RUNNING else b""
+        for passage in self._alone:
+            name = self._class(passage)
+            short = passage.words <= MOST_RUNNING
+            line = passage.letter, b"".join(lines(passage.side)) if short else b""
             if name == "furniture" and line in known:
                 continue  # the same header on another page
             known.add(line)
-            yield f"{name}_{one.letter}", one.words
+            yield f"{name}_{passage.letter}", passage.words
 
-    def _class(self, one: Alone) -> str:
-        if one.own_line and (self._is_running(one) or _is_notice(one) or _is_menu(one)):
+    def _class(self, passage: Alone) -> str:
+        if passage.own_line and (
+            self._is_running(passage) or _is_notice(passage) or _is_menu(passage)
+        ):
             return "furniture"
-        if one.at != WITHIN:
-            return _class_at_end(one)
-        long = one.words >= PARAGRAPH_WORDS
-        return "paragraphs" if long and whole_paragraphs(one.side) else "inside"
+        if passage.at != WITHIN:
+            return _class_at_end(passage)
+        long = passage.words >= PARAGRAPH_WORDS
+        return "paragraphs" if long and whole_paragraphs(passage.side) else "inside"
 
-    def _is_running(self, one: Alone) -> bool:
-        """Page numbers, and lines that come again with other ones."""
-        if one.words > MOST_RUNNING:
+    def _is_running(self, passage: Alone) -> bool:
+        """Whether the lines are page numbers, or are repeated with different numbers."""
+        if passage.words > MOST_RUNNING:
             return False
-        return all(not line or self._running[one.letter, line] > 1 for line in lines(one.side))
+        repeated = (self._running[passage.letter, line] > 1 for line in lines(passage.side) if line)
+        return all(repeated)
 
 
-def _is_notice(one: Alone) -> bool:
-    """Short lines before or after the text: a byline, a heading, a page, a right."""
-    if one.at == WITHIN or one.words > NOTICE:
+def _is_notice(passage: Alone) -> bool:
+    """Whether short lines stand before or after the text: a byline, a heading, a copyright note."""
+    if passage.at == WITHIN or passage.words > NOTICE:
         return False
-    return all(len(line.split()) <= NOTICE_LINE for line in one.side.bytes.split(b"\n"))
+    return all(len(line.split()) <= NOTICE_LINE for line in passage.side.bytes.split(b"\n"))
 
 
-def _is_menu(one: Alone) -> bool:
-    """Short entries with bars between them, before or after the text: a frame."""
-    if one.at == WITHIN:
+def _is_menu(passage: Alone) -> bool:
+    """Whether short entries, separated by bars, stand before or after the text."""
+    if passage.at == WITHIN:
         return False
-    text = one.side.bytes.decode("utf-8", "replace")
+    text = passage.side.bytes.decode("utf-8", "replace")
     bars = len(_BARS.findall(text))
     pieces = [piece for piece in map(str.strip, _PIECES.split(text)) if piece]
     ended = sum(piece.endswith(_SENTENCE_ENDS) for piece in pieces)
-    return bars > 0 and bars * 8 >= one.words - 8 and ended * 4 <= len(pieces)
+    return bars > 0 and bars * 8 >= passage.words - 8 and ended * 4 <= len(pieces)
 
 
-def _class_at_end(one: Alone) -> str:
-    """By where the cut is: within a sentence, between sentences, between paragraphs."""
-    side, at = one.side, one.at
+def _class_at_end(passage: Alone) -> str:
+    """The class depends on whether the text is cut within a sentence or between sentences or
+    paragraphs."""
+    side, at = passage.side, passage.at
     if (ends_paragraph, begins_paragraph)[at](side):
         return "end_paragraphs"
     return "end_sentences" if side.edges & (ENDS_SENTENCE, BEGINS_SENTENCE)[at] else "cut"
@@ -290,86 +292,82 @@ def _class_at_end(one: Alone) -> str:
 SHARED, MOVED, DIFFERS = range(len(HOW))
 
 BEGINS, ENDS = BEGINS_SENTENCE | BEGINS_PARAGRAPH, ENDS_SENTENCE | ENDS_PARAGRAPH
-ISLAND, SEA = 3, 8  # words that may be there by chance, and times so many around them
-VERBATIM = 16  # words in a row that both have: text that nobody touched
-BLOCK = 32  # so many, and they were copied: who rewrites does not leave two sentences as they are
+ISLAND, SEA = 3, 8  # most words of a chance match, and how many times more words surround it
+VERBATIM = 16  # shared words in a row that show unedited text
+BLOCK = 32  # shared words in a row that show copying: a rewriter does not keep two whole sentences
 
 
 def measured(texts: Ragged, a: Array, b: Array) -> Measures:
-    """Of pairs of these texts."""
-    found = without_islands(align_pairs(texts, a, b))
-    words = np.stack([_units(texts, a, found, "a"), _units(texts, b, found, "b")])
-    shared, moved = found.how == SHARED, found.how == MOVED
+    """The measures of pairs of these texts."""
+    aligned = without_islands(align_pairs(texts, a, b))
+    words = np.stack([_units(texts, a, aligned, "a"), _units(texts, b, aligned, "b")])
+    shared, moved = aligned.how == SHARED, aligned.how == MOVED
     far = moved & (words.min(axis=0) >= MOVED_WORDS)
-    made = Measures(
-        words=np.stack([found.words_a, found.words_b], axis=1).astype(np.float64),
-        shared=_sums(found, words[0], shared | moved),
-        verbatim=_sums(found, words[0], shared & (words[0] >= VERBATIM)),
-        blocks=_sums(found, words[0], (shared | moved) & (words[0] >= BLOCK)),
-        longest=_longest(found, words[0], shared | moved),
-        moved=_sums(found, words.max(axis=0), far),
-        counts=np.zeros((len(found), len(FEATURES))),
-        differs=np.bincount(found.pairs[~shared], minlength=len(found)) > 0,
+    longest = np.zeros(len(aligned))
+    np.maximum.at(longest, aligned.pairs[shared | moved], words[0][shared | moved])
+    measures = Measures(
+        words=np.stack([aligned.words_a, aligned.words_b], axis=1).astype(np.float64),
+        shared=_sums(aligned, words[0], shared | moved),
+        verbatim=_sums(aligned, words[0], shared & (words[0] >= VERBATIM)),
+        blocks=_sums(aligned, words[0], (shared | moved) & (words[0] >= BLOCK)),
+        longest=longest,
+        moved=_sums(aligned, words.max(axis=0), far),
+        counts=np.zeros((len(aligned), len(FEATURES))),
+        differs=np.bincount(aligned.pairs[~shared], minlength=len(aligned)) > 0,
     )
-    made.of("replaced")[:] = _sums(found, words.max(axis=0), moved & ~far)
-    for pair, tally in _tallies(texts, a, b, found, words):
+    measures.of("replaced")[:] = _sums(aligned, words.max(axis=0), moved & ~far)
+    for pair, tally in _tallies(texts, a, b, aligned, words):
         if tally.is_reordered():
-            made.moved[pair] += sum(many for _, many in tally.counts())
+            measures.moved[pair] += sum(count for _, count in tally.counts())
             continue
-        for name, many in tally.counts():
-            made.counts[pair, COLUMN[name]] += many
-    return made
+        for name, count in tally.counts():
+            measures.counts[pair, COLUMN[name]] += count
+    return measures
 
 
-def _units(texts: Ragged, of: Array, found: Alignments, side: str) -> Array:
-    """Words, or characters where words are pairs of these: a character more makes two pairs more,
-    but the span of a passage has it once."""
-    begin, end, words = (getattr(found, f"{side}_{name}") for name in ("begin", "end", "words"))
+def _units(texts: Ragged, rows: Array, aligned: Alignments, side: str) -> Array:
+    """The words of each passage; in scripts without spaces its characters, because one character
+    more makes two words (pairs of characters) more."""
+    begin, end, words = (getattr(aligned, f"{side}_{name}") for name in ("begin", "end", "words"))
     size = end.astype(np.int64) - begin
     units = np.where(size > 0, words, 0).astype(np.int64)
-    there = np.flatnonzero(size)
-    lead = texts.values[(texts.offsets[of][found.pairs] + begin)[there]]
-    pairs_of = there[lead >= SPACELESS]
-    units[pairs_of] = np.minimum(units[pairs_of], -(-size[pairs_of] // 3))
+    nonempty = np.flatnonzero(size)
+    first_byte = texts.values[(texts.offsets[rows][aligned.pairs] + begin)[nonempty]]
+    spaceless = nonempty[first_byte >= SPACELESS]
+    units[spaceless] = np.minimum(units[spaceless], -(-size[spaceless] // 3))
     return units
 
 
-def _sums(found: Alignments, units: Array, where: Array) -> npt.NDArray[np.float64]:
-    return np.bincount(found.pairs[where], units[where], len(found)).astype(np.float64)
+def _sums(aligned: Alignments, units: Array, where: Array) -> npt.NDArray[np.float64]:
+    return np.bincount(aligned.pairs[where], units[where], len(aligned)).astype(np.float64)
 
 
-def _longest(found: Alignments, units: Array, where: Array) -> npt.NDArray[np.float64]:
-    made = np.zeros(len(found))
-    np.maximum.at(made, found.pairs[where], units[where])
-    return made
-
-
-def without_islands(found: Alignments) -> Alignments:
-    """A word or two that both have, in the midst of much that differs, are there by chance: the
-    passages around them become one."""
-    words = np.maximum(found.a_words, found.b_words).astype(np.int64)
-    differs, pairs = found.how == DIFFERS, found.pairs
-    inner = np.zeros(len(words), np.bool_)
+def without_islands(aligned: Alignments) -> Alignments:
+    """The alignment without chance matches: a few shared words amid many that differ are joined
+    with the passages around them."""
+    words = np.maximum(aligned.a_words, aligned.b_words).astype(np.int64)
+    differs, pairs = aligned.how == DIFFERS, aligned.pairs
+    islands = np.zeros(len(words), np.bool_)
     if len(words) > 2:
         around = differs[:-2] & differs[2:] & (pairs[:-2] == pairs[2:])
         least = np.minimum(words[:-2], words[2:])
-        lone = (found.how[1:-1] == SHARED) & (words[1:-1] <= ISLAND)
-        inner[1:-1] = around & lone & (least >= SEA * words[1:-1])
-    joined = inner.copy()  # with the passage before
-    joined[1:] |= inner[:-1]
-    return _merged(found, ~joined) if joined.any() else found
+        few = (aligned.how[1:-1] == SHARED) & (words[1:-1] <= ISLAND)
+        islands[1:-1] = around & few & (least >= SEA * words[1:-1])
+    joined = islands.copy()  # with the passage before
+    joined[1:] |= islands[:-1]
+    return _merged(aligned, ~joined) if joined.any() else aligned
 
 
-def _merged(found: Alignments, begins: Array) -> Alignments:
-    """Runs of passages as one; ``begins`` marks the first of each."""
+def _merged(aligned: Alignments, begins: Array) -> Alignments:
+    """The alignment with runs of passages joined; ``begins`` marks the first passage of each."""
     first = np.flatnonzero(begins)
     last = np.append(first[1:], len(begins)) - 1
-    columns = {name: getattr(found, name) for name in ("words_a", "words_b", "whole")}
-    columns["how"] = np.where(first < last, DIFFERS, found.how[first])
-    columns["offsets"] = np.searchsorted(first, found.offsets)
+    columns = {name: getattr(aligned, name) for name in ("words_a", "words_b", "whole")}
+    columns["how"] = np.where(first < last, DIFFERS, aligned.how[first])
+    columns["offsets"] = np.searchsorted(first, aligned.offsets)
     for side in "ab":
         begin, end, words, edges = (
-            getattr(found, f"{side}_{name}") for name in ("begin", "end", "words", "edges")
+            getattr(aligned, f"{side}_{name}") for name in ("begin", "end", "words", "edges")
         )
         columns[f"{side}_begin"] = np.minimum.reduceat(begin, first)
         columns[f"{side}_end"] = np.maximum.reduceat(end, first)
@@ -380,27 +378,27 @@ def _merged(found: Alignments, begins: Array) -> Alignments:
 
 
 def _tallies(
-    texts: Ragged, a: Array, b: Array, found: Alignments, words: Array
+    texts: Ragged, a: Array, b: Array, aligned: Alignments, words: Array
 ) -> Iterator[tuple[int, Tally]]:
-    """Of each pair with differing passages. Texts that are alike have few of them."""
-    rows = np.flatnonzero((found.how == DIFFERS) & (words.max(axis=0) > 0))
-    first, last = found.offsets[:-1], found.offsets[1:] - 1
-    pairs = found.pairs[rows]
+    """The tally of each pair that has differing passages."""
+    rows = np.flatnonzero((aligned.how == DIFFERS) & (words.max(axis=0) > 0))
+    first, last = aligned.offsets[:-1], aligned.offsets[1:] - 1
+    pairs = aligned.pairs[rows]
     at = np.where(rows == first[pairs], BEGINNING, np.where(rows == last[pairs], END, WITHIN))
-    of_a, of_b = _sides(found, rows, words[0], "a"), _sides(found, rows, words[1], "b")
-    ends = np.searchsorted(pairs, np.arange(len(found) + 1))
+    of_a, of_b = _sides(aligned, rows, words[0], "a"), _sides(aligned, rows, words[1], "b")
+    ends = np.searchsorted(pairs, np.arange(len(aligned) + 1))
     for pair in np.flatnonzero(np.diff(ends)).tolist():
         part = slice(ends[pair], ends[pair + 1])
-        one, other = (Text(texts[of[pair]].tobytes()) for of in (a, b))
+        text_a, text_b = (Text(texts[numbers[pair]].tobytes()) for numbers in (a, b))
         tally = Tally()
         for x, y, where in zip(of_a[part], of_b[part], at[part].tolist(), strict=True):
-            tally.add(Side(one, *x), Side(other, *y), where)
+            tally.add(Side(text_a, *x), Side(text_b, *y), where)
         yield pair, tally
 
 
-def _sides(found: Alignments, rows: Array, words: Array, side: str) -> list[list[int]]:
+def _sides(aligned: Alignments, rows: Array, words: Array, side: str) -> list[list[int]]:
     """Begin, end, words and edges of these passages."""
-    begin, end, edges = (getattr(found, f"{side}_{name}") for name in ("begin", "end", "edges"))
+    begin, end, edges = (getattr(aligned, f"{side}_{name}") for name in ("begin", "end", "edges"))
     columns = (column.astype(np.int64)[rows] for column in (begin, end, words, edges))
-    found_rows: list[list[int]] = np.stack(list(columns), axis=1).tolist()
-    return found_rows
+    sides: list[list[int]] = np.stack(list(columns), axis=1).tolist()
+    return sides

@@ -102,7 +102,9 @@ def pairs(
     return found
 
 
-def own_cuts(documents: int, scores: Mapping[tuple[int, int], float], usual: float) -> list[float]:
+def own_thresholds(
+    documents: int, scores: Mapping[tuple[int, int], float], usual: float
+) -> list[float]:
     """The third best score below the usual one, and one and a half more in log-odds."""
     cuts = []
     for document in range(documents):

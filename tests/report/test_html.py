@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 from hypothesis import given
 
-from neardup.report import side_by_side_page
+from neardup.report.html_page import STYLES
 from neardup.report.side_by_side import ACTING, visible
 from neardup.report.side_by_side_page import fragment
 from neardup.text.alignment import align
@@ -78,5 +78,7 @@ def test_nothing_beside_nothing() -> None:
 
 
 def test_the_style_asks_for_nothing_outside() -> None:
-    assert "url(" not in side_by_side_page.CSS
-    assert "@import" not in side_by_side_page.CSS
+    for file in STYLES.glob("*.css"):
+        written = file.read_text("utf-8")
+        assert "url(" not in written
+        assert "@import" not in written

@@ -27,7 +27,7 @@ def test_explain_says_why_a_pair_below_the_cut_is_one(result: Result, tmp_path: 
     assert (why.decision, why.kept_id, why.reason) == (
         "duplicate",
         "input:1",
-        Rareshingles().faint_reason,
+        Rareshingles().exception_reason,
     )
     assert why.comparison is not None
     assert why.comparison.verdict is not None

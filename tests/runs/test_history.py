@@ -135,7 +135,7 @@ def dies(function, *, after=False, when=lambda *_: True):
 if where == "tables":
     applied.write_table = dies(applied.write_table)
 elif where == "digests":
-    applied._digest = dies(applied._digest)
+    applied.file_digest = dies(applied.file_digest)
 else:
     history.os.replace = dies(
         os.replace, after=where.startswith("after"), when=lambda folder, _: os.path.isdir(folder)

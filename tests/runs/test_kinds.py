@@ -19,10 +19,11 @@ from neardup.decisions.kinds import kind_of
 from neardup.documents import Collection, collect
 from neardup.documents.lists import ListSource
 from neardup.engines.batch.batch_run import find_kinds, run
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs import kind_pass as output_kinds
 from neardup.runs.result import Result
+from neardup.settings import settings_of
 from reference import run as twin
 
 SHINGLES: dict[str, Any] = {"method": "shingles", "threshold": 0.4, "words": 2, "min_words": 5}

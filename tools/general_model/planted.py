@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from neardup.documents import Columns, collect
-from neardup.planting.decoys import traps
+from neardup.planting.decoys import decoys
 from neardup.planting.edits import edits_named
 from neardup.planting.forms import forms
 from neardup.planting.plant import Planted, plant
@@ -26,7 +26,7 @@ def with_copies(documents: Sequence[Document], seed: int) -> list[Document]:
     count = min(max(FEWEST, len(documents) // PER_EDIT), MOST)
     made = plant(collect(rows), Columns(), edits_named(None), count, seed)
     known = {one.id: one for one in documents}
-    framed = [traps(made, 2 * count), forms(made, 2 * count, FILLINGS)]
+    framed = [decoys(made, 2 * count), forms(made, 2 * count, FILLINGS)]
     trapped = [one for table in framed for one in _traps(table, known)]
     return [*documents, *_copies(made, known), *trapped]
 

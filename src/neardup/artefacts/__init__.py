@@ -1,1 +1,1 @@
-"""Frozen things that are learned from a collection, each with a digest: idf tables, frequencies."""
+"""Artefacts: frozen data learned from a collection, such as idf tables, each with a digest."""

@@ -1,8 +1,8 @@
-"""Named arrays of numbers with a description, as one Arrow IPC file: a row an array.
+"""Named arrays of numbers with a description, stored as an Arrow IPC file with one row per array.
 
-A file may come from anywhere. It is read message by message, without the footer: what is
-compressed, laid out in another way or too large is refused before it takes memory, so that no file
-needs more than its own size.
+A file may come from an untrusted source. It is read message by message, without the footer, and is
+refused before it takes memory if it is compressed, too large or has an unexpected layout. Reading
+therefore never needs more memory than the size of the file.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _BROKEN = (ValueError, TypeError, struct.error, RecursionError, StopIteration, O
 
 
 class LayoutError(ValueError):
-    """Why a file holds no such arrays, as the end of a sentence."""
+    """Why a file does not contain such arrays, as the end of a sentence."""
 
 
 def arrays_digest(described: Mapping[str, Any], arrays: Arrays) -> str:
@@ -52,9 +52,8 @@ def arrays_digest(described: Mapping[str, Any], arrays: Arrays) -> str:
 
 
 def save_arrays(path: Path, key: bytes, described: Mapping[str, Any], arrays: Arrays) -> None:
-    """The file appears only when it is whole."""
-    written = json.dumps(described, allow_nan=False).encode()
-    schema = _LAYOUT.with_metadata({key: written})
+    """The file appears under its name only when it is complete."""
+    schema = _LAYOUT.with_metadata({key: json.dumps(described, allow_nan=False).encode()})
     names = sorted(arrays)
     columns = [
         names,
@@ -71,15 +70,15 @@ def save_arrays(path: Path, key: bytes, described: Mapping[str, Any], arrays: Ar
 
 
 def load_arrays(path: Path, key: bytes) -> tuple[dict[str, Any], dict[str, Floats]]:
-    """Raises ``OSError`` where the file cannot be read, :class:`LayoutError` for what is in it."""
-    if path.is_fifo():  # would wait for a writer
+    """Raises ``OSError`` for an unreadable file, :class:`LayoutError` for unexpected content."""
+    if path.is_fifo():  # opening it would wait for a writer
         raise LayoutError("it is a pipe")
     with path.open("rb") as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
         raise LayoutError(f"it is larger than {MOST_BYTES >> 20} MB")
     if not data.startswith(_MAGIC):
-        raise LayoutError("it is no Arrow file")
+        raise LayoutError("it is not an Arrow file")
     try:
         return _read(data[len(_MAGIC) :], key)
     except LayoutError:
@@ -93,50 +92,49 @@ def _read(data: bytes, key: bytes) -> tuple[dict[str, Any], dict[str, Floats]]:
     schema = pa.ipc.read_schema(messages.read_next_message())
     described = json.loads((schema.metadata or {}).get(key, b"null"))
     if not isinstance(described, dict):
-        raise LayoutError("it is another file")
+        raise LayoutError("it contains something else")
     if not schema.equals(_LAYOUT):
-        raise LayoutError("its columns are others")
+        raise LayoutError("its columns are different")
     arrays: dict[str, Floats] = {}
     for number, message in enumerate(messages):
         if number == MOST_MESSAGES or message.type != "record batch":
-            raise LayoutError("it is laid out in another way")
+            raise LayoutError("its layout is different")
         if _is_compressed(message.metadata.to_pybytes()):
             raise LayoutError("it is compressed")
         batch = pa.ipc.read_record_batch(message, schema)
         batch.validate(full=True)
-        arrays |= {row["name"]: _shaped(row["values"], row["shape"]) for row in _rows(batch)}
+        arrays |= _arrays(batch)
     return described, arrays
 
 
-def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+def _arrays(batch: pa.RecordBatch) -> dict[str, Floats]:
     inner = (batch.column(name).flatten() for name in ("shape", "values"))
     if any(column.null_count for column in (*batch.columns, *inner)):
         raise LayoutError("values are missing")
     names, shapes = (batch.column(name).to_pylist() for name in ("name", "shape"))
     values = (batch.column("values")[i].values.to_numpy() for i in range(len(batch)))
-    return [
-        {"name": name, "shape": shape, "values": some}
-        for name, shape, some in zip(names, shapes, values, strict=True)
-    ]
+    rows = zip(names, shapes, values, strict=True)
+    return {name: _shaped(flat, shape) for name, shape, flat in rows}
 
 
 def _shaped(values: Floats, shape: list[int]) -> Floats:
     if any(size < 0 for size in shape):
-        raise LayoutError("an array has no shape")
+        raise LayoutError("an array has a negative size")
     return np.array(values, np.float64).reshape(shape)
 
 
 def _is_compressed(metadata: bytes) -> bool:
-    """Whether the table RecordBatch of a message names a compression: what it says of its size can
-    be any number. Tables of a flatbuffer begin with the distance to the list of their fields."""
+    """Whether the table RecordBatch of a message names a compression. The sizes that a compressed
+    message declares cannot be trusted."""
 
     def field(table: int, number: int) -> int:
+        """A table of a flatbuffer begins with the distance back to the offsets of its fields."""
         (back,) = struct.unpack_from("<i", metadata, table)
-        listed = table - back
-        (size,) = struct.unpack_from("<H", metadata, listed)
+        offsets = table - back
+        (size,) = struct.unpack_from("<H", metadata, offsets)
         if 4 + 2 * number >= size:
             return 0
-        (at,) = struct.unpack_from("<H", metadata, listed + 4 + 2 * number)
+        (at,) = struct.unpack_from("<H", metadata, offsets + 4 + 2 * number)
         return table + at if at else 0
 
     (root,) = struct.unpack_from("<I", metadata, 0)

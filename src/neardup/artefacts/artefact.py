@@ -1,8 +1,8 @@
-"""What an artefact is, and how a method asks for one.
+"""The contract of artefacts, and of the needs by which methods ask for them.
 
-An artefact is frozen: it has a digest, which is part of every signature made with it, and it can be
-saved and loaded. A method that needs one either names a file, or has it counted from the input in
-a pass of its own before any document is prepared (two passes).
+An artefact is frozen data: it can be saved and loaded, and its digest is part of every signature
+made with it. A method that needs an artefact either names a file, or the artefact is counted from
+the input in a pass of its own, before any document is prepared.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import pyarrow as pa
 class Artefact(Protocol):
     @property
     def digest(self) -> str:
-        """Equal for equal content, wherever it was made."""
+        """A digest of the content, which does not depend on the machine."""
         ...
 
     def describe(self) -> dict[str, Any]:
-        """For ``run.json``: only data."""
+        """Plain data for ``run.json``."""
         ...
 
     def save(self, path: Path) -> None: ...
@@ -38,8 +38,8 @@ NO_ARTEFACTS: Artefacts = {}
 
 
 class Tally(Protocol):
-    """Counts over a collection. Parts may be counted in any thread; adding them is not order
-    dependent, so neither threads nor chunks change what comes out."""
+    """Counts over a collection. Parts may be counted in any thread and added in any order, so that
+    neither threads nor chunks change the result."""
 
     def count(self, batch: pa.RecordBatch) -> Any: ...
 
@@ -55,32 +55,32 @@ class Mergeable(Counter, Protocol):
     """A counter whose parts may be counted on several machines."""
 
     def partial(self) -> bytes:
-        """All that was counted so far."""
+        """Everything counted so far."""
         ...
 
     def merge(self, partial: bytes) -> None:
-        """As if what was counted elsewhere had been counted here."""
+        """Adds what another counter of the same kind has counted."""
         ...
 
 
 class Need(Protocol):
-    """A wish for an artefact under a name."""
+    """A method's need for an artefact, under a name."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Columns that are counted beside the text."""
+        """Columns that are counted in addition to the text."""
         ...
 
     @property
     def file(self) -> str | None:
-        """Where the user has it; None to count it from the input."""
+        """The file that the user named; None to count the artefact from the input."""
         ...
 
     def load(self, path: Path) -> Artefact:
-        """Refuses, with a sentence, one that was made with other options."""
+        """Raises an error if the artefact was made with different options."""
         ...
 
     def counter(self) -> Counter: ...
@@ -88,17 +88,17 @@ class Need(Protocol):
 
 @runtime_checkable
 class ReadyNeed(Protocol):
-    """A need that its own parameters satisfy: no collection is asked."""
+    """A need that is met from its own parameters, without a collection."""
 
     def ready(self) -> Artefact: ...
 
 
-GENERAL = "general"  # named in the place of a file: the table that comes with the package
+GENERAL = "general"  # in place of a file name: the table that comes with the package
 
 
 @runtime_checkable
 class GeneralNeed(Protocol):
-    """A need that can be met before there is a collection: by a table of other texts."""
+    """A need that can be met before there is a collection, by a general table of other texts."""
 
     def general(self) -> Artefact: ...
 
@@ -112,7 +112,7 @@ def shipped(name: str) -> Iterator[Path]:
 
 @dataclass(frozen=True)
 class NothingToCount:
-    """The counter of a need that is ready."""
+    """The counter of a ``ReadyNeed``."""
 
     need: ReadyNeed
 
@@ -127,7 +127,7 @@ class NothingToCount:
 
 
 def packed_arrays(*arrays: npt.NDArray[Any]) -> bytes:
-    """For the way between machines."""
+    """Arrays as bytes, to be sent from one machine to another."""
     import io
 
     out = io.BytesIO()
@@ -138,24 +138,24 @@ def packed_arrays(*arrays: npt.NDArray[Any]) -> bytes:
 def unpacked_arrays(packed: bytes) -> list[npt.NDArray[Any]]:
     import io
 
-    with np.load(io.BytesIO(packed)) as found:
-        return [found[name] for name in found.files]
+    with np.load(io.BytesIO(packed)) as archive:
+        return [archive[name] for name in archive.files]
 
 
 def why_unreadable(error: Exception, otherwise: str) -> str:
-    """In the words of the system; what Arrow says of a file that is not there is longer."""
+    """The system's reason, which is shorter than Arrow's message, or ``otherwise``."""
     number = getattr(error, "errno", None)
     return os.strerror(number) if number else otherwise
 
 
 def resolved(needs: Sequence[Need], batch: pa.RecordBatch) -> Artefacts:
-    """Everything a method needs: from files, else counted from this batch alone."""
-    found: dict[str, Artefact] = {}
+    """All artefacts that a method needs, from files or else counted from this batch alone."""
+    artefacts: dict[str, Artefact] = {}
     for need in needs:
         if need.file is not None:
-            found[need.name] = need.load(Path(need.file))
+            artefacts[need.name] = need.load(Path(need.file))
             continue
         counter = need.counter()
         counter.add(counter.count(batch))
-        found[need.name] = counter.finish()
-    return found
+        artefacts[need.name] = counter.finish()
+    return artefacts

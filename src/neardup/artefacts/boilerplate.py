@@ -1,7 +1,7 @@
-"""Shingles that do not count: those of given texts, such as a notice that all documents carry.
+"""Boilerplate: shingles of given texts, such as a legal notice, that methods ignore.
 
-Frozen as the 64-bit hashes of the shingles, sorted, so that a run stores what it ignored and every
-engine ignores the same, whatever became of the texts.
+The artefact holds the sorted 64-bit hashes of the shingles. A run therefore stores what it ignored,
+and every engine ignores the same shingles, even if the texts are no longer available.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from neardup.artefacts.artefact import NothingToCount, why_unreadable
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
-from neardup.text.words import word_map
+from neardup.text.words import word_hashes
 
 FORMAT = 1
 _DESCRIPTION = b"neardup boilerplate"
@@ -62,10 +62,8 @@ class Boilerplate:
 
 
 def boilerplate_of(texts: Sequence[str], words: int, text: Text) -> Boilerplate:
-    given = Ragged.of_texts(list(texts))
-    known = word_map(given.values, given.offsets, text)
-    read = Ragged(*_native.word_hashes(given.values, given.offsets, text.native(), known))
-    shingles = [_native.shingle_hashes(read[i], words) for i in range(len(read))]
+    tokens = word_hashes(Ragged.of_texts(list(texts)), text)
+    shingles = [_native.shingle_hashes(tokens[i], words) for i in range(len(tokens))]
     hashes = np.unique(np.concatenate([np.empty(0, np.uint64), *shingles]))
     return Boilerplate(hashes, words, text)
 
@@ -74,40 +72,41 @@ def load_boilerplate(path: Path, words: int, text: Text) -> Boilerplate:
     try:
         with pa.OSFile(str(path), "rb") as source:
             table = pa.ipc.open_file(source).read_all()
-        said = json.loads((table.schema.metadata or {})[_DESCRIPTION])
+        described = json.loads((table.schema.metadata or {})[_DESCRIPTION])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        reason = why_unreadable(error, "it is none that a run has stored")
+        reason = why_unreadable(error, "no run has written it")
         raise InputError(
             f"The boilerplate {path} cannot be read: {reason}.",
             hint="give texts as a list, or --boilerplate FILE on the command line.",
         ) from error
-    made = Boilerplate(table["hash"].to_numpy(), words, text)
-    if made.digest != said.get("digest"):
+    boilerplate = Boilerplate(table["hash"].to_numpy(), words, text)
+    if boilerplate.digest != described.get("digest"):
         raise SignatureError(
-            f"The boilerplate {path} is of {said.get('words')}-word shingles of "
-            f"{said.get('text')}, or has changed; the method asks for {words} words of {text}.",
+            f"The boilerplate {path} is of {described.get('words')}-word shingles of "
+            f"{described.get('text')}, or has changed; the method asks for {words} words of "
+            f"{text}.",
             hint="give the texts again.",
         )
-    return made
+    return boilerplate
 
 
-def checked(given: object, method: str) -> tuple[str, ...] | str:
-    """Texts, or the file of a run's boilerplate."""
-    if isinstance(given, str):
-        return given
-    if isinstance(given, tuple | list) and all(isinstance(text, str) for text in given):
-        return tuple(given)
+def checked(value: object, method: str) -> tuple[str, ...] | str:
+    """Texts, or the file in which a run stored its boilerplate."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple | list) and all(isinstance(text, str) for text in value):
+        return tuple(value)
     raise SettingsError(
-        f"{method}: boilerplate is {given!r}; expected texts.",
+        f"{method}: boilerplate is {value!r}; expected texts.",
         hint="give a list of texts, or --boilerplate FILE on the command line.",
     )
 
 
 @dataclass(frozen=True)
 class BoilerplateNeed:
-    """Known from the parameters alone: nothing is counted."""
+    """``source`` is the texts, or the file in which a run stored its boilerplate."""
 
-    given: tuple[str, ...] | str
+    source: tuple[str, ...] | str
     words: int
     text: Text
     name: str = "boilerplate"
@@ -115,12 +114,12 @@ class BoilerplateNeed:
 
     @property
     def file(self) -> str | None:
-        return self.given if isinstance(self.given, str) else None
+        return self.source if isinstance(self.source, str) else None
 
     def ready(self) -> Boilerplate:
-        if isinstance(self.given, str):
-            return self.load(Path(self.given))
-        return boilerplate_of(self.given, self.words, self.text)
+        if isinstance(self.source, str):
+            return self.load(Path(self.source))
+        return boilerplate_of(self.source, self.words, self.text)
 
     def load(self, path: Path) -> Boilerplate:
         return load_boilerplate(path, self.words, self.text)

@@ -1,9 +1,11 @@
-"""What a collection itself says about where duplicates begin: one cut for all, and own cuts.
+"""What a collection itself shows about where duplicates begin.
 
-Documents with an own cut are known by the digest of their normal form. One that is not listed has
-the cut of all, so that every engine, and a document that comes later, decides alike. Own cuts hold
-for the pairs that are listed with them: those whose texts were compared and found to be the same to
-a reader (``text/recognition.py``).
+A calibration has one threshold for all pairs and may list exceptions below it. Documents of listed
+pairs are known by the digests of their normal forms, and each has a threshold of its own. Every
+engine, and an index for a document that comes later, decides alike by it (``matching/scorer.py``).
+Listed are pairs whose texts were compared and found to be the same to a reader
+(``text/recognition.py``). The names in a file are those of its format: "cut" is an own threshold,
+"trapped" the share of decoys that pass, "valley" a gap in the scores.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from neardup.artefacts.artefact import why_unreadable
 from neardup.errors import InputError, SignatureError
 
 FORMAT = 3
-# What says where the cut is.
+# What put the threshold where it is.
 VALLEY, USUAL, PLANTED, UNLIKE = "valley", "usual", "planted", "unlike"
 LEAST_DOUBT, GENERAL = "least doubt", "general"
 _DESCRIPTION = b"neardup calibration"
@@ -32,22 +34,23 @@ _NO_PAIRS = np.empty((0, 2), np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """``threshold`` holds for pairs of which one document has no own cut; ``by`` says what put it
-    there: a valley of the scores, planted copies and traps, the least doubt around the cut of a
-    model, or nothing, so that it is the method's usual one; "unlike" where the collection was not
-    asked, because the method was made for others; "general" where there was none to ask.
-    ``digests`` are sorted; ``pairs`` are rows of them, the smaller first, sorted: only these may
-    pass below the threshold. How sure: ``stability`` is the share of the duplicates that a cut 0.05
-    up or down leaves, ``found`` that of the planted copies that are found, ``trapped`` of the traps
-    that pass; None where it was not asked. ``refused`` is a valley that was not taken."""
+    """``threshold`` holds for all pairs that are not listed. ``by`` names what put it there: a gap
+    in the scores, planted copies and decoys, or the least doubt around the threshold of a model;
+    "usual" is that of the method; "unlike" is that, where the collection was not asked because the
+    method was made for different ones; "general" where there was no collection to ask. ``digests``
+    are sorted, with the ``own_thresholds`` of their documents; ``pairs`` are rows of them, the
+    smaller first, sorted: only these may pass below the threshold. How sure it is: ``stability`` is
+    the share of the duplicates that a threshold 0.05 higher or lower leaves, ``found`` that of the
+    planted copies that are found, ``decoys`` that of the decoys that pass; None where it was not
+    measured. ``refused`` is a gap that was not taken."""
 
     threshold: float
     by: str
     digests: npt.NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
-    cuts: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    own_thresholds: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
     stability: float | None = None
     found: float | None = None
-    trapped: float | None = None
+    decoys: float | None = None
     refused: float | None = None
     pairs: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_PAIRS)
 
@@ -62,7 +65,7 @@ class Calibration:
     def digest(self) -> str:
         digest = hashlib.sha256(json.dumps(self._options(), sort_keys=True).encode())
         digest.update(np.ascontiguousarray(self.digests).data)
-        digest.update(np.ascontiguousarray(self.cuts).data)
+        digest.update(np.ascontiguousarray(self.own_thresholds).data)
         digest.update(np.ascontiguousarray(self.pairs).data)
         return digest.hexdigest()[:32]
 
@@ -73,7 +76,7 @@ class Calibration:
             "by": self.by,
             "stability": self.stability,
             "found": self.found,
-            "trapped": self.trapped,
+            "trapped": self.decoys,
             "refused": self.refused,
             "own_cuts": len(self.digests),
         }
@@ -86,12 +89,16 @@ class Calibration:
             "digest": self.digest,
         }
 
-    def cuts_of(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
-        """The cut of each document, by the digest of its normal form."""
+    def thresholds_of(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+        """The threshold of each document, by the digest of its normal form."""
         rows = self._rows(digests)
-        cuts = np.full(len(digests), self.threshold)
-        cuts[rows >= 0] = self.cuts[rows[rows >= 0]]
-        return cuts
+        thresholds = np.full(len(digests), self.threshold)
+        thresholds[rows >= 0] = self.own_thresholds[rows[rows >= 0]]
+        return thresholds
+
+    def has(self, digests: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+        """Which documents have a threshold of their own."""
+        return self._rows(digests) >= 0
 
     def lists(self, a: npt.NDArray[np.uint64], b: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
         """Which pairs of documents may pass below the threshold, by the same digests."""
@@ -111,7 +118,7 @@ class Calibration:
         described = json.dumps({**self._options(), "digest": self.digest}).encode()
         columns = [("digest", pa.uint64()), ("cut", pa.float32()), ("with", pa.list_(pa.int32()))]
         schema = pa.schema(columns, metadata={_DESCRIPTION: described})
-        rows = [pa.array(self.digests), pa.array(self.cuts), self._partners()]
+        rows = [pa.array(self.digests), pa.array(self.own_thresholds), self._partners()]
         options = pa.ipc.IpcWriteOptions(compression="zstd")
         with (
             pa.OSFile(str(path), "wb") as sink,
@@ -140,31 +147,34 @@ def load_calibration(path: Path) -> Calibration:
     try:
         with pa.OSFile(str(path), "rb") as source:
             table = pa.ipc.open_file(source).read_all()
-        said = json.loads((table.schema.metadata or {})[_DESCRIPTION])
+        described = json.loads((table.schema.metadata or {})[_DESCRIPTION])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
         raise InputError(
             f"The calibration {path} cannot be read: {why_unreadable(error, 'it is none')}.",
             hint="a run with --threshold auto writes one into its folder artefacts.",
         ) from error
-    if (there := said.get("format")) != FORMAT:
+    if (stored := described.get("format")) != FORMAT:
         raise InputError(
-            f"The calibration {path} has format {there}; this version reads {FORMAT}.",
+            f"The calibration {path} has format {stored}; this version reads {FORMAT}.",
             hint="make the run again with this version.",
         )
-    made = Calibration(
-        said["threshold"],
-        said["by"],
+    calibration = Calibration(
+        described["threshold"],
+        described["by"],
         table["digest"].to_numpy().astype(np.uint64),
         table["cut"].to_numpy().astype(np.float32),
-        **{name: said[name] for name in ("stability", "found", "trapped", "refused")},
+        stability=described["stability"],
+        found=described["found"],
+        decoys=described["trapped"],
+        refused=described["refused"],
         pairs=_pairs(table["with"].combine_chunks()),
     )
-    if made.digest != said["digest"]:
+    if calibration.digest != described["digest"]:
         raise SignatureError(
             f"The calibration {path} is not what it was when it was saved.",
             hint="restore the file, or let the run calibrate itself.",
         )
-    return made
+    return calibration
 
 
 def _pairs(partners: pa.ListArray | pa.ChunkedArray) -> npt.NDArray[np.int32]:

@@ -1,15 +1,11 @@
-"""Discriminants: functions g of a scaled similarity vector z, the greater for duplicates.
+"""Discriminants: functions g of a scaled similarity vector z that are greater for duplicates.
 
 ``linear`` and ``rbf`` are support vector machines, g(z) = Σ αⱼ tⱼ K(zⱼ, z) + b (Raveena & Nandini
-2014 print it without tⱼ and b); ``trees`` sum small decision trees. Sums go in one order, number by
-number, so that the bits do not depend on how many pairs are asked at once, on threads or on a
-library of linear algebra.
-
-eˣ with the same bits on every machine: additions and products alone, which are exact to the last
-bit by IEEE 754. What a system's own function gives may differ in that bit, and with it a decision.
-
-Sums of small decision trees, as gradient boosting makes them (Friedman 2001), each monotone: a
-pair that is more alike in any measure never has a lower g.
+2014 print it without tⱼ and b). ``trees`` is a sum of small decision trees, as gradient boosting
+builds them (Friedman 2001); it is monotone: a pair that is more similar in any measure never has a
+lower g. Sums are taken in one fixed order, so the bits do not depend on the number of pairs, on
+threads or on a linear algebra library. ``exp`` uses additions and products only, which IEEE 754
+fixes to the last bit; the function of a system may differ in that bit and change a decision.
 """
 
 from __future__ import annotations
@@ -26,13 +22,13 @@ from neardup.artefacts.arrays import Arrays, Floats
 from neardup.schema import Array
 
 _LOWEST, _HIGHEST = -700.0, 700.0
-_LN2_HIGH = 6.93147180369123816490e-01  # its last 21 bits are 0: k times it is exact
+_LN2_HIGH = 6.93147180369123816490e-01  # its last 21 bits are 0, so k times it is exact
 _LN2_LOW = 1.90821492927058770002e-10
 _TAYLOR = tuple(1 / math.factorial(n) for n in range(14))
 
 
 def exp(x: Floats) -> Floats:
-    """eˣ = 2ᵏ · eʳ with |r| ≤ ln 2 / 2; beyond ±700 as at ±700."""
+    """eˣ = 2ᵏ · eʳ with |r| ≤ ln 2 / 2; x is limited to ±700."""
     x = np.clip(np.asarray(x, np.float64), _LOWEST, _HIGHEST)
     k = np.rint(x * (1 / math.log(2)))
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW
@@ -43,7 +39,7 @@ def exp(x: Floats) -> Floats:
 
 
 def sigmoid(x: Floats) -> Floats:
-    """1 / (1 + e⁻ˣ), never falling as x grows."""
+    """1 / (1 + e⁻ˣ); it never decreases in x."""
     small = exp(-np.abs(x))
     return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
@@ -54,10 +50,10 @@ MOST_DEPTH = 32
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """g(z) = b + Σ value of the leaf that z falls into, a tree each.
+    """g(z) = b + the sum over all trees of the value of the leaf that z reaches.
 
-    Node *i* asks whether z[feature] ≤ cut and goes ``left`` or ``right``, always to a node of a
-    higher number; a leaf has feature −1 and a value. Tree *t* is the nodes from ``roots[t]`` on.
+    An inner node leads to ``left`` if z[feature] ≤ cut, else to ``right``, always to a node of a
+    higher number. A leaf has feature −1 and a value. Tree *t* begins at node ``roots[t]``.
     """
 
     feature: Floats
@@ -70,27 +66,27 @@ class Trees:
     kind: ClassVar[str] = "trees"
 
     def g(self, z: Floats) -> Floats:
-        feature, left, right, roots = self._whole
+        feature, left, right, roots = self._integers
         total = np.full(len(z), self.b, np.float64)
         rows = np.arange(len(z))
         for root, depth in zip(roots.tolist(), self._depths.tolist(), strict=True):
             node = np.full(len(z), root)
             for _ in range(depth):
-                asked = feature[node]
-                low = z[rows, np.maximum(asked, 0)] <= self.cut[node]
-                node = np.where(asked < 0, node, np.where(low, left[node], right[node]))
+                tested = feature[node]
+                low = z[rows, np.maximum(tested, 0)] <= self.cut[node]
+                node = np.where(tested < 0, node, np.where(low, left[node], right[node]))
             total += self.value[node]
         return total
 
     @functools.cached_property
-    def _whole(self) -> tuple[Array, ...]:
-        numbers = (self.feature, self.left, self.right, self.roots)
-        return tuple(some.astype(np.int64) for some in numbers)
+    def _integers(self) -> tuple[Array, ...]:
+        columns = (self.feature, self.left, self.right, self.roots)
+        return tuple(column.astype(np.int64) for column in columns)
 
     @functools.cached_property
     def _depths(self) -> Array:
-        """Of each tree, the steps to its deepest leaf."""
-        feature, left, right, roots = self._whole
+        """The number of steps to the deepest leaf of each tree."""
+        feature, left, right, roots = self._integers
         depth = np.zeros(len(feature), np.int64)
         for node in np.flatnonzero(feature >= 0).tolist():  # parents come before children
             depth[left[node]] = depth[right[node]] = depth[node] + 1
@@ -104,8 +100,8 @@ class Trees:
         return {"b": self.b}
 
     def monotone(self) -> bool:
-        """At each node nothing on the left is above anything on the right."""
-        feature, left, right, _ = self._whole
+        """Whether at each node no value on the left is above a value on the right."""
+        feature, left, right, _ = self._integers
         low, high = self.value.copy(), self.value.copy()
         for node in np.flatnonzero(feature >= 0)[::-1].tolist():
             below, above = left[node], right[node]
@@ -116,38 +112,35 @@ class Trees:
 
     def wrong(self, measures: int) -> str | None:
         count = self.feature.size
-        if any(some.shape != (count,) for n, some in self.arrays().items() if n != "roots"):
-            return "its trees are not whole"
+        if any(column.shape != (count,) for n, column in self.arrays().items() if n != "roots"):
+            return "its trees are incomplete"
         if not 0 < count <= MOST_NODES:
-            return f"it has not between 1 and {MOST_NODES:,} nodes"
-        numbers = (self.feature, self.left, self.right, self.roots)
-        if any((some != np.clip(np.rint(some), -1, MOST_NODES)).any() for some in numbers):
-            return "its trees name nodes that are none"
+            return f"the number of its nodes is not between 1 and {MOST_NODES:,}"
+        columns = (self.feature, self.left, self.right, self.roots)
+        if any((column != np.clip(np.rint(column), -1, MOST_NODES)).any() for column in columns):
+            return "its trees refer to invalid nodes"
         return self._wrong_shape(measures)
 
     def _wrong_shape(self, measures: int) -> str | None:
-        """Each node but a root is the child of one, of a lower number and in the same tree: so
-        there is no cycle, and every walk ends."""
-        feature, left, right, roots = self._whole
+        """Each node except a root must be the child of exactly one node, which has a lower number
+        and is in the same tree. There is then no cycle, and every walk ends at a leaf."""
+        feature, left, right, roots = self._integers
         count = len(feature)
         if self.roots.ndim != 1 or roots[:1].tolist() != [0] or (np.diff(roots) < 1).any():
-            return "its trees have no beginnings"
+            return "its trees have invalid roots"
         if roots[-1] >= count or (feature < -1).any() or (feature >= measures).any():
-            return "its trees ask for measures or nodes that are not there"
+            return "its trees refer to measures or nodes that do not exist"
         inner = np.flatnonzero(feature >= 0)
         children, parents = np.concatenate([left[inner], right[inner]]), np.tile(inner, 2)
         tree = np.repeat(np.arange(len(roots)), np.diff(roots, append=count))
         if (children <= parents).any() or (children >= count).any():
-            return "its trees have cycles, or children that are not there"
+            return "its trees have cycles or missing children"
         expected = np.ones(count, np.int64)
         expected[roots] = 0
         if (tree[children] != tree[parents]).any() or (
             np.bincount(children, minlength=count) != expected
         ).any():
-            return "its nodes are no trees"
-        return self._wrong_answers()
-
-    def _wrong_answers(self) -> str | None:
+            return "its nodes do not form trees"
         if self._depths.max() > MOST_DEPTH:
             return f"its trees are deeper than {MOST_DEPTH}"
         return None if self.monotone() else "a greater similarity may lower its score"
@@ -166,12 +159,12 @@ class Discriminant(Protocol):
     def constants(self) -> dict[str, float]: ...
 
     def monotone(self) -> bool:
-        """Whether g provably never falls where a similarity grows."""
+        """Whether g provably never decreases in a similarity."""
         ...
 
     def wrong(self, measures: int) -> str | None:
-        """What keeps it from being used on vectors of so many measures, as the end of a
-        sentence."""
+        """Why it cannot be applied to vectors of ``measures`` measures, as the end of a sentence;
+        None if it can."""
         ...
 
 
@@ -199,12 +192,14 @@ class Linear:
         return bool((self.weights >= 0).all())
 
     def wrong(self, measures: int) -> str | None:
-        return None if self.weights.shape == (measures,) else "it has not one weight a measure"
+        return (
+            None if self.weights.shape == (measures,) else "it does not have one weight per measure"
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Rbf:
-    """g(z) = Σ cⱼ exp(−γ |zⱼ − z|²) + b; cⱼ = αⱼ tⱼ of the support vector zⱼ."""
+    """g(z) = Σ cⱼ exp(−γ |zⱼ − z|²) + b with cⱼ = αⱼ tⱼ for the support vector zⱼ."""
 
     support: Floats
     coefficients: Floats
@@ -234,16 +229,16 @@ class Rbf:
 
     def wrong(self, measures: int) -> str | None:
         if self.coefficients.ndim != 1 or self.support.shape != (len(self.coefficients), measures):
-            return "its support vectors are not of its measures"
+            return "its support vectors do not fit its measures"
         if len(self.support) > MOST_SUPPORT:
             return f"it has more than {MOST_SUPPORT:,} support vectors"
         return None if self.gamma > 0 else "its gamma is not above 0"
 
 
-KINDS: dict[str, type[Any]] = {one.kind: one for one in (Linear, Rbf, Trees)}
+KINDS: dict[str, type[Any]] = {type_.kind: type_ for type_ in (Linear, Rbf, Trees)}
 
 
 def discriminant_of(kind: Any, arrays: Arrays, constants: Mapping[str, float]) -> Discriminant:
-    """Raises ``KeyError`` or ``TypeError`` where something is missing or too much."""
-    made: Discriminant = KINDS[kind](**arrays, **constants)
-    return made
+    """Raises ``KeyError`` or ``TypeError`` if something is missing or superfluous."""
+    discriminant: Discriminant = KINDS[kind](**arrays, **constants)
+    return discriminant

@@ -1,18 +1,14 @@
-"""An encoder, frozen: what turns texts into vectors, known by its vectors of fixed probe texts.
+"""Encoders: models and functions that turn texts into vectors, as artefacts.
 
-The digest is of these vectors, projected and rounded so coarsely that the last bits of another
-machine do not change it; so one model is the same encoder wherever its files are, and another is
-refused. The model itself is never stored: a run or an index says where it was found.
+An encoder is identified by its vectors of fixed probe texts. The digest is of these vectors,
+projected and rounded coarsely enough that differences between machines in the last bits do not
+matter. A model is thus the same encoder wherever its files are, and a different model is refused.
+The model itself is never stored; a run or an index records where it was found.
 
-Where encoders are found: by name, in Python, in a module, in the folder of a model.
-
-Nothing is ever downloaded. An object that was given in Python is kept under a name with its digest,
-so that a plan can be printed and stored; whoever reads it in another process gives the object
-again. A model is loaded once in a process.
-
-Models of sentences in local folders; whoever saved one has said what reads it.
-
-Nothing is ever downloaded: what is no folder does not come here.
+An encoder is found by name, as an object passed in Python, as ``module:attribute``, or as the local
+folder of a model. Nothing is downloaded, and a model is loaded once per process. An object passed
+in Python is registered under a name with its digest, so that a plan can be printed and stored; a
+different process has to pass the object again.
 """
 
 from __future__ import annotations
@@ -39,8 +35,8 @@ from neardup.features.vectors import MOST_DIMENSIONS, Hashing, planes
 
 FORMAT = 1
 DESCRIPTION = b"neardup encoder"
-USUAL_LENGTH = 256  # words; most models of sentences read 256 to 512 tokens
-BATCH = 256  # texts an encoder is given at once
+USUAL_LENGTH = 256  # words; most sentence models read 256 to 512 tokens
+BATCH = 256  # texts that are encoded at once
 PROBES = (
     "The ferry was late again, and nobody on the pier knew why.",
     "Interest rates rose by a quarter of a point on Thursday.",
@@ -52,53 +48,53 @@ PROBES = (
     "القاهرة هي عاصمة مصر",
 )
 _PROJECTIONS = 16
-_STEP = 2  # of a projection, whose values are of the order of 4
-_OFFSET = 0.3137  # vectors of whole numbers have projections at halves, where rounding would waver
+_STEP = 2  # rounding step of projections, whose values are of the order of 4
+_OFFSET = 0.3137  # integer vectors have projections at halves, where rounding would be unstable
 
 Vectors = npt.NDArray[np.float64]
 
 
 @runtime_checkable
 class Encodes(Protocol):
-    """What users may bring: a ``SentenceTransformer``, a ``StaticModel``, or anything with this.
-    ``length``, if it has one, is how many words it reads (0: any number); ``threads``, that several
-    may use it at once."""
+    """An object that users may pass: a ``SentenceTransformer``, a ``StaticModel``, or any object
+    with this method. Two attributes are optional: ``length`` is the number of words that it reads
+    (0: any number), and ``threads = True`` permits concurrent calls."""
 
     def encode(self, texts: list[str]) -> Any:
-        """One vector a text, all of the same length; a text it can say nothing of has zeros."""
+        """One vector per text, all of the same length; zeros for a text that it cannot encode."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """``name`` says where it was found."""
+    """``name`` records where the ``model`` was found."""
 
     name: str
-    given: Encodes | Callable[[list[str]], Any] = field(repr=False)
+    model: Encodes | Callable[[list[str]], Any] = field(repr=False)
     _lock: Any = field(default_factory=threading.Lock, repr=False)
 
     kind: ClassVar[str] = "encoder"
 
     @property
     def length(self) -> int:
-        """Words of a text that it reads; 0 for any number."""
-        found = getattr(self.given, "length", USUAL_LENGTH)
-        return found if isinstance(found, int) and found >= 0 else USUAL_LENGTH
+        """The number of words of a text that it reads; 0 for any number."""
+        length = getattr(self.model, "length", USUAL_LENGTH)
+        return length if isinstance(length, int) and length >= 0 else USUAL_LENGTH
 
     @functools.cached_property
     def _probe_vectors(self) -> Vectors:
         return _unit(self._vectors(list(PROBES)))
 
     @functools.cached_property
-    def _probed(self) -> npt.NDArray[np.int16]:
-        made = self._probe_vectors
-        if not made.any():
+    def _probes(self) -> npt.NDArray[np.int16]:
+        vectors = self._probe_vectors
+        if not vectors.any():
             raise SettingsError(
-                f"The encoder {self.name} gives only zeros for the probe texts, so it could not be "
-                "told from others.",
+                f"The encoder {self.name} returns only zeros for the probe texts, so it cannot be "
+                "identified.",
                 hint="it should know some words of one of the larger languages.",
             )
-        projected = made @ planes(_PROJECTIONS, made.shape[1]).T.astype(np.float64)
+        projected = vectors @ planes(_PROJECTIONS, vectors.shape[1]).T.astype(np.float64)
         return np.floor(projected / _STEP + _OFFSET).astype(np.int16)
 
     @property
@@ -108,7 +104,7 @@ class Encoder:
     @functools.cached_property
     def digest(self) -> str:
         head = json.dumps([FORMAT, self.dimensions, self.length]).encode()
-        return hashlib.sha256(head + self._probed.astype("<i2").tobytes()).hexdigest()[:32]
+        return hashlib.sha256(head + self._probes.astype("<i2").tobytes()).hexdigest()[:32]
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, **self._options(), "digest": self.digest}
@@ -122,14 +118,14 @@ class Encoder:
         }
 
     def save(self, path: Any) -> None:
-        """Its name, and the probes by which it is known again."""
+        """Stores the name, and the probes by which the encoder is identified."""
         described = json.dumps({**self._options(), "digest": self.digest}).encode()
         schema = pa.schema([("probe", pa.int16())], metadata={DESCRIPTION: described})
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, schema) as writer:
-            writer.write_table(pa.table([pa.array(self._probed.reshape(-1))], schema=schema))
+            writer.write_table(pa.table([pa.array(self._probes.reshape(-1))], schema=schema))
 
     def unit_vectors(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1; zeros where the encoder gives zeros."""
+        """Vectors of length 1, except zeros, which stay zeros."""
         parts = [
             self._vectors(list(texts[begin : begin + BATCH]))
             for begin in range(0, len(texts), BATCH)
@@ -143,30 +139,31 @@ class Encoder:
         return _unit(np.concatenate([np.empty((0, self.dimensions)), *parts]))
 
     def _vectors(self, texts: list[str]) -> Vectors:
-        encode = self.given.encode if isinstance(self.given, Encodes) else self.given
-        free = getattr(self.given, "threads", False) is True
+        encode = self.model.encode if isinstance(self.model, Encodes) else self.model
+        concurrent = getattr(self.model, "threads", False) is True
         try:
-            with contextlib.nullcontext() if free else self._lock:
-                found = np.asarray(encode(texts), np.float64)
+            with contextlib.nullcontext() if concurrent else self._lock:
+                vectors = np.asarray(encode(texts), np.float64)
         except Exception as error:
             raise DataError(
                 f"The encoder {self.name} failed: {type(error).__name__}: {error}.",
                 hint="it is given a list of texts and must return one vector of numbers for each.",
             ) from error
-        self._check(found, len(texts))
-        return found
+        self._check(vectors, len(texts))
+        return vectors
 
-    def _check(self, found: Vectors, count: int) -> None:
-        if found.ndim != 2 or len(found) != count or not 1 <= found.shape[1] <= MOST_DIMENSIONS:
+    def _check(self, vectors: Vectors, count: int) -> None:
+        shape = vectors.shape
+        if len(shape) != 2 or shape[0] != count or not 1 <= shape[1] <= MOST_DIMENSIONS:
             raise DataError(
-                f"The encoder {self.name} gave an array of shape {found.shape} for {count} texts; "
+                f"The encoder {self.name} gave an array of shape {shape} for {count} texts; "
                 f"expected one vector of 1 to {MOST_DIMENSIONS:,} numbers for each.",
                 hint="it is given a list of texts, not a single one.",
             )
-        if not np.isfinite(found).all():
+        if not np.isfinite(vectors).all():
             raise DataError(
                 f"The encoder {self.name} gave vectors with entries that are no finite numbers.",
-                hint="for a text that it can say nothing of it may give zeros.",
+                hint="it may return zeros for a text that it cannot encode.",
             )
 
 
@@ -176,7 +173,7 @@ def _unit(vectors: Vectors) -> Vectors:
 
 
 def model_in(folder: Path) -> Any:
-    """Of model2vec, else of sentence-transformers; both write modules.json."""
+    """A model of model2vec or of sentence-transformers, which both write modules.json."""
     if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
         raise SettingsError(
             f"{folder} is not the folder of a model: it has neither modules.json nor config.json.",
@@ -201,10 +198,10 @@ def model_in(folder: Path) -> Any:
 
 
 def _is_static(folder: Path) -> bool:
-    """Whether it looks up a vector for each token, which model2vec does without torch."""
+    """Whether the model only looks up a vector per token, which model2vec does without torch."""
     try:
         modules = json.loads((folder / "modules.json").read_text("utf-8"))
-    except (OSError, ValueError):  # older models of model2vec have none
+    except (OSError, ValueError):  # older models of model2vec have no such file
         return not (folder / "config_sentence_transformers.json").exists()
     return any("StaticEmbedding" in str(module.get("type")) for module in modules)
 
@@ -227,57 +224,57 @@ _LOADED: dict[str, Encoder] = {}
 _LOCK = threading.RLock()
 
 
-def named(given: Any) -> str | None:
-    """The name of what a user wrote or brought; an object is kept for the time of the process."""
-    if given is None or isinstance(given, str):
-        return given
-    if isinstance(given, Path):
-        return str(given)
-    if isinstance(given, Encoder):
-        return _kept(given)
-    if not _encodes(given):
+def named(encoder: Any) -> str | None:
+    """The name of an encoder that a user wrote or passed; a passed object is registered for the
+    lifetime of the process."""
+    if encoder is None or isinstance(encoder, str):
+        return encoder
+    if isinstance(encoder, Path):
+        return str(encoder)
+    if isinstance(encoder, Encoder):
+        return _registered(encoder)
+    if not _encodes(encoder):
         raise SettingsError(
-            f"semantic: encoder is {given!r}; expected a name, a folder, or what encodes texts.",
+            f"semantic: encoder is {encoder!r}; expected a name, a folder, or what encodes texts.",
             hint="give an object with encode(texts), such as a StaticModel, or a function.",
         )
-    if place := _importable(given):
+    if place := _importable(encoder):
         return place
-    called = getattr(given, "__qualname__", type(given).__qualname__)
-    short = called.rpartition(".")[2].strip("<>")
-    found = Encoder(short, given)
-    return _kept(Encoder(f"{short}@{found.digest[:12]}", given))
+    qualified = getattr(encoder, "__qualname__", type(encoder).__qualname__)
+    short = qualified.rpartition(".")[2].strip("<>")
+    return _registered(Encoder(f"{short}@{Encoder(short, encoder).digest[:12]}", encoder))
 
 
-def _encodes(given: object) -> bool:
-    """A string has a method encode too, and a class has one that needs an object."""
-    able = isinstance(given, Encodes) or callable(given)
-    return able and not isinstance(given, str | type)
+def _encodes(value: object) -> bool:
+    """Strings also have a method ``encode``, and the method of a class needs an instance."""
+    able = isinstance(value, Encodes) or callable(value)
+    return able and not isinstance(value, str | type)
 
 
-def _kept(encoder: Encoder) -> str:
+def _registered(encoder: Encoder) -> str:
     with _LOCK:
         _LOADED[encoder.name] = encoder
     return encoder.name
 
 
-def _importable(given: object) -> str | None:
-    """Where another process finds the same function."""
-    module, name = getattr(given, "__module__", None), getattr(given, "__qualname__", "")
-    there = getattr(sys.modules.get(module or ""), name, None)
-    return f"{module}:{name}" if there is given and module != "__main__" else None
+def _importable(encoder: object) -> str | None:
+    """The place from which a different process can import the same function."""
+    module, name = getattr(encoder, "__module__", None), getattr(encoder, "__qualname__", "")
+    imported = getattr(sys.modules.get(module or ""), name, None)
+    return f"{module}:{name}" if imported is encoder and module != "__main__" else None
 
 
 def encoder_of(name: str) -> Encoder:
-    """Loaded once; refuses with a sentence what is nowhere."""
+    """The encoder with this name, loaded once; raises an error if there is none."""
     if name not in _NAMED and Path(name).is_dir():
         name = str(Path(name).resolve())  # an index may be opened from another folder
     with _LOCK:
         if name not in _LOADED:
-            _LOADED[name] = Encoder(name, _found(name))
+            _LOADED[name] = Encoder(name, _loaded(name))
         return _LOADED[name]
 
 
-def _found(name: str) -> Any:
+def _loaded(name: str) -> Any:
     if name in _NAMED:
         return _NAMED[name]()
     if Path(name).is_dir():
@@ -300,55 +297,55 @@ def _hint(name: str) -> str:
 
 def _attribute(name: str, module: str, attribute: str) -> Any:
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        value = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise SettingsError(
             f"The encoder {name} cannot be imported: {error}.",
             hint="it is written as module:attribute, and Python must find the package.",
         ) from error
-    made = found() if isinstance(found, type) else found
-    if _encodes(made):
-        return made
+    encoder = value() if isinstance(value, type) else value
+    if _encodes(encoder):
+        return encoder
     raise SettingsError(
-        f"The encoder {name} is a {type(made).__name__}, which encodes nothing.",
+        f"The encoder {name} is a {type(encoder).__name__}, which encodes nothing.",
         hint="it needs a method encode(texts), or to be a function of a list of texts.",
     )
 
 
 def load_encoder(path: Path) -> Encoder:
-    """The encoder that a run or an index was made with, if it is still what it was."""
+    """The encoder that a run or an index was made with; raises an error if it has changed."""
     try:
         with pa.OSFile(str(path), "rb") as source:
             schema = pa.ipc.open_file(source).schema
-        said = json.loads((schema.metadata or {})[DESCRIPTION])
-        name, digest = str(said["name"]), said["digest"]
+        described = json.loads((schema.metadata or {})[DESCRIPTION])
+        name, digest = str(described["name"]), described["digest"]
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        reason = why_unreadable(error, "it is none that a run has stored")
+        reason = why_unreadable(error, "no run has written it")
         raise InputError(
             f"The description of an encoder {path} cannot be read: {reason}.",
             hint="an encoder is given by --set encoder=NAME; see docs/methods/semantic.md.",
         ) from error
-    found = encoder_of(name)
-    if found.digest != digest:
+    encoder = encoder_of(name)
+    if encoder.digest != digest:
         raise SignatureError(
-            f"The encoder {name} is not what it was: its digest is {found.digest}, stored is "
-            f"{digest}.",
+            f"The encoder {name} has changed: its digest is {encoder.digest}, expected {digest}.",
             hint="put the old model back, or make the run or the index again.",
         )
-    return found
+    return encoder
 
 
 @dataclass(frozen=True)
 class EncoderNeed:
-    """Known from the parameters alone; without a name it is the usual one, or what is stored."""
+    """``encoder`` is the name of an encoder; None for the default or, in an index, the stored
+    one."""
 
-    given: str | None
+    encoder: str | None
     name: str = Encoder.kind
     columns: tuple[str, ...] = ()
     file: str | None = None
 
     def ready(self) -> Encoder:
-        return encoder_of(USUAL if self.given is None else self.given)
+        return encoder_of(USUAL if self.encoder is None else self.encoder)
 
     def load(self, path: Path) -> Encoder:
         return load_encoder(path)

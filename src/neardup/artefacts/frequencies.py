@@ -1,13 +1,13 @@
-"""In how many documents the shingles of a collection occur, and what each weighs for that.
+"""Frequencies: the number of documents in which each shingle of a collection occurs, and weights.
 
-Shingles are too many to be listed, so counts are kept by the low bits of the feature. Several rare
-shingles may share a slot and count as less rare than they are; what many documents carry, which is
-what weights are for, is counted as it is. Of f distinct shingles in s slots, a share of
-1 − e^(−f/s) of those that one document alone has are not known as such: 2 % in a small collection,
-and with all 2²⁷ slots 37 % of 60 million. Counts end at 65,535.
+Shingles are too many to list, so they are counted in slots that are selected by the low bits of the
+feature. Rare shingles that share a slot appear less rare than they are; frequent shingles, for
+which the weights are made, are counted almost exactly. With f distinct shingles in s slots, the
+share 1 − e^(−f/s) of the unique ones is not recognised as unique: 2 % in a small collection, 37 %
+of 60 million shingles with all 2²⁷ slots. Counts end at 65,535.
 
-General tables serve a collection that has no documents yet. They cannot say that no other document
-will have a shingle, so what they do not know counts as what two documents have.
+General tables serve a collection that has no documents yet. They cannot know that a shingle will
+stay unique, so a shingle that they do not contain counts as one that two documents have.
 """
 
 from __future__ import annotations
@@ -37,54 +37,53 @@ from neardup.errors import InputError, SignatureError
 from neardup.features.qgrams import qgram_sets
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
-from neardup.text.words import word_map
+from neardup.text.words import word_hashes
 
 FORMAT = 2
 FEWEST_SLOTS, MOST_SLOTS = 1 << 12, 1 << 27
 MOST_WORD_SLOTS = 1 << 24  # single words are fewer than shingles
 SLOTS_A_FEATURE = 32
-HELD = 1 << 20  # features that are kept before a table of all slots is worth its memory
+HELD = 1 << 20  # features that are held before a table of all slots is worth its memory
 MOST_COUNT = (1 << 16) - 1
-UNIT = 1 << 12  # the weight of an idf of 1; whole numbers decide
-UNKNOWN_COUNT, UNKNOWN_OF = 2, 1000  # what an empty general table says of any feature
+UNIT = 1 << 12  # the weight of an idf of 1; decisions are made in integers
+UNKNOWN_COUNT, UNKNOWN_OF = 2, 1000  # count and documents of every feature in an empty table
 _DESCRIPTION = b"neardup frequencies"
 _NOTHING = np.empty(0, np.uint64)
 
 
 @dataclass(frozen=True)
 class Grams:
-    """Which features are counted: runs of ``width`` words or characters, of which those are taken
-    whose hash is a multiple of ``every``."""
+    """The features that are counted: runs of ``width`` words or characters whose hash is a multiple
+    of ``every``."""
 
     width: int
     unit: str = "words"
     every: int = 1
 
     def __str__(self) -> str:
-        one = "word shingles" if self.unit == "words" else "character grams"
-        return f"{self.width}-{one}" + f", one of {self.every}" * (self.every > 1)
+        noun = "word shingles" if self.unit == "words" else "character grams"
+        return f"{self.width}-{noun}" + f", one of {self.every}" * (self.every > 1)
 
     def sets(self, texts: Ragged, text: Text) -> Ragged:
-        """The features of each text, sorted."""
+        """The sorted features of each text."""
         if self.unit == "words":
             return shingle_sets(texts, self.width, text)
         return qgram_sets(texts, self.width, text, every=self.every).features
 
 
-def shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:
-    found = word_map(texts.values, texts.offsets, text)
-    hashes = Ragged(*_native.word_hashes(texts.values, texts.offsets, text.native(), found))
-    return sets_of_words(hashes, words)
+def shingle_sets(texts: Ragged, width: int, text: Text) -> Ragged:
+    return sets_of_words(word_hashes(texts, text), width)
 
 
 def sets_of_words(hashes: Ragged, width: int) -> Ragged:
-    """The shingles of words that are at hand."""
+    """The sets of shingles of ``width`` words, from word hashes."""
     return Ragged(*_native.sample_features(hashes.values, hashes.offsets, width, _NOTHING, 1, 0))
 
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """``counts[feature mod slots]`` of ``documents`` documents hold the feature, or one like it."""
+    """``counts[feature mod slots]`` of ``documents`` documents contain the feature, or one in the
+    same slot."""
 
     counts: npt.NDArray[np.uint16]
     documents: int
@@ -109,7 +108,7 @@ class Frequencies:
         }
 
     def _grams(self) -> dict[str, Any]:
-        """Of words only the width is said: so it was before there were others."""
+        """Word shingles are described by their width alone, as in files of earlier versions."""
         by_words = self.grams == Grams(self.grams.width)
         return {"words": self.grams.width} if by_words else {"grams": asdict(self.grams)}
 
@@ -117,11 +116,11 @@ class Frequencies:
         return {"kind": self.kind, **self._options(), "digest": self.digest}
 
     def weighted(self, sets: Ragged) -> Ragged:
-        """Entries of 64 bits: the feature above, its weight below."""
+        """64-bit entries: the feature in the upper half, its weight in the lower."""
         return self.entries(sets, self._weight_of_count)
 
     def entries(self, sets: Ragged, weight_of_count: npt.NDArray[np.uint32]) -> Ragged:
-        """The same with other weights: ``weight_of_count[n]`` for what n documents have."""
+        """The same with given weights: ``weight_of_count[n]`` for a feature of n documents."""
         weights = weight_of_count[self.counts_of(sets.values)]
         return Ragged(sets.values.astype(np.uint64) << np.uint64(32) | weights, sets.offsets)
 
@@ -135,7 +134,7 @@ class Frequencies:
 
     @functools.cached_property
     def idf(self) -> npt.NDArray[np.float64]:
-        """By count. What no document of the table has is as rare as what one has."""
+        """The idf by count. A feature that no document has is treated as unique."""
         counts = range(min(self.documents, MOST_COUNT) + 1)
         known = [normalised_idf(max(n, 1), max(self.documents, 1)) for n in counts]
         return np.array(known + [known[-1]] * (MOST_COUNT + 1 - len(known)))
@@ -147,7 +146,8 @@ class Frequencies:
     def derived(
         self, key: Hashable, make: Callable[[], npt.NDArray[np.uint32]]
     ) -> npt.NDArray[np.uint32]:
-        """What a method makes of the table, made once: single documents cost less than that."""
+        """An array that a method derives from the table, computed once: for a single document the
+        derivation would cost more than the comparison."""
         if key not in self._derived:
             self._derived[key] = make()
         return self._derived[key]
@@ -167,49 +167,44 @@ def load_frequencies(path: Path) -> Frequencies:
     try:
         with pa.OSFile(str(path), "rb") as source:
             table = pa.ipc.open_file(source).read_all()
-        said = json.loads((table.schema.metadata or {})[_DESCRIPTION])
+        described = json.loads((table.schema.metadata or {})[_DESCRIPTION])
     except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-        reason = why_unreadable(error, "it is no table of frequencies")
+        reason = why_unreadable(error, "it is not a table of frequencies")
         raise InputError(
             f"The frequencies {path} cannot be read: {reason}.",
             hint="a run with weights='idf' writes them into the folder artefacts.",
         ) from error
-    if (there := said.get("format")) != FORMAT:
+    if (format_ := described.get("format")) != FORMAT:
         raise InputError(
-            f"The frequencies {path} have format {there}; this version reads {FORMAT}.",
+            f"The frequencies {path} have format {format_}; this version reads {FORMAT}.",
             hint="let the run count them from the input.",
         )
-    options = said["text"]
-    made = Frequencies(
+    frequencies = Frequencies(
         table["documents"].to_numpy().astype(np.uint16),
-        said["documents"],
-        Grams(**said["grams"]) if "grams" in said else Grams(said["words"]),
-        Text(**{**options, "stop_words": _stop_words(options["stop_words"])}),
+        described["documents"],
+        Grams(**described["grams"]) if "grams" in described else Grams(described["words"]),
+        Text(**described["text"]),
     )
-    if made.digest != said["digest"]:
+    if frequencies.digest != described["digest"]:
         raise SignatureError(
-            f"The frequencies {path} are not what they were when they were saved.",
+            f"The frequencies {path} have changed since they were saved.",
             hint="restore the file, or let the run count them from the input.",
         )
-    return made
+    return frequencies
 
 
 def nothing_known(grams: Grams, text: Text) -> Frequencies:
-    """The general table of features that were not counted anywhere: all weigh the same."""
+    """A general table for features without counts: all have the same weight."""
     counts = np.full(FEWEST_SLOTS, UNKNOWN_COUNT, np.uint16)
     return Frequencies(counts, UNKNOWN_OF, grams, text)
 
 
 @functools.cache
 def general_shingles() -> Frequencies:
-    """What comes with the package (``tools/general_tables``): shingles of the default options that
-    many texts have."""
+    """The table of frequent shingles, with default text options, that comes with the package
+    (``tools/general_tables``)."""
     with shipped("general-shingles.arrow") as file:
         return load_frequencies(file)
-
-
-def _stop_words(stored: str | list[str]) -> str | tuple[str, ...]:
-    return stored if isinstance(stored, str) else tuple(stored)
 
 
 class FrequencyCounter:
@@ -230,9 +225,10 @@ class FrequencyCounter:
         self._features += len(features)
         self._held.append(features)
         if self._features > HELD:
-            self._into(self._most)
+            self._table(self._most)
 
-    def _into(self, slots: int) -> npt.NDArray[np.uint16]:
+    def _table(self, slots: int) -> npt.NDArray[np.uint16]:
+        """The table with all features counted; ``slots`` is the size of a new table."""
         if self._counts is None:
             self._counts = np.zeros(slots, np.uint16)
         for features in self._held:
@@ -241,30 +237,30 @@ class FrequencyCounter:
         return self._counts
 
     def partial(self) -> bytes:
-        """In the largest table, whose low bits name the slots of any smaller one."""
+        """The used slots of the largest table; their low bits are the slots of any smaller one."""
         if self._counts is None:
             held = np.concatenate([np.empty(0, np.uint32), *self._held])
-            there, times = np.unique(held & np.uint32(self._most - 1), return_counts=True)
+            slots, times = np.unique(held & np.uint32(self._most - 1), return_counts=True)
             counts = np.minimum(times, MOST_COUNT).astype(np.uint16)
         else:
-            table = self._into(self._most)
-            there = np.flatnonzero(table).astype(np.uint32)
-            counts = table[there]
-        return packed_arrays(there, counts, np.array([self._documents, self._features]))
+            table = self._table(self._most)
+            slots = np.flatnonzero(table).astype(np.uint32)
+            counts = table[slots]
+        return packed_arrays(slots, counts, np.array([self._documents, self._features]))
 
     def merge(self, partial: bytes) -> None:
-        there, counts, (documents, features) = unpacked_arrays(partial)
-        mine = self._into(self._most)
-        summed = mine[there].astype(np.uint32) + counts
-        mine[there] = np.minimum(summed, MOST_COUNT).astype(np.uint16)
+        slots, counts, (documents, features) = unpacked_arrays(partial)
+        table = self._table(self._most)
+        summed = table[slots].astype(np.uint32) + counts
+        table[slots] = np.minimum(summed, MOST_COUNT).astype(np.uint16)
         self._documents += int(documents)
         self._features += int(features)
 
     def finish(self) -> Frequencies:
-        """As many slots as the features ask for: low bits name a slot in tables of any size."""
+        """The table, folded to a size that fits the number of features."""
         wanted = 1 << (SLOTS_A_FEATURE * self._features).bit_length()
         slots = min(max(wanted, FEWEST_SLOTS), self._most)
-        counts = self._into(slots)
+        counts = self._table(slots)
         if len(counts) > slots:
             folded = counts.reshape(-1, slots).sum(axis=0, dtype=np.uint32)
             counts = np.minimum(folded, MOST_COUNT).astype(np.uint16)
@@ -273,7 +269,7 @@ class FrequencyCounter:
 
 @dataclass(frozen=True)
 class FrequencyNeed:
-    """``file=None``: counted from the input; "general": what comes with the package."""
+    """``file`` is None to count the input, or "general" for the table of the package."""
 
     file: str | None
     grams: Grams
@@ -282,21 +278,21 @@ class FrequencyNeed:
     columns: tuple[str, ...] = ()
 
     def general(self) -> Frequencies:
-        known = general_shingles()
-        fits = (known.grams, known.text) == (self.grams, self.text)
-        return known if fits else nothing_known(self.grams, self.text)
+        table = general_shingles()
+        fits = (table.grams, table.text) == (self.grams, self.text)
+        return table if fits else nothing_known(self.grams, self.text)
 
     def load(self, path: Path) -> Frequencies:
         if str(path) == GENERAL:
             return self.general()
-        found = load_frequencies(path)
-        if (found.grams, found.text) != (self.grams, self.text):
+        table = load_frequencies(path)
+        if (table.grams, table.text) != (self.grams, self.text):
             raise SignatureError(
-                f"The frequencies {path} are of {found.grams} of {found.text}; the "
+                f"The frequencies {path} are of {table.grams} of {table.text}; the "
                 f"method asks for {self.grams} of {self.text}.",
                 hint="give the method the options of the table, or let the run count them.",
             )
-        return found
+        return table
 
     def counter(self) -> FrequencyCounter:
         return FrequencyCounter(self.grams, self.text)

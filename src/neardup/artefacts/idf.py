@@ -1,8 +1,8 @@
-"""idf tables: in how many documents of a collection each term occurs (Conrad et al., §5, §6.2).
+"""idf tables: the number of documents in which each term occurs (Conrad et al., §5, §6.2).
 
-Terms are never stemmed. They stand in the order of their rank: rarest first, equally rare ones by
-code point, so that a rank is a name of the term and an order at once. A frozen table has a digest
-of everything that matters, and refuses to be used with other options than it was made with.
+Terms are never stemmed. They are ordered by rank: the rarest first, equally rare terms by code
+point. A rank therefore identifies a term and orders it. A table is frozen, its digest covers all
+its content, and it cannot be used with options that differ from those it was made with.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _DESCRIPTION = b"neardup idf"
 
 @dataclass(frozen=True, eq=False)
 class IdfTable:
-    """``counts[rank]`` of ``documents`` documents hold ``terms[rank]``."""
+    """``counts[rank]`` of ``documents`` documents contain ``terms[rank]``."""
 
     terms: pa.LargeStringArray
     counts: npt.NDArray[np.uint32]
     documents: int
     filter: str
     text: Text
-    min_count: int = 1  # terms of fewer documents were cut
+    min_count: int = 1  # terms of fewer documents were removed
 
     kind: ClassVar[str] = "idf"
 
@@ -66,13 +66,12 @@ class IdfTable:
         return digest.hexdigest()[:32]
 
     def _options(self) -> dict[str, Any]:
-        cut = {"min_count": self.min_count} if self.min_count > 1 else {}
         return {
             "format": FORMAT,
             "documents": self.documents,
             "filter": self.filter,
             "text": asdict(self.text),
-            **cut,
+            **({"min_count": self.min_count} if self.min_count > 1 else {}),
         }
 
     def describe(self) -> dict[str, Any]:
@@ -80,16 +79,18 @@ class IdfTable:
 
     @functools.cached_property
     def idf(self) -> npt.NDArray[np.float64]:
-        """Normalised, by rank: log((N + .5) / n) / log(N + 1)."""
+        """The normalised idf by rank: log((N + .5) / n) / log(N + 1)."""
         distinct, where = np.unique(self.counts, return_inverse=True)
         values = [normalised_idf(int(n), self.documents) for n in distinct]
         return np.array(values, np.float64)[where.reshape(-1)]
 
     @functools.cached_property
     def feature_counts(self) -> npt.NDArray[np.uint8]:
-        """Numbers of documents by the low bits of a term's feature (the upper half of its hash): a
-        frozen order for prefix filters, on the scale of ``native/matching/rare.hpp``. None is 1,
-        which says that no other document has the feature: of other collections nobody knows."""
+        """Numbers of documents by the low bits of a term's feature (the upper half of its hash).
+
+        They are a frozen order for prefix filters, on the scale of ``native/matching/rare.hpp``. A
+        1 would mean that the feature is unique, which a table of other documents cannot know; such
+        a feature gets 2."""
         names = Ragged.of_strings(self.terms)
         slots = 1 << min(max(len(self).bit_length() + 1, 8), 22)
         at = (_native.hash_words(names.values, names.offsets) >> np.uint64(32)) % np.uint64(slots)
@@ -105,19 +106,20 @@ class IdfTable:
 
     @functools.cached_property
     def hashes(self) -> npt.NDArray[np.uint64]:
-        """Of the terms, by rank: the same whatever else is in the table."""
+        """The hashes of the terms by rank; a hash does not depend on the table."""
         names = Ragged.of_strings(self.terms)
         return _native.hash_words(names.values, names.offsets)
 
     def ranks(self, *, min_count: int = 1, idf_min: float = 0.0, idf_max: float = 1.0) -> range:
-        """The ranks of terms in ``min_count`` documents or more with an idf within the limits."""
+        """The ranks of terms that occur in at least ``min_count`` documents and have an idf within
+        the limits."""
         first = int(np.searchsorted(self.counts, min_count))
         falling = -self.idf
         low = max(first, int(np.searchsorted(falling, -idf_max)))
         return range(low, max(low, int(np.searchsorted(falling, -idf_min, side="right"))))
 
     def at_least(self, min_count: int) -> IdfTable:
-        """Without the terms of fewer documents; the number of all documents stays."""
+        """The table without terms of fewer documents; the number of all documents stays."""
         if min_count <= self.min_count:
             return self
         first = int(np.searchsorted(self.counts, min_count))
@@ -126,7 +128,7 @@ class IdfTable:
         )
 
     def terms_of(self, texts: pa.LargeStringArray, ranks: range | None = None) -> DocumentTerms:
-        """The distinct terms of each text that the table knows, rarest first."""
+        """The distinct terms of each text that are in the table, rarest first."""
         wanted = range(len(self)) if ranks is None else ranks
         filter_ = FILTERS.index(self.filter)
         return document_terms(texts, self.text.native(), filter_, self.lookup, wanted)
@@ -134,14 +136,14 @@ class IdfTable:
     def terms_of_words(
         self, words: Ragged, ranks: range, most: int = ALL_TERMS
     ) -> DocumentTerms | None:
-        """The same from the hashes of all words, at least the ``most`` rarest; None where terms are
-        joined of several words."""
+        """The same from word hashes, limited to the ``most`` rarest; None if a term can consist of
+        several words."""
         if self.filter == "alnum+":
             return None
         return terms_of_words(words, self.lookup, ranks, most)
 
     def save(self, path: Path) -> None:
-        """The file appears only when it is whole."""
+        """The file appears under its name only when it is complete."""
         described = json.dumps({**self._options(), "digest": self.digest}).encode()
         schema = pa.schema(
             [("term", pa.large_string()), ("documents", pa.uint32())],
@@ -157,48 +159,43 @@ class IdfTable:
 
 
 def normalised_idf(n: int, documents: int) -> float:
-    """1 at most; below 0 only for a term of every document of a tiny collection, which gives 0."""
+    """The normalised idf, limited to 0 … 1; only a term of every document would be below 0."""
     if documents < 1:
         return 0.0
     return min(max(math.log((documents + 0.5) / n) / math.log(documents + 1), 0.0), 1.0)
 
 
 def load_idf(path: Path) -> IdfTable:
-    """A table as :meth:`IdfTable.save` wrote it, its digest checked."""
+    """Loads a table that :meth:`IdfTable.save` wrote, and checks its digest."""
     try:
         with pa.OSFile(str(path), "rb") as source:
             table = pa.ipc.open_file(source).read_all()
         table.validate(full=True)
-        said = json.loads((table.schema.metadata or {}).get(_DESCRIPTION, b"{}"))
+        described = json.loads((table.schema.metadata or {}).get(_DESCRIPTION, b"{}"))
     except (OSError, ValueError, pa.ArrowException) as error:
-        reason = why_unreadable(error, "it is no whole Arrow file")
+        reason = why_unreadable(error, "it is not a complete Arrow file")
         raise _no_table(f"The idf table {path} cannot be read: {reason}.") from error
-    format_ = said.get("format") if isinstance(said, dict) else said
+    format_ = described.get("format") if isinstance(described, dict) else described
     if format_ != FORMAT:
-        raise _no_table(f"{path} is no idf table of format {FORMAT}; got {format_!r}.")
+        raise _no_table(f"{path} is not an idf table of format {FORMAT}; got {format_!r}.")
     try:
-        made = _as_saved(table, said)
+        idf = IdfTable(
+            table["term"].combine_chunks().cast(pa.large_string()),
+            table["documents"].to_numpy().astype(np.uint32),
+            described["documents"],
+            described["filter"],
+            Text(**described["text"]),
+            described.get("min_count", 1),
+        )
     except (KeyError, TypeError, ValueError, SettingsError, pa.ArrowException) as error:
         raise _no_table(f"{path} is not laid out as an idf table: {error}.") from error
-    if made.digest != said.get("digest"):
+    if idf.digest != described.get("digest"):
         raise SignatureError(
-            f"The idf table {path} is not what it was when it was saved: its digest is "
-            f"{made.digest}, expected {said.get('digest')}.",
+            f"The idf table {path} has changed since it was saved: its digest is "
+            f"{idf.digest}, expected {described.get('digest')}.",
             hint="restore the file, or build the table again.",
         )
-    return made
-
-
-def _as_saved(table: pa.Table, said: dict[str, Any]) -> IdfTable:
-    options = said["text"]
-    return IdfTable(
-        table["term"].combine_chunks().cast(pa.large_string()),
-        table["documents"].to_numpy().astype(np.uint32),
-        said["documents"],
-        said["filter"],
-        Text(**{**options, "stop_words": tuple(options["stop_words"])}),
-        said.get("min_count", 1),
-    )
+    return idf
 
 
 def _no_table(message: str) -> InputError:
@@ -206,12 +203,12 @@ def _no_table(message: str) -> InputError:
 
 
 class IdfCounter:
-    """Counts terms by document; ``finish`` gives the table."""
+    """Counts in how many documents each term occurs."""
 
     def __init__(self, filter_: str, text: Text) -> None:
         self._filter, self._text = filter_, text
         self._counts = _native.TermCounts()
-        self._merged = 0  # documents that were counted elsewhere
+        self._merged = 0  # documents counted by merged counters
 
     def count(self, batch: pa.RecordBatch) -> _native.TermCounts:
         part = _native.TermCounts()
@@ -239,13 +236,14 @@ class IdfCounter:
 
 
 def merge_idf(tables: Sequence[IdfTable]) -> IdfTable:
-    """A meta-collection: numbers of documents are added, for each term and in all."""
+    """The table of all collections together: the numbers of documents are added, for each term and
+    in total."""
     first = tables[0]
     counts = _native.TermCounts()
     for table in tables:
         if (table.filter, table.text) != (first.filter, first.text):
             raise SignatureError(
-                "Tables of unlike terms cannot be merged: "
+                "Tables of different terms cannot be merged: "
                 f"{first.filter}, {first.text} and {table.filter}, {table.text}.",
                 hint="build them with the same --filter and text options.",
             )
@@ -269,34 +267,35 @@ def _table(counts: _native.TermCounts, documents: int, filter_: str, text: Text)
 
 @functools.cache
 def general_words() -> IdfTable:
-    """What comes with the package (``tools/general_tables``): words of the default options."""
+    """The table of words, with default text options, that comes with the package
+    (``tools/general_tables``)."""
     with shipped("general-words.arrow") as file:
         return load_idf(file)
 
 
 @functools.lru_cache(maxsize=8)
 def general_terms(filter_: str, text: Text) -> IdfTable:
-    """The general words as other options read them, each a text of its own. Words that become one
-    are added up; terms that are joined of several words are not known."""
+    """The general words under different options, each read as a text of its own. Words that become
+    the same term are added up; terms of several words are unknown."""
     table = general_words()
     if (table.filter, table.text) == (filter_, text):
         return table
     counts = _native.TermCounts()
-    equal, firsts = np.unique(table.counts, return_index=True)
-    for count, first, last in zip(equal, firsts, [*firsts[1:], len(table)], strict=True):
+    distinct, firsts = np.unique(table.counts, return_index=True)
+    for count, first, last in zip(distinct, firsts, [*firsts[1:], len(table)], strict=True):
         names = Ragged.of_strings(table.terms[first:last])
         part = _native.TermCounts()
         part.add(names.values, names.offsets, text.native(), FILTERS.index(filter_))
         values, offsets, each = part.sorted()
         counts.add_counted(values, offsets, each * count)
-    made = _table(counts, table.documents, filter_, text)
-    most = np.minimum(made.counts, np.uint32(table.documents))
-    return replace(made, counts=most, min_count=table.min_count)
+    summed = _table(counts, table.documents, filter_, text)
+    limited = np.minimum(summed.counts, np.uint32(table.documents))
+    return replace(summed, counts=limited, min_count=table.min_count)
 
 
 @dataclass(frozen=True)
 class IdfNeed:
-    """``file=None``: counted from the input; "general": what comes with the package."""
+    """``file`` is None to count the input, or "general" for the table of the package."""
 
     file: str | None
     filter: str
@@ -313,7 +312,7 @@ class IdfNeed:
         if self.text.stem is not None or self.text.stop_words:
             raise SettingsError(
                 "Terms of an idf table are neither stemmed nor left out by a list.",
-                hint="leave text.stem and text.stop_words out; a low idf tells stop words.",
+                hint="leave text.stem and text.stop_words out; stop words have a low idf.",
             )
 
     def general(self) -> IdfTable:

@@ -1,8 +1,8 @@
-"""How far two idf tables agree: in the order of their terms, and in the signatures they give
+"""The agreement of two idf tables: in the order of their terms, and in the signatures of documents
 (Conrad et al., §5.2 and §6.2).
 
-Both look at tables with the same options only. New terms of a grown collection have no part in the
-correlation, which therefore flatters; in signatures they count.
+Only tables with the same options are compared. The correlation ignores new terms of a grown
+collection and is therefore too favourable; signatures take them into account.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from neardup.schema import Ragged
 
 Ranks = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-LONGEST = 30  # of the paper's signatures
-_BLOCK = 1 << 19  # terms that are laid side by side at once
-_NONE_A, _NONE_B = -1, -2  # no term at this place: unlike each other, so never a common term
+LONGEST = 30  # terms of the paper's longest signature
+_BLOCK = 1 << 19  # terms that are compared at once
+_NONE_A, _NONE_B = -1, -2  # no term at this place; different, so never a common term
 
 
 def spearman(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float | None:
-    """Formula (2): Pearson's correlation of mid-ranks. None where one list is all ties."""
+    """Formula (2): Pearson's correlation of mid-ranks. None if all values of a list are equal."""
     u, v = _centred_ranks(a), _centred_ranks(b)
     spread = math.sqrt(float(u @ u)) * math.sqrt(float(v @ v))
     return min(max(float(u @ v) / spread, -1.0), 1.0) if spread else None
 
 
 def _centred_ranks(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Twice the mid-ranks, less their mean: whole numbers, exact as floats."""
+    """Twice the mid-ranks, minus their mean: integers, exact as floats."""
     _, where, ties = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(ties)
     centred = 2 * ends - ties + 1 - (len(values) + 1)
@@ -44,7 +44,7 @@ def _centred_ranks(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def check_alike(a: IdfTable, b: IdfTable) -> None:
     if (a.filter, a.text) != (b.filter, b.text):
         raise SignatureError(
-            "Tables of unlike terms cannot be compared: "
+            "Tables of different terms cannot be compared: "
             f"{a.filter}, {a.text} and {b.filter}, {b.text}.",
             hint="build them with the same --filter and text options.",
         )
@@ -53,14 +53,14 @@ def check_alike(a: IdfTable, b: IdfTable) -> None:
 def common_terms(a: IdfTable, b: IdfTable) -> tuple[Ranks, Ranks]:
     """The ranks in ``a`` and in ``b`` of the terms that both have."""
     in_a = _ranks_in(a, b.terms)
-    there = np.flatnonzero(in_a >= 0)
-    return in_a[there], there
+    in_b = np.flatnonzero(in_a >= 0)
+    return in_a[in_b], in_b
 
 
 def _ranks_in(table: IdfTable, terms: pa.LargeStringArray) -> Ranks:
-    """-1 for a term that the table has not."""
-    found = pc.index_in(terms, value_set=table.terms)
-    return np.asarray(found.fill_null(-1)).astype(np.int64)
+    """The rank of each term; −1 for a term that is not in the table."""
+    ranks = pc.index_in(terms, value_set=table.terms)
+    return np.asarray(ranks.fill_null(-1)).astype(np.int64)
 
 
 class Correlation(NamedTuple):
@@ -69,22 +69,22 @@ class Correlation(NamedTuple):
 
 
 def rank_correlation(a: IdfTable, b: IdfTable) -> Correlation:
-    """Spearman's coefficient of the common terms, ranked by idf: equally rare ones are ties."""
+    """Spearman's coefficient of the common terms, ranked by idf; equally rare terms are ties."""
     check_alike(a, b)
     in_a, in_b = common_terms(a, b)
     return Correlation(len(in_a), spearman(a.counts[in_a], b.counts[in_b]))
 
 
 class Changed(NamedTuple):
-    """One row a document that has a term in either table, one column a length 1 … longest."""
+    """One row per document with a term in either table, one column per length 1 … longest."""
 
     as_set: Flags
     as_list: Flags
-    known: Flags  # of all documents: has it a term?
+    known: Flags  # for all documents: whether a table has one of its terms
 
 
 class Signatures:
-    """The rarest terms of documents by two tables, side by side.
+    """Compares the rarest terms of documents under two tables.
 
     A text of fewer than *n* terms has all of them as its signature of length *n*.
     """
@@ -93,7 +93,7 @@ class Signatures:
         check_alike(a, b)
         self.a, self.b, self.longest = a, b, longest
         in_a = _ranks_in(a, b.terms)
-        # One name a term, whichever table it is from.
+        # The same number for a term of both tables.
         self._names = np.where(in_a >= 0, in_a, len(a) + np.arange(len(b)))
 
     def changed(self, texts: pa.LargeStringArray) -> Changed:
@@ -114,20 +114,20 @@ class Signatures:
 
 
 def _first(terms: Ragged, documents: Ranks, longest: int, none: int) -> Ranks:
-    """The first terms of each document, a row each."""
+    """The first terms of documents, one row per document."""
     rows = np.full((len(documents), longest), none, np.int64)
-    taken = np.arange(longest) < terms.lengths[documents, None]
-    rows[taken] = terms.values[(terms.offsets[documents, None] + np.arange(longest))[taken]]
+    present = np.arange(longest) < terms.lengths[documents, None]
+    rows[present] = terms.values[(terms.offsets[documents, None] + np.arange(longest))[present]]
     return rows
 
 
 def _lists_differ(a: Ranks, b: Ranks) -> Flags:
-    unlike = (a != b) & ~((a == _NONE_A) & (b == _NONE_B))
-    return np.logical_or.accumulate(unlike, axis=1)
+    differ = (a != b) & ~((a == _NONE_A) & (b == _NONE_B))
+    return np.logical_or.accumulate(differ, axis=1)
 
 
 def _sets_differ(a: Ranks, b: Ranks) -> Flags:
-    """Sets of the first n are equal where they share as many terms as the larger one has."""
+    """The sets of the first n terms are equal if they share as many terms as the larger one has."""
     both = np.concatenate([a, b], axis=1)
     order = np.argsort(both, axis=1, kind="stable")
     terms, places = np.take_along_axis(both, order, axis=1), order % a.shape[1]

@@ -1,9 +1,9 @@
-"""A model: what training made of labelled pairs, frozen, in the place of a threshold set by hand.
+"""Models, trained on labelled pairs, that decide instead of a threshold set by hand.
 
-It takes the similarity vector of a pair, scales the measures it uses, and gives g(x), the
-discriminant, and a probability that never falls as g grows (Platt 1999). A pair whose probability
-reaches ``threshold`` is a duplicate. It is stored as arrays with a description and never as code:
-a file from anywhere can be loaded, and is refused with a sentence where it is not what it must be.
+A model scales the measures of a pair's similarity vector and computes the discriminant g(x) and a
+probability that never decreases in g (Platt 1999). A pair whose probability reaches ``threshold``
+is a duplicate. A model is stored as arrays with a description, never as code. A file from an
+untrusted source can therefore be loaded; it is checked, and refused with a reason if it is invalid.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from neardup.text.text_options import Text
 
 FORMAT = 1
 _DESCRIPTION = b"neardup model"
-MOST_NUMBER = 1e12  # products of two or three of them are finite
-_BLOCK = 4096  # pairs that are looked at together
+MOST_NUMBER = 1e12  # the product of two or three such numbers is finite
+_BLOCK = 4096  # pairs that are scored together
 _HINT = "train one with `neardup train LABELS --documents INPUT -o MODEL`."
 
 
@@ -42,8 +42,8 @@ class Platt(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """``measures`` are those it takes, by name; ``center`` and ``scale`` bring them to z = (x −
-    center) / scale. ``trained`` says what it was made of and how good it was there: only data."""
+    """``measures`` are the names of the measures in x; ``center`` and ``scale`` give z = (x −
+    center) / scale. ``trained`` describes the training data and the quality reached there."""
 
     measures: tuple[str, ...]
     discriminant: Discriminant
@@ -57,19 +57,19 @@ class Model:
     kind: ClassVar[str] = "model"
 
     def g(self, vectors: Array) -> Floats:
-        """The discriminant of each pair; a row has the measures of this model in their order, as
-        ``similarity.vectors(…, model.measures)`` gives them."""
-        found = np.empty(len(vectors), np.float64)
+        """The discriminant of each pair; a row holds the measures of this model in their order, as
+        ``similarity.vectors(…, model.measures)`` returns them."""
+        g = np.empty(len(vectors), np.float64)
         for begin in range(0, len(vectors), _BLOCK):
             block = slice(begin, begin + _BLOCK)
-            found[block] = self.discriminant.g(self.scaled(vectors[block]))
-        return found
+            g[block] = self.discriminant.g(self.scaled(vectors[block]))
+        return g
 
     def probability(self, vectors: Array) -> Floats:
         return self.platt.probability(self.g(vectors))
 
     def scaled(self, vectors: Array) -> Floats:
-        """As the discriminant takes them."""
+        """The vectors z, to which the discriminant is applied."""
         return np.asarray((vectors.astype(np.float64) - self.center) / self.scale)
 
     @functools.cached_property
@@ -96,51 +96,51 @@ class Model:
         return {"kind": self.kind, **self._options(), "digest": self.digest}
 
     def save(self, path: Path) -> None:
-        """The file appears only when it is whole."""
+        """The file appears under its name only when it is complete."""
         save_arrays(path, _DESCRIPTION, {**self._options(), "digest": self.digest}, self._arrays())
 
 
 def _written(text: Text) -> dict[str, Any]:
-    """As JSON gives it back: tuples are lists there."""
+    """The options as JSON returns them, with lists instead of tuples."""
     return {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(text).items()}
 
 
 def load_model(path: Path) -> Model:
-    """A model as :meth:`Model.save` wrote it, its digest and all its parts checked."""
+    """Loads a model that :meth:`Model.save` wrote, and checks its digest and all its parts."""
     try:
-        said, arrays = load_arrays(path, _DESCRIPTION)
+        described, arrays = load_arrays(path, _DESCRIPTION)
     except FileNotFoundError as error:
         raise SettingsError(f"There is no model {path}.", hint=_HINT) from error
     except OSError as error:
         reason = why_unreadable(error, str(error))
         raise InputError(f"The model {path} cannot be read: {reason}.", hint=_HINT) from error
     except LayoutError as error:
-        raise InputError(f"{path} is no model: {error}.", hint=_HINT) from error
-    _check_versions(path, said)
-    _check_measures(path, said.get("measures"))
+        raise InputError(f"{path} is not a model: {error}.", hint=_HINT) from error
+    _check_versions(path, described)
+    _check_measures(path, described.get("measures"))
     try:
-        made = _as_saved(said, arrays)
+        model = _as_saved(described, arrays)
     except (KeyError, TypeError, ValueError, AttributeError, SettingsError) as error:
         raise InputError(f"{path} is not laid out as a model.", hint=_HINT) from error
-    if made.digest != said.get("digest"):
+    if model.digest != described.get("digest"):
         raise SignatureError(
-            f"The model {path} is not what it was when it was saved.",
+            f"The model {path} has changed since it was saved.",
             hint="restore the file, or train again.",
         )
-    if why := _wrong(made):
-        raise InputError(f"The model {path} cannot be used: {why}.", hint=_HINT)
-    return made
+    if fault := _wrong(model):
+        raise InputError(f"The model {path} cannot be used: {fault}.", hint=_HINT)
+    return model
 
 
-def _check_versions(path: Path, said: dict[str, Any]) -> None:
-    if (there := said.get("format")) != FORMAT:
+def _check_versions(path: Path, described: dict[str, Any]) -> None:
+    if (version := described.get("format")) != FORMAT:
         raise InputError(
-            f"The model {path} has format {there!r}; this version reads {FORMAT}.", hint=_HINT
+            f"The model {path} has format {version!r}; this version reads {FORMAT}.", hint=_HINT
         )
-    if (there := said.get("similarity")) != similarity.VERSION:
+    if (version := described.get("similarity")) != similarity.VERSION:
         raise SignatureError(
-            f"The model {path} was trained on version {there!r} of the measures; this is version "
-            f"{similarity.VERSION}, in which some mean something else.",
+            f"The model {path} was trained on version {version!r} of the measures; this is version "
+            f"{similarity.VERSION}, in which some are defined differently.",
             hint="train it again from the same labels.",
         )
 
@@ -156,27 +156,22 @@ def _check_measures(path: Path, names: Any) -> None:
         )
 
 
-def _as_saved(said: dict[str, Any], arrays: dict[str, Floats]) -> Model:
-    text = dict(said["text"])
-    if isinstance(text["stop_words"], list):
-        text["stop_words"] = tuple(text["stop_words"])
-    platt = Platt(*(float(said["calibration"][name]) for name in Platt._fields))
+def _as_saved(described: dict[str, Any], arrays: dict[str, Floats]) -> Model:
+    constants = {name: float(value) for name, value in described["constants"].items()}
     return Model(
-        measures=tuple(said["measures"]),
+        measures=tuple(described["measures"]),
         center=arrays.pop("center"),
         scale=arrays.pop("scale"),
-        discriminant=discriminant_of(
-            said["discriminant"], arrays, {k: float(v) for k, v in said["constants"].items()}
-        ),
-        platt=platt,
-        threshold=float(said["threshold"]),
-        text=Text(**text),
-        trained=dict(said["trained"]),
+        discriminant=discriminant_of(described["discriminant"], arrays, constants),
+        platt=Platt(*(float(described["calibration"][name]) for name in Platt._fields)),
+        threshold=float(described["threshold"]),
+        text=Text(**described["text"]),
+        trained=dict(described["trained"]),
     )
 
 
 def _wrong(model: Model) -> str | None:
-    """What makes a model that is whole useless, or dangerous to use."""
+    """Why a complete model is useless or unsafe, as the end of a sentence; None if it is valid."""
     arrays = model._arrays().values()
     numbers = (*model.discriminant.constants().values(), *model.platt, model.threshold)
     if any(not abs(n) <= MOST_NUMBER for n in numbers) or any(
@@ -189,26 +184,27 @@ def _wrong(model: Model) -> str | None:
         or model.scale.shape != width
         or (model.scale < 1 / MOST_NUMBER).any()
     ):
-        return "its scaling is not one of its measures"
+        return "its scaling does not fit its measures"
     if model.platt.slope <= 0:
-        return "its probabilities fall where its scores grow"
+        return "its probabilities decrease as its scores increase"
     if not 0 <= model.threshold <= 1:
-        return "its threshold is no probability"
+        return "its threshold is not a probability"
     return model.discriminant.wrong(len(model.measures))
 
 
 @dataclass(frozen=True, eq=False)
 class ModelNeed:
-    """A model is trained, not counted: it is there when a method asks for it. Its name is not that
-    of a parameter: where the file is, an index must know."""
+    """The need of a method that already has its model. The need is not named after a parameter: an
+    index does not store parameters with the name of a need, but it must store where the model
+    is."""
 
-    given: Model
+    model: Model
     name: str = "discriminant"
     columns: tuple[str, ...] = ()
     file: str | None = None
 
     def ready(self) -> Model:
-        return self.given
+        return self.model
 
     def load(self, path: Path) -> Model:
         return load_model(path)

@@ -1,11 +1,11 @@
-"""The outline of a collection: what its documents look like, in a few numbers that tell texts from
-code, tables, keys and noise.
+"""The outline of a collection: statistics of its documents that distinguish prose from code,
+tables, keys and noise.
 
-Of every document that is long enough to be compared: how many words it has, how long they are, how
-much they vary, and which share of its characters are digits and marks of code. Each is kept as
-counts by steps, so parts of a collection may be counted in any order. A model keeps the range in
-which nearly all documents were that it was trained on, and a collection whose median document is
-outside of it is *unlike* that.
+The statistics of a document are its number of words, their length, their variety, and the shares of
+digits and of code marks among its characters. Documents that are too short to be compared are left
+out. Each statistic is stored as a histogram, so parts of a collection can be counted in any order.
+A model stores the range that contains nearly all its training documents; a collection whose median
+document is outside this range is *unlike* the training data.
 """
 
 from __future__ import annotations
@@ -20,29 +20,28 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup import _native
 from neardup.artefacts.arrays import Floats, LayoutError, arrays_digest, load_arrays, save_arrays
 from neardup.artefacts.artefact import packed_arrays, unpacked_arrays, why_unreadable
 from neardup.artefacts.frequencies import sets_of_words
 from neardup.errors import InputError, SignatureError
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
-from neardup.text.words import word_map
+from neardup.text.words import word_hashes
 
 FORMAT = 1
 NAME = "outline"
 FEWEST_WORDS = 15  # shorter documents are not compared, and not counted
-OUTSIDE = 0.01  # of the documents trained on, at either end of the range
+OUTSIDE = 0.01  # the share of training documents beyond either end of the range
 _DESCRIPTION = b"neardup outline"
 _HINT = "a run of the method learned writes one into its folder artefacts."
 
 
 class Statistic(NamedTuple):
-    """``steps`` are the edges of what is counted together. Values below the range count as unlike
-    where ``low``, those more than ``room`` above it where ``high``: a few digits more are nothing
-    where there were none."""
+    """``wording`` states a value; ``steps`` are the edges of the histogram. A collection is unlike
+    the training data below the range if ``low`` is set, and more than ``room`` above it if ``high``
+    is set: a few digits do not matter even if the training data had none."""
 
-    said: str
+    wording: str
     steps: Floats
     low: bool
     high: bool
@@ -52,7 +51,7 @@ class Statistic(NamedTuple):
 STATISTICS = {
     "words": Statistic("{} words in a document", 2.0 ** (np.arange(81) / 4), True, False),
     "word_length": Statistic("{} characters in a word", np.arange(401) / 10, True, True),
-    # log of the distinct words by log of all words
+    # log(distinct words) / log(all words)
     "variety": Statistic("a variety of words of {}", np.arange(201) / 200, True, True),
     "digits": Statistic("a share of digits of {}", np.arange(201) / 200, False, True, 0.02),
     "marks": Statistic(
@@ -63,7 +62,7 @@ _HIDDEN, _LETTER, _DIGIT, _MARK, _OTHER = range(5)
 
 
 def _kinds_of_bytes() -> npt.NDArray[np.uint8]:
-    """What a byte of UTF-8 begins; continuations begin nothing."""
+    """The kind of character that a byte of UTF-8 begins; a continuation byte begins none."""
     kinds = np.full(256, _OTHER, np.uint8)
     kinds[:33] = kinds[127:192] = _HIDDEN
     kinds[192:] = _LETTER
@@ -78,9 +77,8 @@ _KINDS = _kinds_of_bytes()
 
 
 def measured(texts: Ragged, text: Text) -> Floats:
-    """A row for each document that is long enough, a column for each statistic."""
-    known = word_map(texts.values, texts.offsets, text)
-    words = Ragged(*_native.word_hashes(texts.values, texts.offsets, text.native(), known))
+    """One row per document that is long enough, one column per statistic."""
+    words = word_hashes(texts, text)
     long = words.lengths >= FEWEST_WORDS
     count = np.maximum(words.lengths, 2)
     distinct = np.maximum(sets_of_words(words, 1).lengths, 1)
@@ -93,7 +91,7 @@ def measured(texts: Ragged, text: Text) -> Floats:
     columns = (
         words.lengths,
         (letters + digits) / count,
-        np.round(np.log(distinct) / np.log(count), 9),  # logarithms differ by machine after that
+        np.round(np.log(distinct) / np.log(count), 9),  # further digits depend on the machine
         digits / visible,
         marks / visible,
     )
@@ -102,11 +100,11 @@ def measured(texts: Ragged, text: Text) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """``counts``: of each statistic, how many documents are in each step of it."""
+    """``counts`` are the histograms: for each statistic, the number of documents in each step."""
 
     counts: Mapping[str, Floats]
     documents: int
-    text: Text  # what counted as a word
+    text: Text  # the definition of a word
 
     kind: ClassVar[str] = NAME
 
@@ -118,7 +116,7 @@ class Outline:
         return {"format": FORMAT, "documents": self.documents, "text": asdict(self.text)}
 
     def describe(self) -> dict[str, Any]:
-        """With the median document."""
+        """Includes the median document."""
         return {"kind": self.kind, **self._options(), **self.medians(), "digest": self.digest}
 
     def medians(self) -> dict[str, float]:
@@ -131,7 +129,7 @@ class Outline:
 
 
 def _quantile(name: str, counts: Floats, share: float) -> float:
-    """The middle of the step in which this share of the documents is reached."""
+    """The middle of the step at which the cumulative share of documents reaches ``share``."""
     steps = STATISTICS[name].steps
     at = int(np.searchsorted(np.cumsum(counts), share * counts.sum()))
     at = min(at, len(counts) - 1)
@@ -139,40 +137,37 @@ def _quantile(name: str, counts: Floats, share: float) -> float:
 
 
 def ranges(outlines: Sequence[Outline]) -> dict[str, list[float]]:
-    """Where nearly all documents are; each of the collections weighs the same."""
-    known = [one for one in outlines if one.documents]
-    if not known:
+    """The range of each statistic that contains nearly all documents; every collection has the same
+    weight."""
+    counted = [outline for outline in outlines if outline.documents]
+    if not counted:
         return {}
-    found = {}
+    limits = {}
     for name in STATISTICS:
-        counts = np.sum([one.counts[name] / one.documents for one in known], axis=0)
-        found[name] = [_quantile(name, counts, share) for share in (OUTSIDE, 1 - OUTSIDE)]
-    return found
+        counts = np.sum([outline.counts[name] / outline.documents for outline in counted], axis=0)
+        limits[name] = [_quantile(name, counts, share) for share in (OUTSIDE, 1 - OUTSIDE)]
+    return limits
 
 
 def unlike(outline: Outline, trained: Any) -> tuple[str, ...]:
-    """In which ways the median document is outside of these ``ranges``, for people. A model that
-    does not say what it was trained on knows of none."""
-    told = trained if isinstance(trained, Mapping) else {}
-    found = []
+    """In which respects the median document is outside the ``ranges`` of a model, as phrases for
+    people. The ranges of a model that does not state them are unlimited."""
+    known, reasons = _known_limits(trained), []
     for name, median in outline.medians().items():
-        if (limits := _limits(told.get(name))) is None:
+        if name not in known:
             continue
-        low, high = limits
-        statistic = STATISTICS[name]
+        statistic, (low, high) = STATISTICS[name], known[name]
         if (statistic.low and median < low) or (statistic.high and median > high + statistic.room):
-            there = f"there {_between(statistic, *limits)}"
-            found.append(f"{statistic.said.format(f'{median:.3g}')} ({there})")
-    return tuple(found)
+            value = statistic.wording.format(f"{median:.3g}")
+            reasons.append(f"{value} (there {_between(statistic, low, high)})")
+    return tuple(reasons)
 
 
-def said(trained: Any) -> list[str]:
-    """The ranges of a model, for people; what it does not say is left out."""
-    told = trained if isinstance(trained, Mapping) else {}
-    known = {name: limits for name in STATISTICS if (limits := _limits(told.get(name)))}
+def stated_ranges(trained: Any) -> list[str]:
+    """The ranges that a model states, as phrases for people."""
     return [
-        STATISTICS[name].said.format(_between(STATISTICS[name], *limits))
-        for name, limits in known.items()
+        STATISTICS[name].wording.format(_between(STATISTICS[name], *limits))
+        for name, limits in _known_limits(trained).items()
     ]
 
 
@@ -182,13 +177,17 @@ def _between(statistic: Statistic, low: float, high: float) -> str:
     return f"{low:.3g} to {high:.3g}" if statistic.low else f"{high:.3g} or less"
 
 
-def _limits(said: Any) -> tuple[float, float] | None:
-    """A model may come from anywhere."""
-    if not isinstance(said, list) or len(said) != 2:
-        return None
-    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in said):
-        return None
-    return float(said[0]), float(said[1])
+def _known_limits(trained: Any) -> dict[str, tuple[float, float]]:
+    """The valid ranges of a model, which may come from an untrusted source."""
+    stated = trained if isinstance(trained, Mapping) else {}
+    pairs = {name: stated.get(name) for name in STATISTICS}
+    return {
+        name: (float(pair[0]), float(pair[1]))
+        for name, pair in pairs.items()
+        if isinstance(pair, list)
+        and len(pair) == 2
+        and all(isinstance(limit, int | float) and not isinstance(limit, bool) for limit in pair)
+    }
 
 
 class OutlineCounter:
@@ -227,7 +226,7 @@ class OutlineNeed:
     file: str | None = None
 
     def general(self) -> Outline:
-        """Of no documents: it says of no collection that it is unlike another."""
+        """An outline of no documents, which is never unlike the training data."""
         return self.counter().finish()
 
     def load(self, path: Path) -> Outline:
@@ -239,19 +238,19 @@ class OutlineNeed:
 
 def load_outline(path: Path) -> Outline:
     try:
-        said, counts = load_arrays(path, _DESCRIPTION)
+        described, counts = load_arrays(path, _DESCRIPTION)
     except OSError as error:
         reason = why_unreadable(error, str(error))
         raise InputError(f"The outline {path} cannot be read: {reason}.", hint=_HINT) from error
     except LayoutError as error:
-        raise InputError(f"{path} is no outline: {error}.", hint=_HINT) from error
+        raise InputError(f"{path} is not an outline: {error}.", hint=_HINT) from error
     shapes = {name: (len(statistic.steps) - 1,) for name, statistic in STATISTICS.items()}
-    if said.get("format") != FORMAT or {n: one.shape for n, one in counts.items()} != shapes:
-        raise InputError(f"The outline {path} is of another version.", hint="make the run again.")
-    made = Outline(counts, int(said["documents"]), Text(**said["text"]))
-    if made.digest != said.get("digest"):
+    if described.get("format") != FORMAT or {n: c.shape for n, c in counts.items()} != shapes:
+        raise InputError(f"The outline {path} has a different version.", hint="make the run again.")
+    outline = Outline(counts, int(described["documents"]), Text(**described["text"]))
+    if outline.digest != described.get("digest"):
         raise SignatureError(
-            f"The outline {path} is not what it was when it was saved.",
+            f"The outline {path} has changed since it was saved.",
             hint="restore the file, or make the run again.",
         )
-    return made
+    return outline

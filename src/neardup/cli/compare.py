@@ -150,7 +150,8 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
 
 def _method(name: str, threshold: float | None, assignments: tuple[str, ...]) -> Method:
     from neardup.methods.registry import parse_assignments
-    from neardup.plan import Settings, resolve
+    from neardup.plan import resolve
+    from neardup.settings import Settings
 
     parameters = parse_assignments(assignments)
     return resolve(Settings(method=name, threshold=threshold, set=parameters)).method

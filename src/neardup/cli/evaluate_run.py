@@ -24,20 +24,21 @@ from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import UsageError
-from neardup.evaluation.evaluation import PAIRS, pair_columns
+from neardup.evaluation.evaluation import PAIRS
 from neardup.evaluation.evaluation import evaluate as evaluate_settings
 from neardup.evaluation.evaluation_report import DATA, REPORT, Section, save_report
-from neardup.evaluation.gold_request import Asked
 from neardup.evaluation.swept_settings import parse_thresholds
+from neardup.labels.gold_request import GoldRequest
+from neardup.labels.labelled_pairs import pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import parse_assignments, read_method
 from neardup.papers.experiment import Options
-from neardup.plan import Settings
 from neardup.progress import Progress
 from neardup.report.html_page import Table, paragraphs, shown
 from neardup.runs.result import Result
 from neardup.runs.run_folder import load, spare_inputs
+from neardup.settings import Settings
 
 WIDTH = 100
 
@@ -164,8 +165,8 @@ class Evaluating:
             told["folder"] = self.out / PAIRS
         return papers.run(self.options["paper"], documents, Options(**told), progress)
 
-    def _asked(self) -> Asked:
-        asked = Asked(
+    def _asked(self) -> GoldRequest:
+        asked = GoldRequest(
             self.options["group"],
             list(self.options["pairs"]) or None,
             pair_columns(self.options["columns"] or ("a", "b", "label")),

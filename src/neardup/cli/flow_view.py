@@ -19,7 +19,7 @@ from neardup.engines.index.flow.items import PROBLEM, Event
 
 if TYPE_CHECKING:
     from neardup.engines.index.flow.flow import Flow
-    from neardup.engines.index.flow.flow_settings import Asked
+    from neardup.engines.index.flow.flow_settings import FlowSettings
 
 LINE_SECONDS = 10.0  # between two lines of a log
 LIVE_SECONDS = 0.2
@@ -34,7 +34,7 @@ class Watcher:
         self._show: Callable[[str], None] = lambda line: click.echo(line, err=True)
         flow.tell = self._tell
 
-    def run(self, asked: Asked, *, once: bool) -> None:
+    def run(self, asked: FlowSettings, *, once: bool) -> None:
         click.get_current_context().meta[INTERRUPTED] = lambda: "the next start goes on from here"
         source = asked.folder or "stdin"
         if not self._quiet:
@@ -86,7 +86,7 @@ class Watcher:
             self._show = status.update
             yield
 
-    def _end(self, asked: Asked) -> None:
+    def _end(self, asked: FlowSettings) -> None:
         totals, left = self._flow.totals, self._flow.totals.waiting
         if self._as_json:
             click.echo(json.dumps({"event": "end", **totals.data(self._flow.clock())}))

@@ -331,7 +331,7 @@ def merge(
     Tables with other options (filter, text), and such as were cut with --min-count, are refused.
     """
     from neardup.artefacts.idf import load_idf, merge_idf
-    from neardup.plan import check_positive
+    from neardup.settings import check_positive
 
     check_positive("min_count", min_count)
     check_target(out, tables, overwrite=overwrite)

@@ -48,7 +48,7 @@ SHOWN_GROUPS = 20
     "--out",
     metavar="PLOT",
     type=click.Path(path_type=Path),
-    help="Draw a figure: .svg, .png or .html. Needs the extra `plots`.",
+    help="Draw a figure: .svg, .html or .png (needs the extra `plots`).",
 )
 @json_option
 @quiet_option
@@ -75,15 +75,15 @@ def compare(
     """
     from neardup.artefacts.idf import load_idf
     from neardup.artefacts.idf_agreement import rank_correlation
-    from neardup.plan import check_positive
+    from neardup.settings import check_positive
 
     check_positive("n", longest)
     if within and not documents:
         raise click.UsageError("--within groups documents. Hint: name some with --stability.")
     if out:
-        from neardup.evaluation.evaluation_report import check_plot
+        from neardup.report.figure_file import check_figure
 
-        check_plot(out)
+        check_figure(out)
     tables = load_idf(a), load_idf(b)
     correlation = rank_correlation(*tables)
     found = None
@@ -91,9 +91,11 @@ def compare(
         given = {"longest": longest, "column": text, "within": within}
         found = _stability(tables, documents, quiet, **given, workers=workers, limit=limit)
     if out:
-        from neardup.evaluation.evaluation_report import agreement_plot, save_plot
+        from neardup.evaluation.charts import idf_agreement
+        from neardup.report.figure_file import save_figure
 
-        save_plot(agreement_plot(tables, (a.name, b.name), correlation, found), out)
+        figure = idf_agreement(tables, (a.name, b.name), correlation, found)
+        save_figure(figure, out, f"{a.name} and {b.name}")
     if as_json:
         click.echo(json.dumps(data(tables, correlation, found), indent=2, ensure_ascii=False))
     else:

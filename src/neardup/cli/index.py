@@ -419,7 +419,8 @@ def refresh(store: str, new: str, run: Path | None, as_json: bool, quiet: bool) 
 def _counted(old: Index) -> Artefacts:
     from neardup.documents import collect
     from neardup.engines.execution import frozen
-    from neardup.plan import Settings, resolve
+    from neardup.plan import resolve
+    from neardup.settings import Settings
 
     made = old.described()
     texts = [{"id": one.id, "text": one.text or "", "within": one.within} for one in old]

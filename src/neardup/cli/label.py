@@ -367,7 +367,7 @@ def undo(labels: Path, assessor: str, count: int) -> None:
     """
     from neardup.errors import InputError
     from neardup.labels.label_store import LabelStore
-    from neardup.plan import check_positive
+    from neardup.settings import check_positive
 
     check_positive("n", count)
     check_there(labels)

@@ -213,7 +213,7 @@ def suggest(candidates: tuple[Path, ...], **options: Any) -> None:
     """
     from neardup.cli.terminal import progress_for
     from neardup.evaluation.training.suggestions import suggest as suggested
-    from neardup.evaluation.training.training_labels import pairs_named
+    from neardup.labels.training_labels import pairs_named
 
     check_new(options["out"], overwrite=options["overwrite"])
     model = _model(options["model_file"])
@@ -244,7 +244,7 @@ def _pool(place: Path, model: Model | None, options: dict[str, Any]) -> Pool:
     from neardup.documents.collection import collect_inputs
     from neardup.evaluation.training.suggestions import as_model_reads, pool_of_pairs, pool_of_run
     from neardup.evaluation.training.training_data import Source, told_apart
-    from neardup.evaluation.training.training_labels import pairs_named
+    from neardup.labels.training_labels import pairs_named
     from neardup.runs.result import Result
 
     if place.is_dir():

@@ -19,7 +19,7 @@ from neardup.errors import SettingsError
 
 if TYPE_CHECKING:
     from neardup.methods.base import Method
-    from neardup.plan import Settings
+    from neardup.settings import Settings
 
 DEFAULT = "default"
 
@@ -287,7 +287,7 @@ def settings_from(options: dict[str, Any]) -> Settings:
     only some of them."""
     from neardup.methods.registry import parse_assignments
     from neardup.papers.recipe import read_recipe
-    from neardup.plan import Settings
+    from neardup.settings import Settings
 
     recipe = options.pop("recipe")
     base = read_recipe(recipe) if recipe else {}

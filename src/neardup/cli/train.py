@@ -14,7 +14,7 @@ from neardup.cli.options import EXTRACT, debug_option, json_option, listed, verb
 if TYPE_CHECKING:
     from neardup.artefacts.model import Model
     from neardup.evaluation.training.training_data import Source
-    from neardup.evaluation.training.training_labels import Labelled
+    from neardup.labels.training_labels import Labelled
     from neardup.progress import Progress
 
 AUTO, ALL = "auto", "all"  # of the measures
@@ -169,7 +169,7 @@ def _check_usage(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
 
 
 def _check_no_store(labels: tuple[Path, ...]) -> None:
-    from neardup.evaluation.training.training_labels import is_store
+    from neardup.labels.training_labels import is_store
 
     for path in labels:
         if is_store(path):
@@ -183,7 +183,7 @@ def _trained(labels: tuple[Path, ...], options: dict[str, Any], progress: Progre
     from neardup.evaluation.training.machines import check_extra
     from neardup.evaluation.training.trainer import check_kind, train
     from neardup.evaluation.training.training_data import material_of
-    from neardup.plan import check_positive
+    from neardup.settings import check_positive
 
     check_extra()
     check_kind(options["kind"])
@@ -230,9 +230,9 @@ def _measures(written: str) -> tuple[str, ...]:
 def _labelled(
     labels: tuple[Path, ...], source: Source, options: dict[str, Any], progress: Progress
 ) -> Labelled:
-    from neardup.evaluation.evaluation import pair_columns
     from neardup.evaluation.training.complete_labels import labelled_by_group, labelled_completely
-    from neardup.evaluation.training.training_labels import pairs_named, read_labelled
+    from neardup.labels.labelled_pairs import pair_columns
+    from neardup.labels.training_labels import pairs_named, read_labelled
 
     given = options["seed"], progress, options["max_pairs"]
     if options["group"]:

@@ -74,10 +74,10 @@ def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **optio
     once, also when the process is killed and started again. Ctrl-C finishes what is at hand.
     """
     from neardup.cli.flow_view import Watcher
-    from neardup.engines.index.flow.flow_settings import Asked
+    from neardup.engines.index.flow.flow_settings import FlowSettings
 
     names = ("forward", "command", "aside", "unreadable", "work", "poll", "extract")
-    asked = Asked.of(source, url, **{name: options.pop(name) for name in names})
+    asked = FlowSettings.of(source, url, **{name: options.pop(name) for name in names})
     with opened_or_new(url, options) as index:
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)
         watcher.run(asked, once=once)

@@ -1,1 +1,1 @@
-"""Stage 6: verified pairs → what is kept and for which document the others are set aside."""
+"""Stage 6: from verified pairs to decisions: order, the rule, clusters, kinds and policies."""

@@ -1,10 +1,9 @@
-"""Clusters: by the rule (a kept document and what was set aside for it) or by components.
+"""Clusters of documents, by the rule or by connected components, and the bridges of a cluster.
 
-Components are the transitive closure: A and C land together because both match B. They are made
-on request only, and their weak bridges are worth a look (``Result.weakest``).
-
-Bridges of a cluster: links whose loss leaves two groups, where a chain may have joined what does
-not belong together.
+By the rule, a cluster is a kept document and its duplicates. Components are the transitive closure:
+A and C are in one cluster because both match B. They are computed on request only, because a chain
+may join documents that do not belong together. A bridge is a pair without which a cluster falls
+apart into two groups; bridges with a low score are the first to review (``Result.weakest``).
 """
 
 from __future__ import annotations
@@ -18,7 +17,8 @@ from neardup.schema import Array
 
 
 def rule_clusters(kept_of: Array) -> npt.NDArray[np.int64]:
-    """Cluster number of each document, −1 where it is alone. ``kept_of`` is −1 for kept ones."""
+    """The cluster number of each document, −1 if it is alone. ``kept_of`` is the document for which
+    it was set aside, −1 for a kept document."""
     root = np.where(kept_of < 0, np.arange(len(kept_of)), kept_of)
     return number_clusters(root)
 
@@ -38,7 +38,7 @@ def components(count: int, a: Array, b: Array) -> npt.NDArray[np.int64]:
 
 
 def number_clusters(root: Array) -> npt.NDArray[np.int64]:
-    """Numbers clusters of two or more by their first member; −1 for those alone."""
+    """Numbers for clusters of two or more, in the order of their first member; else −1."""
     _, first, inverse, sizes = np.unique(
         root, return_index=True, return_inverse=True, return_counts=True
     )
@@ -49,43 +49,46 @@ def number_clusters(root: Array) -> npt.NDArray[np.int64]:
 
 
 def bridges(count: int, edges: Sequence[tuple[int, int]]) -> set[int]:
-    """Edges whose loss leaves two groups of two or more each: those of a tree, walked depth first,
-    that no other edge goes around."""
-    order, above, by = _walked(count, edges)
+    """Edges without which a component falls apart into two groups of two or more documents each.
+
+    They are the edges of a depth-first tree that no other edge bypasses."""
+    order, parent, parent_edge = _depth_first(count, edges)
     place = {node: i for i, node in enumerate(order)}
-    around, size, root = [0] * count, [1] * count, list(range(count))
-    tree = set(by)
+    bypasses, size, root = [0] * count, [1] * count, list(range(count))
+    tree = set(parent_edge)
     for number, edge in enumerate(edges):
-        if number not in tree:  # it joins a node to one above it
+        if number not in tree:  # such an edge joins a node to one of its ancestors
             upper, lower = sorted(edge, key=place.__getitem__)
-            around[lower] += 1
-            around[upper] -= 1
+            bypasses[lower] += 1
+            bypasses[upper] -= 1
     for node in order:
-        root[node] = root[above[node]] if above[node] >= 0 else node
+        root[node] = root[parent[node]] if parent[node] >= 0 else node
     for node in reversed(order):
-        if above[node] >= 0:
-            around[above[node]] += around[node]
-            size[above[node]] += size[node]
+        if parent[node] >= 0:
+            bypasses[parent[node]] += bypasses[node]
+            size[parent[node]] += size[node]
     return {
-        by[node]
+        parent_edge[node]
         for node in order
-        if by[node] >= 0 and not around[node] and 1 < size[node] < size[root[node]] - 1
+        if parent_edge[node] >= 0 and not bypasses[node] and 1 < size[node] < size[root[node]] - 1
     }
 
 
-def _walked(count: int, edges: Sequence[tuple[int, int]]) -> tuple[list[int], list[int], list[int]]:
-    """Nodes in the order of a walk depth first; of each the one above it, and the edge to that."""
-    beside: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+def _depth_first(
+    count: int, edges: Sequence[tuple[int, int]]
+) -> tuple[list[int], list[int], list[int]]:
+    """The nodes in depth-first order; for each node its parent, and the edge to it, or −1."""
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for number, (a, b) in enumerate(edges):
-        beside[a].append((b, number))
-        beside[b].append((a, number))
+        neighbours[a].append((b, number))
+        neighbours[b].append((a, number))
     order: list[int] = []
-    seen, above, by = [False] * count, [-1] * count, [-1] * count
+    seen, parent, parent_edge = [False] * count, [-1] * count, [-1] * count
     stack = [(node, -1, -1) for node in reversed(range(count))]
     while stack:
         node, upper, edge = stack.pop()
         if not seen[node]:
-            seen[node], above[node], by[node] = True, upper, edge
+            seen[node], parent[node], parent_edge[node] = True, upper, edge
             order.append(node)
-            stack += [(other, node, number) for other, number in beside[node]]
-    return order, above, by
+            stack += [(neighbour, node, number) for neighbour, number in neighbours[node]]
+    return order, parent, parent_edge

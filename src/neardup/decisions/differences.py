@@ -1,9 +1,12 @@
-"""How two texts differ, in numbers: what the rules of kinds are applied to.
+"""Measures of how two texts differ, to which the rules of kinds are applied.
 
-The alignment of a pair says which words both texts have, in order or moved. The words of each
-differing passage are counted in one of the classes ``FEATURES``, those that one text alone has by
-the text: ``native/decisions/differences.hpp`` says how a passage finds its class. Counts are of
-words; in scripts without spaces, of characters.
+The alignment of a pair shows which words both texts have, in order or moved. Each differing passage
+is put into a class by its wording. Words that replace others are ``numbers``, ``misread`` (letters
+that a scanner confuses), ``rebroken`` (divided at different places) or ``replaced``. Words that one
+text alone has are ``furniture`` of the page, stand at an end of the text (``cut``,
+``end_sentences``, ``end_paragraphs``), are whole ``paragraphs``, or are ``inside`` a paragraph. A
+change that is repeated counts once. Counts are of words, or of characters in scripts without
+spaces. ``native/decisions/differences.hpp`` computes the measures.
 """
 
 from __future__ import annotations
@@ -27,9 +30,9 @@ COLUMN = {name: number for number, name in enumerate(FEATURES)}
 
 @dataclass(frozen=True)
 class Measures:
-    """One row a pair. ``words`` are those of both texts, ``counts`` has the columns ``FEATURES``;
-    ``verbatim`` are shared words in long runs, ``blocks`` those in still longer ones, ``longest``
-    those of the longest; ``differs``: not all is shared in order."""
+    """One row per pair. ``words`` are the lengths of both texts; ``counts`` has the columns
+    ``FEATURES``. ``verbatim`` are shared words in long runs, ``blocks`` those in even longer runs,
+    ``longest`` those of the longest run. ``differs`` is False if all words are shared in order."""
 
     words: npt.NDArray[np.float64]
     shared: npt.NDArray[np.float64]
@@ -44,13 +47,13 @@ class Measures:
         return self.counts[:, COLUMN[name]]
 
     def sides(self, name: str) -> npt.NDArray[np.float64]:
-        """Of what one text alone has: a column each."""
+        """The counts of a class that one text alone has, one column per text."""
         return self.counts[:, [COLUMN[f"{name}_a"], COLUMN[f"{name}_b"]]]
 
 
 def measured(texts: Ragged, a: Array, b: Array) -> Measures:
-    """Of pairs of these texts. Faster where pairs with the same text on the same side follow each
-    other."""
+    """The measures of pairs of these texts. It is faster if consecutive pairs have the same text on
+    the same side."""
     left, right = (np.ascontiguousarray(ids, np.int64) for ids in (a, b))
     words, *sums, counts, differs = _native.measure_pairs(
         texts.values, texts.offsets, left, right, *native_settings(texts, Text())

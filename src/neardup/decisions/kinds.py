@@ -1,21 +1,13 @@
-"""What sort of duplicates the two documents of a pair are: the kinds of ``schema.KINDS``.
+"""The kind of a pair of duplicates, one of ``schema.KINDS``; it does not decide whether they match.
 
-Digests tell ``identical`` and ``normalised``; all other kinds are read off the alignment of both
-texts (``differences.py`` measures it). A kind says
-nothing of whether a pair is one. It does not depend on which text comes first: the direction turns
-with the texts, kind and confidence stay.
-
-The rules of kinds: what most of a difference is made of names it.
-
-Applied in this order to the words that ``decisions/differences.py`` counts, out of all words that
-differ: texts that share little are ``other``, so are those with misread letters or another order;
-then ``layout``, ``excerpt``, ``elaboration`` and ``insertion``, each where it is most of the
-difference; what is left is ``other`` where one block was copied between two texts of their own, a
-``rewrite`` where words were replaced all over the text, else a ``revision``. The confidence of a
-kind comes from how clearly its rule was met, by the share of planted pairs, equally clear, of which
-it was true (docs/kinds.md).
-
-The kind of two texts, or of many pairs: measured on their alignment, then by the rules.
+Equal digests give ``identical`` and ``normalised``. All other kinds follow from the words that
+differ in the alignment of the texts (``decisions/differences.py``), by the first rule that holds:
+texts that share little, have misread letters or a different order are ``other``; then ``layout``,
+``excerpt``, ``elaboration`` or ``insertion``, if it makes up most of the difference; then ``other``
+if one block was copied between otherwise separate texts, ``rewrite`` if words were replaced all
+over the text, and else ``revision``. The confidence depends on how clearly the rule holds: it is
+the share of equally clear planted pairs that are of this kind (docs/kinds.md). If the two texts are
+exchanged, the direction is reversed, and kind and confidence stay the same.
 """
 
 from __future__ import annotations
@@ -33,20 +25,21 @@ from neardup.schema import DIRECTIONS, KINDS, Array, Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import normal_form
 
-# Of a set-aside document (a) and what it was set aside for (b).
+# For a duplicate (a) and its kept document (b).
 WHICH = {"a_in_b": "contained in the kept one", "b_in_a": "contains the kept one"}
 IDENTICAL, NORMALISED = KINDS.index("identical"), KINDS.index("normalised")
 NONE = -1  # no kind, no direction
 
 
-def said(kind: str, direction: str | None) -> str:
-    """For people, of a set-aside document: ``excerpt, contains the kept one``."""
+def kind_phrase(kind: str, direction: str | None) -> str:
+    """The kind of a duplicate for people: ``excerpt, contains the kept one``."""
     return f"{kind}, {WHICH[direction]}" if direction else kind
 
 
 class Kind(NamedTuple):
-    """Of two texts. ``direction``: "a_in_b" where the second contains the first, "b_in_a", or None.
-    ``confidence``: the share of planted pairs with features like these whose kind was right."""
+    """The kind of two texts. ``direction`` is "a_in_b" if the second contains the first, "b_in_a"
+    in the opposite case, or None. ``confidence`` is the share of planted pairs of equal clearness
+    for which the kind is right."""
 
     kind: str
     direction: str | None
@@ -55,7 +48,7 @@ class Kind(NamedTuple):
 
 @dataclass(frozen=True)
 class Kinds:
-    """Of many pairs: numbers of kinds and directions, −1 where there is none."""
+    """The kinds of many pairs; kinds and directions as numbers, −1 for none."""
 
     kind: npt.NDArray[np.int8]
     direction: npt.NDArray[np.int8]
@@ -83,7 +76,7 @@ class Kinds:
 
     @classmethod
     def of_columns(cls, table: pa.Table) -> Kinds:
-        """What ``columns`` gave."""
+        """The inverse of ``columns``."""
         return cls(
             _numbers(table["kind"], KINDS),
             _numbers(table["direction"], DIRECTIONS),
@@ -94,18 +87,18 @@ class Kinds:
         return Kinds(self.kind[rows], self.direction[rows], self.confidence[rows])
 
     def turned(self, where: Array) -> Kinds:
-        """With the other text first in these pairs."""
+        """The kinds after exchanging the two texts of the marked pairs."""
         turn = where & (self.direction >= 0)
         return Kinds(self.kind, np.where(turn, 1 - self.direction, self.direction), self.confidence)
 
     def put(self, where: Array, others: Kinds) -> None:
-        """``others`` in the place of those marked or numbered."""
+        """Replaces the kinds of the marked or numbered pairs by ``others``."""
         self.kind[where] = others.kind
         self.direction[where] = others.direction
         self.confidence[where] = others.confidence
 
     def columns(self) -> dict[str, pa.Array]:
-        """As ``schema.KIND_FIELDS`` has them."""
+        """The columns of ``schema.KIND_FIELDS``."""
         return {
             "kind": _named(self.kind, KINDS),
             "direction": _named(self.direction, DIRECTIONS),
@@ -113,7 +106,7 @@ class Kinds:
         }
 
     def counts(self) -> dict[str, int]:
-        """How many pairs are of each kind, where any is."""
+        """The number of pairs of each kind that occurs."""
         of_kind = np.bincount(self.kind[self.kind >= 0], minlength=len(KINDS)).tolist()
         return {name: count for name, count in zip(KINDS, of_kind, strict=True) if count}
 
@@ -124,42 +117,40 @@ def _named(codes: Array, names: tuple[str, ...]) -> pa.DictionaryArray:
 
 
 def _numbers(column: pa.ChunkedArray, names: tuple[str, ...]) -> npt.NDArray[np.int8]:
-    found = pc.index_in(column.cast(pa.string()), pa.array(names, pa.string()))
-    return np.array(pc.fill_null(found, NONE)).astype(np.int8)
+    numbers = pc.index_in(column.cast(pa.string()), pa.array(names, pa.string()))
+    return np.array(pc.fill_null(numbers, NONE)).astype(np.int8)
 
 
 def by_digests(a: Array, b: Array, text_digests: Array, normal_digests: Array) -> Kinds:
-    """As far as digests tell it. −1 in ``a`` or ``b`` (no partner) gives no kind."""
-    found = Kinds.none(len(a))
-    found.kind[normal_digests[a] == normal_digests[b]] = NORMALISED
-    found.kind[text_digests[a] == text_digests[b]] = IDENTICAL
-    found.kind[(a < 0) | (b < 0)] = NONE
-    found.confidence[found.kind >= 0] = 1.0
-    return found
+    """The kinds that follow from equal digests. −1 in ``a`` or ``b`` means no partner: no kind."""
+    kinds = Kinds.none(len(a))
+    kinds.kind[normal_digests[a] == normal_digests[b]] = NORMALISED
+    kinds.kind[text_digests[a] == text_digests[b]] = IDENTICAL
+    kinds.kind[(a < 0) | (b < 0)] = NONE
+    kinds.confidence[kinds.kind >= 0] = 1.0
+    return kinds
 
 
 Shares = npt.NDArray[np.float64]
 
-LITTLE = 0.33  # of the shorter text that both must have
-MISREAD, MISREAD_WORDS = 0.5, 0.03  # of the difference, and of all words
-FEWEST_MISREAD = 3  # words: one that looks like another may be an edit
+LITTLE = 0.33  # the least share of the shorter text that both must have
+MISREAD, MISREAD_WORDS = 0.5, 0.03  # shares of the difference and of all words
+FEWEST_MISREAD = 3  # words; a single similar word may be an edit
 MOVED, ONLY_MOVED, MOVED_WORDS = 0.5, 0.8, 0.2
-MOST, INSERTED, ONE_WAY = 0.5, 0.7, 0.9  # of the difference
-CUT, LOST_SENTENCES, LOST_PARAGRAPHS = (
-    0.03,
-    0.15,
-    0.4,
-)  # of the longer text, from where on it is cut
-REPLACED, UNTOUCHED = 0.075, 0.58  # of a rewrite: words replaced at least, long runs at most
-COPIED = 0.5  # of what both have, in blocks or in one: it was copied, not rewritten
-PASTED, APART = 20, 0.25  # words of one block, and what the rest is of either text, at least
-# Of the shorter text, what the longer one may lack, to contain it: a passage that is taken over is
-# often given another beginning.
+MOST, INSERTED, ONE_WAY = 0.5, 0.7, 0.9  # shares of the difference
+# The least shares of the longer text whose loss at an end makes the rest an excerpt: within a
+# sentence, whole sentences, whole paragraphs.
+CUT, LOST_SENTENCES, LOST_PARAGRAPHS = 0.03, 0.15, 0.4
+REPLACED, UNTOUCHED = 0.075, 0.58  # a rewrite: least share replaced, most share in long runs
+COPIED = 0.5  # the share of the common words in blocks (or one block) that shows copying
+PASTED, APART = 20, 0.25  # least words of the block, and least share of either text outside it
+# The share of the shorter text that the longer one may lack and still contain it. It is larger for
+# an excerpt, because a passage that is taken over often gets a new beginning.
 LACKED = {"layout": 0.1, "excerpt": 0.2, "elaboration": 0.1, "insertion": 0.1}
 
-# (clearness, confidence): measured by `python -m quality.kinds --calibrate` in tests/. A planted
-# pair of two edits has the kind of the larger one, so a revision that is mostly something else is
-# hardly ever true there; readers call such a pair a revision more often than not, hence the .5.
+# (clearness, confidence), measured by `python -m quality.kinds --calibrate` in tests/. A planted
+# pair with two edits has the kind of the larger edit, so a revision that is mostly something else
+# is almost never right there. Readers call such a pair a revision in most cases, hence the .5.
 CONFIDENCE = {
     "layout": ((0.02, 0.98), (0.3, 0.99)),
     "excerpt": ((0.13, 0.93), (0.25, 0.94), (0.36, 0.95), (0.49, 0.99)),
@@ -172,7 +163,7 @@ CONFIDENCE = {
 
 
 class Parts(NamedTuple):
-    """The difference of each pair in words, by what it would make the pair."""
+    """The words that differ in each pair, by the kind that they suggest."""
 
     layout: Shares
     excerpt: Shares
@@ -187,60 +178,64 @@ class Parts(NamedTuple):
         return sum(self, np.zeros(1))
 
 
-def decided(found: Measures) -> Kinds:
-    """Of each pair of texts that are not equal."""
-    kind, clear = told(found)
-    return Kinds(kind, _directions(found, kind), _confidence(kind, clear))
+def decided(measures: Measures) -> Kinds:
+    """The kinds of pairs of texts that are not equal."""
+    kind, clear = by_rules(measures)
+    return Kinds(kind, _directions(measures, kind), _confidence(kind, clear))
 
 
-def told(found: Measures) -> tuple[npt.NDArray[np.int8], Shares]:
-    """The kind of each pair by the first rule that holds, and how clearly it does."""
-    margins = _margins(found, parts_of(found))
+def by_rules(measures: Measures) -> tuple[npt.NDArray[np.int8], Shares]:
+    """The kind of each pair by the first rule that holds, and how clearly it holds."""
+    margins = _margins(measures, parts_of(measures))
     values = np.stack(list(margins.values()))
     rule = np.argmax(values >= 0, axis=0)
     kinds = np.array([KINDS.index(name.partition(" ")[0]) for name in margins], np.int8)
     return kinds[rule], values[rule, np.arange(len(rule))]
 
 
-def parts_of(found: Measures) -> Parts:
-    longer = found.words.max(axis=1)
-    sides = {name: found.sides(name) for name in ("cut", "end_sentences", "end_paragraphs")}
-    sides |= {name: found.sides(name) for name in ("paragraphs", "inside")}
-    of_sides = sum(sides.values(), np.zeros((1, 2)))
-    more = of_sides.argmax(axis=1)
+def parts_of(measures: Measures) -> Parts:
+    """Words that one text alone has count for the kind only in the text that has more of them; in
+    the opposite text they are edits."""
+    longer = measures.words.max(axis=1)
+    names = ("cut", "end_sentences", "end_paragraphs", "paragraphs", "inside")
+    sides = [measures.sides(name) for name in names]
+    alone = sum(sides, np.zeros((1, 2)))
+    more = alone.argmax(axis=1)
     rows = np.arange(len(more))
-    cut, sentences, ends, paragraphs, inside = (one[rows, more] for one in sides.values())
+    cut, sentences, ends, paragraphs, inside = (side[rows, more] for side in sides)
     inside = inside + np.where(cut < CUT * longer, cut, 0)
     cut = np.where(cut < CUT * longer, 0, cut)
-    much = (cut > 0) | (sentences >= LOST_SENTENCES * longer)
-    excerpt = cut + np.where(much, sentences, 0)
-    paragraphs = paragraphs + np.where(much, 0, sentences)
-    much = (excerpt > 0) | (ends > LOST_PARAGRAPHS * longer)
+    shortened = (cut > 0) | (sentences >= LOST_SENTENCES * longer)
+    excerpt = cut + np.where(shortened, sentences, 0)
+    paragraphs = paragraphs + np.where(shortened, 0, sentences)
+    shortened = (excerpt > 0) | (ends > LOST_PARAGRAPHS * longer)
     return Parts(
-        layout=found.sides("furniture").sum(axis=1) + found.of("rebroken"),
-        excerpt=excerpt + np.where(much, ends, 0),
-        elaboration=paragraphs + np.where(much, 0, ends),
+        layout=measures.sides("furniture").sum(axis=1) + measures.of("rebroken"),
+        excerpt=excerpt + np.where(shortened, ends, 0),
+        elaboration=paragraphs + np.where(shortened, 0, ends),
         insertion=inside,
-        edits=found.of("replaced") + found.of("numbers") + of_sides[rows, 1 - more],
-        misread=found.of("misread"),
-        moved=found.moved,
+        edits=measures.of("replaced") + measures.of("numbers") + alone[rows, 1 - more],
+        misread=measures.of("misread"),
+        moved=measures.moved,
     )
 
 
-def _margins(found: Measures, parts: Parts) -> dict[str, Shares]:
-    """By rule, in their order: how far above its limit a pair is. The last one always holds."""
+def _margins(measures: Measures, parts: Parts) -> dict[str, Shares]:
+    """How far a pair is above the limit of each rule, in the order of the rules. The last rule
+    always holds."""
     total = np.maximum(parts.sum, 1.0)
-    longer, shorter = (np.maximum(f(axis=1), 1.0) for f in (found.words.max, found.words.min))
-    known = np.maximum(found.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
-    contained = {name: _contained(found, most) for name, most in LACKED.items()}
+    words = measures.words
+    longer, shorter = (np.maximum(f(axis=1), 1.0) for f in (words.max, words.min))
+    common = np.maximum(measures.shared / shorter - LITTLE, parts.misread / shorter - LITTLE)
+    contained = {name: _contained(measures, most) for name, most in LACKED.items()}
     one_way = (parts.excerpt + parts.elaboration + parts.insertion) / total - ONE_WAY
     largest = np.maximum.reduce([parts.excerpt, parts.elaboration, parts.insertion])
-    replaced = found.of("replaced") + parts.misread + found.sides("inside").min(axis=1)
+    replaced = measures.of("replaced") + parts.misread + measures.sides("inside").min(axis=1)
     return {
-        "normalised": np.where(found.differs | (found.words.min(axis=1) == 0), -1.0, 1.0),
-        # Nothing is more or less, but words are broken elsewhere.
-        "layout only": np.where(found.differs & (parts.sum == 0), 1.0, -1.0),
-        "other": -known,
+        "normalised": np.where(measures.differs | (words.min(axis=1) == 0), -1.0, 1.0),
+        # The texts have the same letters, but words are divided at different places.
+        "layout only": np.where(measures.differs & (parts.sum == 0), 1.0, -1.0),
+        "other": -common,
         "other misread": np.where(
             parts.misread < FEWEST_MISREAD,
             -1.0,
@@ -260,57 +255,57 @@ def _margins(found: Measures, parts: Parts) -> dict[str, Shares]:
             )
             for name in ("excerpt", "elaboration", "insertion")
         },
-        "other copied": _one_block(found),
+        "other copied": _one_block(measures),
         "rewrite": np.minimum.reduce(
             [
                 replaced / longer - REPLACED,
-                UNTOUCHED - found.verbatim / shorter,
-                COPIED - found.blocks / np.maximum(found.shared, 1.0),
+                UNTOUCHED - measures.verbatim / shorter,
+                COPIED - measures.blocks / np.maximum(measures.shared, 1.0),
             ]
         ),
         "revision": (parts.edits + parts.misread) / total,
     }
 
 
-def _one_block(found: Measures) -> Shares:
-    """How clearly two texts have one block in common, a quotation or a passage that was pasted, and
-    both go on with text of their own."""
-    shared = np.maximum(found.shared, 1.0)
-    own = (1 - found.shared[:, None] / np.maximum(found.words, 1.0)).min(axis=1)
-    one = np.where(found.longest >= PASTED, found.longest / shared - COPIED, -1.0)
-    return np.asarray(np.minimum(one, own - APART))
+def _one_block(measures: Measures) -> Shares:
+    """How clearly the common words are one block, such as a quotation or a pasted passage, while
+    both texts have much text of their own."""
+    shared = np.maximum(measures.shared, 1.0)
+    own = (1 - measures.shared[:, None] / np.maximum(measures.words, 1.0)).min(axis=1)
+    block = np.where(measures.longest >= PASTED, measures.longest / shared - COPIED, -1.0)
+    return np.asarray(np.minimum(block, own - APART))
 
 
-def _contained(found: Measures, most: float) -> Shares:
-    """How clearly one text is in the other, but for ``most`` of it; below 0 where it is not, or
-    where the other has hardly more of its own."""
-    alone = found.words - found.shared[:, None]
+def _contained(measures: Measures, most: float) -> Shares:
+    """How clearly one text is contained in the other, which may lack the share ``most`` of it;
+    below 0 if it is not contained, or if the other text has hardly more words of its own."""
+    alone = measures.words - measures.shared[:, None]
     inside = alone.argmin(axis=1)
     least, more = alone.min(axis=1), alone.max(axis=1)
-    words = np.maximum(found.words[np.arange(len(inside)), inside], 1.0)
+    words = np.maximum(measures.words[np.arange(len(inside)), inside], 1.0)
     return np.where(more > 2 * least, MOST * (1 - least / words / most), -1.0)
 
 
-def _directions(found: Measures, kind: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-    """Where one text is in the other, of kinds that add or leave out."""
-    inside = (found.words - found.shared[:, None]).argmin(axis=1)
+def _directions(measures: Measures, kind: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
+    """Which text is contained in the other, for kinds that add or leave out text."""
+    inside = (measures.words - measures.shared[:, None]).argmin(axis=1)
     known = np.zeros(len(kind), np.bool_)
     for name, most in LACKED.items():
-        known |= (kind == KINDS.index(name)) & (_contained(found, most) >= 0)
+        known |= (kind == KINDS.index(name)) & (_contained(measures, most) >= 0)
     return np.where(known, inside, NONE).astype(np.int8)
 
 
 def _confidence(kind: npt.NDArray[np.int8], clear: Shares) -> Shares:
-    found = np.ones(len(kind))
+    confidence = np.ones(len(kind))
     for number, name in enumerate(KINDS):
         if points := CONFIDENCE.get(name):
             where, table = kind == number, np.array(points)
-            found[where] = np.interp(clear[where], table[:, 0], table[:, 1])
-    return np.round(found, 2)
+            confidence[where] = np.interp(clear[where], table[:, 0], table[:, 1])
+    return np.round(confidence, 2)
 
 
 def kind_of(a: str, b: str, options: Text | None = None) -> Kind:
-    """Of two texts; ``options`` say which are equal after normalisation, as those of a run do."""
+    """The kind of two texts; ``options`` define which texts are equal after normalisation."""
     if a == b:
         return Kind("identical", None, 1.0)
     if normal_form(a, options) == normal_form(b, options):
@@ -319,15 +314,15 @@ def kind_of(a: str, b: str, options: Text | None = None) -> Kind:
 
 
 def aligned_kinds(texts: Ragged, a: Array, b: Array) -> Kinds:
-    """Of pairs of these texts that are not equal, not even after normalisation."""
-    turn = _later(texts, a, b)
+    """The kinds of pairs of texts that differ also after normalisation."""
+    turn = _is_larger(texts, a, b)
     first, second = np.where(turn, b, a), np.where(turn, a, b)
     return decided(measured(texts, first, second)).turned(turn)
 
 
-def _later(texts: Ragged, a: Array, b: Array) -> Array:
-    """Where ``a`` is the longer text; of equal lengths, the one with the greater bytes. So a pair
-    is measured one way, however it is written."""
+def _is_larger(texts: Ragged, a: Array, b: Array) -> Array:
+    """Whether ``a`` is the longer text, or the one with the greater bytes if the lengths are equal.
+    A pair is then measured in the same order, whichever text comes first."""
     longer, equal = texts.lengths[a] > texts.lengths[b], texts.lengths[a] == texts.lengths[b]
     for i in np.flatnonzero(equal).tolist():
         longer[i] = texts[a[i]].tobytes() > texts[b[i]].tobytes()

@@ -1,13 +1,12 @@
-"""The policy's order: which of several copies comes first, and so is kept.
+"""The order of documents, which determines the copy that is kept.
 
-An order is one criterion or several; ties of one go to the next, the last ties to the position in
-the input, and what has no value comes after what has one. So the order is a permutation of the
-documents: ``rank[document]``. ``--keep`` and policies write criteria alike.
+An order is a list of criteria, written in the same way for ``--keep`` and in policies. Ties of a
+criterion go to the next one, and the last ties to the position in the input. A document without a
+value comes after those with one. The order is therefore a permutation: ``rank[document]``.
 
-Columns that policies read, as plain values that can be sorted and grouped.
-
-Tables bring many types: dictionaries, string views, decimals. What has no order that people would
-expect (lists, structs, bytes) is refused with a sentence.
+``plain``, ``sortable``, ``as_dates`` and ``group_codes`` turn columns of many types, such as
+dictionaries, string views and decimals, into values that can be sorted and grouped. Types without
+an obvious order (lists, structs, bytes) raise an error.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.errors import ColumnError, NeardupError, SettingsError, all_problems
-from neardup.schema import Array
+from neardup.schema import Array, is_text
 
 
 def plain(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
-    """Strings, whole numbers, floats, times or truth values; missing values stay missing."""
+    """Strings, integers, floats, times or truth values; missing values stay missing."""
     values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(values, pa.ChunkedArray):  # no chunk at all
+    if isinstance(values, pa.ChunkedArray):  # a column without chunks
         values = pa.array([], values.type)
     type_ = values.type
     if pa.types.is_dictionary(type_):
         return plain(values.dictionary_decode(), name)
-    if _is_text(type_):
+    if is_text(type_):
         return values.cast(pa.large_string())
     if pa.types.is_decimal(type_):
         return values.cast(pa.float64())
@@ -47,16 +46,8 @@ def plain(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
     )
 
 
-def _is_text(type_: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(type_)
-        or pa.types.is_large_string(type_)
-        or pa.types.is_string_view(type_)
-    )
-
-
 def group_codes(column: pa.ChunkedArray | pa.Array, name: str) -> Array:
-    """A number for each distinct value; missing values are a value of their own."""
+    """The same number for documents with the same value; a missing value counts as a value."""
     encoded = pc.dictionary_encode(plain(column, name), null_encoding="encode")
     return np.asarray(encoded.indices).astype(np.int64)
 
@@ -64,30 +55,30 @@ def group_codes(column: pa.ChunkedArray | pa.Array, name: str) -> Array:
 def filled(column: pa.ChunkedArray | pa.Array) -> Array:
     """Which documents have a value: not missing, not blank, not an empty list or object."""
     values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(values, pa.ChunkedArray):  # no chunk at all
+    if isinstance(values, pa.ChunkedArray):  # a column without chunks
         return np.zeros(0, np.bool_)
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
-    there: Array = np.array(values.is_valid())
-    if _is_text(values.type):
+    present: Array = np.array(values.is_valid())
+    if is_text(values.type):
         written = pc.utf8_trim_whitespace(values.cast(pa.large_string()))
-        there &= ~np.asarray(pc.is_in(written, _EMPTY))
+        present &= ~np.asarray(pc.is_in(written, _EMPTY))
     elif pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
-        there &= np.asarray(pc.fill_null(pc.greater(pc.list_value_length(values), 0), False))
+        present &= np.asarray(pc.fill_null(pc.greater(pc.list_value_length(values), 0), False))
     elif pa.types.is_floating(values.type):
-        there &= ~np.asarray(pc.fill_null(pc.is_nan(values), False))
-    return there
+        present &= ~np.asarray(pc.fill_null(pc.is_nan(values), False))
+    return present
 
 
-_EMPTY = pa.array(["", "[]", "{}"], pa.large_string())  # as JSON gives what is no string
+_EMPTY = pa.array(["", "[]", "{}"], pa.large_string())  # lists and objects of JSON come as text
 _WHOLE = r"^\s*[-+]?\d{1,18}\s*$"
 _NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
 
 
 def sortable(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
-    """Numbers where all values are numbers (JSON gives them as written), else the strings."""
+    """Numbers if all values are numbers, which JSON readers deliver as text; else the strings."""
     values = plain(column, name)
-    if not _is_text(values.type):
+    if not is_text(values.type):
         return values
     for pattern, type_ in ((_WHOLE, pa.int64()), (_NUMBER, pa.float64())):
         if pc.all(pc.match_substring_regex(values, pattern)).as_py():
@@ -100,13 +91,13 @@ _ISO = re.compile(r"^\d{4}-\d{2}-\d{2}")
 
 
 def as_dates(column: pa.ChunkedArray | pa.Array, name: str) -> pa.Array:
-    """Microseconds since 1970, UTC; what is not a date is missing."""
+    """Microseconds since 1970, UTC; a value that is not a date becomes missing."""
     values = plain(column, name)
     if pa.types.is_timestamp(values.type) or pa.types.is_date(values.type):
         return values.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
     if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
         return values.cast(pa.float64())
-    if not _is_text(values.type) and values.null_count < len(values):
+    if not is_text(values.type) and values.null_count < len(values):
         raise ColumnError(
             f"The date column {name!r} holds values of type {values.type}.",
             hint="expected dates, times, ISO 8601 strings or numbers.",
@@ -146,7 +137,7 @@ SEPARATOR = ";"
 
 @dataclass(frozen=True)
 class Criterion:
-    """One criterion as understood: what it looks at, in which columns, in which direction."""
+    """A parsed criterion: what it compares, in which columns, in which direction."""
 
     written: str
     name: str
@@ -181,11 +172,11 @@ class Criterion:
 
     @property
     def about(self) -> tuple[str, tuple[str, ...]]:
-        """Two criteria about the same are one too many, whatever their direction."""
+        """What the criterion is about; an order must not have two criteria about the same."""
         return self.name, tuple(sorted(self.columns))
 
     def values(self, lengths: Array, columns: Mapping[str, pa.ChunkedArray]) -> pa.Array:
-        """One a document; ``columns`` may be empty where there was no document to read."""
+        """One value per document; ``columns`` may be empty if no document was read."""
         if self.name == "length":
             return pa.array(lengths)
         if self.name == "position" or not set(self.columns) <= columns.keys():
@@ -196,16 +187,18 @@ class Criterion:
         if self.name == "source":
             preferred = pa.array(self.sources, pa.large_string())
             return pc.index_in(plain(column, name).cast(pa.large_string()), preferred)
-        made = as_dates(column, name) if self.name == "date" else sortable(column, name)
-        return _without_nan(made)
+        values = as_dates(column, name) if self.name == "date" else sortable(column, name)
+        if not pa.types.is_floating(values.type):
+            return values
+        return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
 
 
 def _expected(written: str) -> str:
     several = ", " in written or any(name in SIMPLE for name in written.split(","))
-    apart = f"; several of them are written apart by {SEPARATOR!r}" if several else ""
+    separated = f"; several of them are separated by {SEPARATOR!r}" if several else ""
     near = difflib.get_close_matches(written, SIMPLE, 1, cutoff=0.7)
     meant = f"did you mean {near[0]!r}? " if near and not several else ""
-    return f"{meant}expected {CHOICES}{apart}."
+    return f"{meant}expected {CHOICES}{separated}."
 
 
 def _check_listed(what: str, listed: Sequence[str]) -> None:
@@ -214,15 +207,9 @@ def _check_listed(what: str, listed: Sequence[str]) -> None:
         raise SettingsError(f"{what} has {fault}.", hint="list each name once.")
 
 
-def _without_nan(values: pa.Array) -> pa.Array:
-    if not pa.types.is_floating(values.type):
-        return values
-    return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
-
-
 @dataclass(frozen=True)
 class Order:
-    """Criteria, the first of them the strongest; none at all is the order of the input."""
+    """Criteria, the strongest first. Without criteria, the order of the input."""
 
     criteria: tuple[Criterion, ...] = ()
 
@@ -230,28 +217,29 @@ class Order:
     def parse(
         cls, written: str | Sequence[str], date_column: str | None, where: str = "keep"
     ) -> Order:
-        """``source:a,b; longest``, or the criteria as a list. All problems at once."""
+        """``source:a,b; longest``, or the criteria as a list. One error reports all problems."""
         if isinstance(written, str):
             written = [part.strip() for part in written.split(SEPARATOR)]
-        made: list[Criterion] = []
+        criteria: list[Criterion] = []
         problems: list[NeardupError] = []
         for part in written:
             try:
-                made.append(Criterion.parse(part, date_column, where))
+                criteria.append(Criterion.parse(part, date_column, where))
             except NeardupError as error:
                 problems.append(error)
-        problems += _contradictions(made, where)
+        problems += _contradictions(criteria, where)
         if problems:
             raise all_problems(problems)
-        return cls(tuple(made))
+        return cls(tuple(criteria))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(name for one in self.criteria for name in one.columns))
+        names = (name for criterion in self.criteria for name in criterion.columns)
+        return tuple(dict.fromkeys(names))
 
     @property
     def by_length(self) -> bool:
-        return any(one.name == "length" for one in self.criteria)
+        return any(criterion.name == "length" for criterion in self.criteria)
 
     @property
     def by_position(self) -> bool:
@@ -259,21 +247,21 @@ class Order:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        return next((one.sources for one in self.criteria if one.name == "source"), ())
+        return next((c.sources for c in self.criteria if c.name == "source"), ())
 
     def values(self, lengths: Array, columns: Mapping[str, pa.ChunkedArray]) -> list[pa.Array]:
-        return [one.values(lengths, columns) for one in self.criteria]
+        return [criterion.values(lengths, columns) for criterion in self.criteria]
 
     def rank(self, lengths: Array, columns: Mapping[str, pa.ChunkedArray]) -> npt.NDArray[np.int64]:
-        """``lengths`` in characters; ``columns`` are those that the criteria read."""
+        """The place of each document; ``lengths`` in characters, and the criteria's columns."""
         return self.rank_of(self.values(lengths, columns), len(lengths))
 
     def rank_of(self, values: Sequence[pa.Array], count: int) -> npt.NDArray[np.int64]:
         if self.by_position:
             return np.arange(count)
         keys = {f"{i}": value for i, value in enumerate(values)} | {"": np.arange(count)}
-        directions = ["descending" if one.descending else "ascending" for one in self.criteria]
-        # Nulls come last, whatever the direction: the default; pyarrow 25 warns when it is said.
+        directions = ["descending" if c.descending else "ascending" for c in self.criteria]
+        # By default nulls come last in either direction; pyarrow 25 warns if that is requested.
         order = pc.sort_indices(
             pa.table(keys), list(zip(keys, [*directions, "ascending"], strict=True))
         )
@@ -281,43 +269,43 @@ class Order:
         rank[np.asarray(order).astype(np.int64)] = np.arange(count)
         return rank
 
-    def deciding(self, values: Sequence[pa.Array], one: Array, other: Array) -> list[str]:
+    def deciding(self, values: Sequence[pa.Array], a: Array, b: Array) -> list[str]:
         """For each pair of documents, the first criterion by which they differ."""
-        number = np.full(len(one), len(values), np.int64)
+        number = np.full(len(a), len(values), np.int64)
         for i in reversed(range(len(values))):
-            number[_differ(values[i], one, other)] = i
+            number[_differ(values[i], a, b)] = i
         names = [criterion.written for criterion in self.criteria] + ["position in the input"]
         return [names[i] for i in number.tolist()]
 
 
-def _differ(values: pa.Array, one: Array, other: Array) -> Array:
-    a, b = values.take(pa.array(one)), values.take(pa.array(other))
+def _differ(values: pa.Array, rows_a: Array, rows_b: Array) -> Array:
+    a, b = values.take(pa.array(rows_a)), values.take(pa.array(rows_b))
     unequal = pc.fill_null(pc.not_equal(a, b), False)
     return np.asarray(pc.or_(unequal, pc.xor(pc.is_null(a), pc.is_null(b))))
 
 
 def _contradictions(criteria: Sequence[Criterion], where: str) -> list[NeardupError]:
-    found: list[NeardupError] = []
-    for i, one in enumerate(criteria):
-        earlier = [before for before in criteria[:i] if before.about == one.about]
-        if earlier:
-            twice = earlier[0].written == one.written
-            how = "stands there twice" if twice else f"contradicts {earlier[0].written!r}"
-            found.append(SettingsError(f"{where}: {one.written!r} {how}.", hint="leave one out."))
-        elif any(before.name == "position" for before in criteria[:i]):
-            found.append(
+    problems: list[NeardupError] = []
+    for i, criterion in enumerate(criteria):
+        rivals = [earlier for earlier in criteria[:i] if earlier.about == criterion.about]
+        name = f"{where}: {criterion.written!r}"
+        if rivals:
+            twice = rivals[0].written == criterion.written
+            how = "is listed twice" if twice else f"contradicts {rivals[0].written!r}"
+            problems.append(SettingsError(f"{name} {how}.", hint="leave one out."))
+        elif any(earlier.name == "position" for earlier in criteria[:i]):
+            problems.append(
                 SettingsError(
-                    f"{where}: {one.written!r} comes after a criterion that leaves no ties, "
-                    "so it never counts.",
+                    f"{name} comes after a criterion that leaves no ties, so it never counts.",
                     hint="put first or last at the end of the order.",
                 )
             )
-    return found
+    return problems
 
 
 def rank_of_all(rank: Array, position: Array, total: int) -> npt.NDArray[np.int64]:
-    """The order of accepted documents over all; rejected ones come last, they never meet anyone.
-    The order of the input stays what it is, whoever was rejected."""
+    """The ranks of accepted documents extended to all documents: rejected ones, which match
+    nothing, come last. The order of the input stays as it is."""
     if np.array_equal(rank, np.arange(len(rank))):
         return np.arange(total)
     key = np.full(total, np.iinfo(np.int64).max)
@@ -328,12 +316,13 @@ def rank_of_all(rank: Array, position: Array, total: int) -> npt.NDArray[np.int6
 
 
 def check_preferred(order: Order, column: pa.ChunkedArray | None, names: Sequence[str]) -> None:
-    """A preference for names that no input has would order nothing. Where documents bring their
-    own sources, those of today need not be among the preferred ones."""
+    """Raises an error if no input has a preferred name, so that the preference has no effect.
+
+    Sources that documents bring themselves need not be among the preferred ones."""
     if not order.sources or column is None:
         return
-    there = set(column.unique().to_pylist())
-    if there <= set(names) and there.isdisjoint(order.sources):
+    present = set(column.unique().to_pylist())
+    if present <= set(names) and present.isdisjoint(order.sources):
         listed = ", ".join(map(repr, dict.fromkeys(names)))
         raise SettingsError(
             f"keep prefers {', '.join(map(repr, order.sources))}, but the inputs are {listed}.",

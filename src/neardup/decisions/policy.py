@@ -1,25 +1,22 @@
-"""A policy: which of several copies comes first, and what to do with the others, by kind.
+"""Policies: the order of copies, and an action for each kind of duplicate.
 
-A policy is written as TOML or as a dict: ``order`` (criteria, see ``decisions/order.py``),
-``actions`` (kind → action), ``default`` (for kinds that are not named and for pairs without one),
-``contains`` (instead of drop and merge, for a copy that holds the kept document and more),
-``needs`` (what an action asks of a pair; a pair that has less goes to review), ``fields`` (what a
-merge fills) and ``date``. Everything that is wrong is said at once. Readers of law must never lose
-a copy (Conrad et al., §8), so no action deletes one, and what is not named is linked.
-
-What a policy does with each set-aside document: the action of its kind, or review.
-
-A copy that contains the kept document says more than what is kept: it is not dropped or merged but
-goes to review, unless the policy says so (``contains``). An action is taken only where the pair has
-what the policy asks of it (``needs``); what is unknown is less than anything asked.
+A policy is written as TOML or as a dict with these keys. ``order`` lists criteria
+(``decisions/order.py``). ``actions`` maps kinds to actions, and ``default`` is the action for the
+remaining kinds and for pairs without a kind. ``contains`` replaces drop and merge for a duplicate
+that contains the kept document, because that duplicate has content which the kept one lacks.
+``needs`` sets the least score or confidence for an action; a pair that has less, or whose value is
+unknown, goes to review. ``fields`` are the fields that a merge fills, and ``date`` is the date
+column. One error reports all problems of a policy. Legal readers must never lose a copy (Conrad et
+al., §8): no action deletes a document, and the default action is to link it.
 """
 
 from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,7 +35,7 @@ MEASURES = ("score", "confidence")
 
 @dataclass(frozen=True)
 class Policy:
-    """As understood. ``fields`` None: a merge fills every field but the text and the id."""
+    """A parsed policy. If ``fields`` is None, a merge fills every field except text and id."""
 
     order: Order = field(default_factory=Order)
     actions: Mapping[str, str] = field(default_factory=dict)
@@ -56,7 +53,7 @@ class Policy:
         return MERGE in {self.default, *self.actions.values()}
 
     def describe(self) -> dict[str, Any]:
-        """Only data, from which ``parse_policy`` makes the same policy."""
+        """Plain data, from which ``parse_policy`` builds the same policy."""
         return {
             "order": [criterion.written for criterion in self.order.criteria],
             "actions": dict(self.actions),
@@ -69,17 +66,17 @@ class Policy:
 
 
 def read_policy(
-    given: str | Path | Mapping[str, Any],
+    source: str | Path | Mapping[str, Any],
     *,
     keep: str | Sequence[str] = "first",
     usual: str | Sequence[str] = "first",
     date: str | None = None,
 ) -> Policy:
-    """A file or a dict. ``keep`` is an order that was given beside it, ``usual`` the one that
-    counts where neither says one, ``date`` the date column where it names none."""
-    if isinstance(given, Mapping):
-        return parse_policy(given, "the policy", keep=keep, usual=usual, date=date)
-    path = Path(given)
+    """The policy in a file or a dict. ``keep`` is an order given in addition, ``usual`` the order
+    if neither states one, ``date`` the date column if the policy names none."""
+    if isinstance(source, Mapping):
+        return parse_policy(source, "the policy", keep=keep, usual=usual, date=date)
+    path = Path(source)
     try:
         written = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
@@ -104,9 +101,9 @@ def parse_policy(
 ) -> Policy:
     problems: list[NeardupError] = []
 
-    def attempt(make: Callable[[], Any]) -> Any:
+    def attempt(parse: Callable[[], Any]) -> Any:
         try:
-            return make()
+            return parse()
         except NeardupError as error:
             problems.append(error)
             return None
@@ -127,8 +124,8 @@ def parse_policy(
 
 
 def check_names(policy: Policy, text: str, id: str) -> None:
-    """Refuses an order by the text, which is let go once it is compared, and a merge that would
-    fill it or the id."""
+    """Raises an error for an order by the text, which is not kept after the comparison, and for a
+    merge that would change the text or the id."""
     problems: list[NeardupError] = []
     if text in policy.order.columns:
         hint = "order by longest or shortest, or by another column."
@@ -145,31 +142,38 @@ def check_names(policy: Policy, text: str, id: str) -> None:
         raise all_problems(problems)
 
 
-def _known(given: Any, there: Collection[str], what: str, listing: str) -> None:
-    if isinstance(given, str) and given in there:
+def _known(value: Any, choices: Collection[str], what: str, listing: str) -> None:
+    if isinstance(value, str) and value in choices:
         return
-    near = difflib.get_close_matches(str(given), there, 1)
+    near = difflib.get_close_matches(str(value), choices, 1)
     raise SettingsError(
         f"{what}.",
-        hint=(f"did you mean {near[0]!r}? " if near else "") + f"{listing} {', '.join(there)}.",
+        hint=(f"did you mean {near[0]!r}? " if near else "") + f"{listing} {', '.join(choices)}.",
     )
 
 
-def _keys(written: Mapping[str, Any], where: str) -> None:
+def _check_all(checks: Iterable[Callable[[], None]]) -> None:
+    """Runs all checks and raises one error for all problems."""
     problems: list[NeardupError] = []
-    for name in written:
+    for check in checks:
         try:
-            _known(name, KEYS, f"{where} has {name!r}", "a policy has")
+            check()
         except SettingsError as error:
             problems.append(error)
     if problems:
         raise all_problems(problems)
 
 
-def _date(given: Any, where: str) -> str | None:
-    if given is None or (isinstance(given, str) and given):
-        return given
-    raise SettingsError(f"{where}: date is {given!r}.", hint="name the column of the date.")
+def _keys(written: Mapping[str, Any], where: str) -> None:
+    _check_all(
+        partial(_known, name, KEYS, f"{where} has {name!r}", "a policy has") for name in written
+    )
+
+
+def _date(value: Any, where: str) -> str | None:
+    if value is None or (isinstance(value, str) and value):
+        return value
+    raise SettingsError(f"{where}: date is {value!r}.", hint="name the column of the date.")
 
 
 def _order(
@@ -185,75 +189,66 @@ def _order(
         raise SettingsError(
             f"{where} has an order, and keep is {keep!r}.", hint="give one of the two."
         )
-    given = written["order"]
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+    value = written["order"]
+    criteria = [value] if isinstance(value, str) else value
+    if not isinstance(criteria, list) or not all(isinstance(part, str) for part in criteria):
         raise SettingsError(
-            f"{where}: order is {given!r}.",
+            f"{where}: order is {value!r}.",
             hint='expected criteria, for example order = ["source:a,b", "newest"].',
         )
-    return Order.parse(listed if listed else "first", date, f"{where}: order")
+    return Order.parse(criteria or "first", date, f"{where}: order")
 
 
-def _actions(given: Any, where: str) -> dict[str, str]:
-    if not isinstance(given, Mapping):
+def _actions(value: Any, where: str) -> dict[str, str]:
+    if not isinstance(value, Mapping):
         raise SettingsError(
-            f"{where}: actions is {given!r}.", hint='expected kinds, as in identical = "drop".'
+            f"{where}: actions is {value!r}.", hint='expected kinds, as in identical = "drop".'
         )
-    problems: list[NeardupError] = []
-    for kind, action in given.items():
-        for value, there, what, listing in (
+    _check_all(
+        partial(_known, *names)
+        for kind, action in value.items()
+        for names in (
             (kind, KINDS, f"{where}: actions has {kind!r}", "kinds are"),
             (action, ACTIONS, f"{where}: the action of {kind} is {action!r}", "actions are"),
-        ):
-            try:
-                _known(value, there, what, listing)
-            except SettingsError as error:
-                problems.append(error)
-    if problems:
-        raise all_problems(problems)
-    return dict(given)
+        )
+    )
+    return dict(value)
 
 
-def _needs(given: Any, where: str) -> dict[str, dict[str, float]]:
+def _needs(value: Any, where: str) -> dict[str, dict[str, float]]:
     example = "for example [needs]\ndrop = {score = 0.95}"
-    if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
-        raise SettingsError(f"{where}: needs is {given!r}.", hint=example)
-    problems: list[NeardupError] = []
-    for action, least in given.items():
-        try:
-            _known(action, ACTIONS[:-1], f"{where}: needs has {action!r}", "it may have")
-            for measure, value in least.items():
-                _least(f"{where}: needs.{action}", measure, value)
-        except SettingsError as error:
-            problems.append(error)
-    if problems:
-        raise all_problems(problems)
-    return {action: {n: float(v) for n, v in least.items()} for action, least in given.items()}
+    if not isinstance(value, Mapping) or not all(isinstance(v, Mapping) for v in value.values()):
+        raise SettingsError(f"{where}: needs is {value!r}.", hint=example)
+    _check_all(partial(_check_need, where, *need) for need in value.items())
+    return {action: {n: float(v) for n, v in least.items()} for action, least in value.items()}
 
 
-def _least(where: str, measure: str, value: Any) -> None:
-    _known(measure, MEASURES, f"{where} has {measure!r}", "a pair has")
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1:
-        raise SettingsError(f"{where}: {measure} is {value!r}.", hint="expected from 0 to 1.")
+def _check_need(where: str, action: str, least: Mapping[str, Any]) -> None:
+    _known(action, ACTIONS[:-1], f"{where}: needs has {action!r}", "it may have")
+    where = f"{where}: needs.{action}"
+    for measure, value in least.items():
+        _known(measure, MEASURES, f"{where} has {measure!r}", "a pair has")
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value <= 1:
+            raise SettingsError(f"{where}: {measure} is {value!r}.", hint="expected from 0 to 1.")
 
 
-def _fields(given: Any, where: str) -> tuple[str, ...] | None:
-    if given is None:
+def _fields(value: Any, where: str) -> tuple[str, ...] | None:
+    if value is None:
         return None
-    if isinstance(given, list) and all(isinstance(one, str) and one for one in given) and given:
-        return tuple(dict.fromkeys(given))
+    if isinstance(value, list) and all(isinstance(name, str) and name for name in value) and value:
+        return tuple(dict.fromkeys(value))
     raise SettingsError(
-        f"{where}: fields is {given!r}.", hint='expected columns, as in fields = ["author"].'
+        f"{where}: fields is {value!r}.", hint='expected columns, as in fields = ["author"].'
     )
 
 
-CONTAINS = "b_in_a"  # the direction of a set-aside document that contains the kept one
+CONTAINS = "b_in_a"  # the direction of a duplicate that contains the kept document
 
 
 class Chosen(NamedTuple):
-    """By document, as numbers in ``ACTIONS``: what is done, and what the kind alone would say."""
+    """The action for each document, and the action that its kind alone would have; both as numbers
+    in ``ACTIONS``."""
 
     action: Array
     by_kind: Array
@@ -262,9 +257,10 @@ class Chosen(NamedTuple):
 def choose(
     policy: Policy, kind: pa.Array, score: Array, confidence: Array, contains: Array, ref: Array
 ) -> Chosen:
-    """``score`` and ``confidence`` are NaN where unknown; ``contains`` marks copies that hold the
-    kept one; ``ref`` copies of references, into which nothing is merged: they are linked."""
-    actions = np.array([ACTIONS.index(policy.action(one)) for one in (None, *KINDS)], np.int8)
+    """``score`` and ``confidence`` are NaN if unknown. ``contains`` marks duplicates that contain
+    the kept document. ``ref`` marks duplicates of references, which are linked instead of merged,
+    because references are never changed."""
+    actions = np.array([ACTIONS.index(policy.action(name)) for name in (None, *KINDS)], np.int8)
     known = pc.index_in(kind.cast(pa.string()), pa.array(KINDS, pa.string()))
     by_kind = actions[np.asarray(pc.fill_null(known, -1)).astype(np.int64) + 1]
     by_kind[ref & (by_kind == ACTIONS.index(MERGE))] = ACTIONS.index(LINK)
@@ -272,8 +268,8 @@ def choose(
     lossy = np.isin(by_kind, [ACTIONS.index(DROP), ACTIONS.index(MERGE)])
     action[contains & lossy] = ACTIONS.index(policy.contains)
     for name, least in policy.needs.items():
-        asked = by_kind == ACTIONS.index(name)
-        for measure, value in least.items():
-            has = score if measure == "score" else confidence
-            action[asked & (action == by_kind) & ~(has >= value)] = ACTIONS.index(REVIEW)
+        affected = by_kind == ACTIONS.index(name)
+        for measure, limit in least.items():
+            value = score if measure == "score" else confidence
+            action[affected & (action == by_kind) & ~(value >= limit)] = ACTIONS.index(REVIEW)
     return Chosen(action, by_kind)

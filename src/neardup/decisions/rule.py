@@ -1,19 +1,20 @@
-"""The one rule: taken in order, a document is set aside iff it matches one kept before it.
+"""The one rule: taken in order, a document is a duplicate iff it matches one kept before it.
 
 ``kept_of`` is, among the kept documents earlier in the order that match, the one with the best
-score, then the earliest. Everything here works on ranks (place in the order), not on documents.
-Pairs of small groups are verified beforehand; members of hot groups are walked in growing blocks
-and compared with kept members only, so a hot group costs its size times its kept members.
+score, then the earliest. ``decide`` applies the rule to all documents of a run, ``best_match`` to
+one that arrives when all before it are decided; both give the same answer.
 
-What the rule said of leaders, for all documents: copies with equal evidence follow theirs.
-
-A follower of a kept leader is set aside for it. A follower of a leader that was itself set aside
-matches what the leader matches, and may also meet a better one that was kept between the two.
+``decide`` works on ranks (place in the order), not on documents. Pairs of small groups are verified
+beforehand; members of hot groups are walked in growing blocks and compared with kept members only,
+so a hot group costs its size times its kept members. It decides leaders; ``decide_all`` decides
+their copies with equal evidence. A follower of a kept leader is its duplicate. A follower of a
+leader that is itself a duplicate matches what the leader matches, and may also match a better
+document that was kept between the two.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,16 @@ class Verdict:
     pairs: Pairs
 
 
+def best_match(scores: Sequence[float | None]) -> int | None:
+    """The rule for one arrival. ``scores`` are those with the documents that it may match, in their
+    order, None where a pair does not pass; the place of the one that it is a duplicate of."""
+    best = None
+    for place, score in enumerate(scores):
+        if score is not None and (best is None or score > scores[best]):  # type: ignore[operator]
+            best = place
+    return best
+
+
 def decide(
     count: int,
     pairs: Pairs,
@@ -48,7 +59,7 @@ def decide(
     """``pairs`` and ``hot`` in ranks; ``verify`` scores pairs of ranks.
 
     ``followed`` marks ranks with copies further on: where such a one is set aside, its copies may
-    match what is kept after it (``decisions/rule.py``), so those pairs are verified too.
+    match what is kept after it (``decide_all``), so those pairs are verified too.
     The first ``refs`` ranks are kept, whatever they match.
     """
     kept = np.ones(count, np.uint8)

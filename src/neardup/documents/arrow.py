@@ -2,14 +2,13 @@
 
 Only the needed columns are read; kept rows are written with the schema of the file, metadata and
 dictionaries included. A long record batch is cut into chunks of at most 10,000 rows or about 8 MB.
-
-Several files with schemas as one kept file: unified where Arrow can do so without loss.
+Several files become one kept file where Arrow can unify their schemas without loss.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -32,8 +31,11 @@ from neardup.documents.columns import (
 )
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
+from neardup.documents.open_files import OpenFiles
+from neardup.documents.pieces import Piece, Trial, some_of
 from neardup.documents.remote import Place
-from neardup.documents.streams import CHUNK_BYTES, arrow_file, cause, unreadable, whole_file
+from neardup.documents.source import Source
+from neardup.documents.streams import CHUNK_BYTES, cause, unreadable, whole_file
 from neardup.errors import InputError
 
 
@@ -116,16 +118,17 @@ class Opened(NamedTuple):
 
 
 @dataclass
-class ArrowSource:
+class ArrowSource(Source):
     path: Place
     file: str
     form: str = "arrow"
     chunk_rows: int = CHUNK_ROWS
     watch: Watch = field(default_factory=Watch)
+    files: OpenFiles = field(default_factory=OpenFiles)
 
     @cached_property
     def is_stream(self) -> bool:
-        with self.path.open("rb") as file:
+        with self.files.stream(self.path) as file:
             return file.read(len(FILE_MAGIC)) != FILE_MAGIC
 
     def schema(self) -> pa.Schema:
@@ -192,11 +195,7 @@ class ArrowSource:
 
     def _parts(self, names: list[str] | None) -> Iterator[Part]:
         """One document stands for what is lost in one place: how many rows it had is unknown."""
-        options = ipc.IpcReadOptions()
-        if names is not None:
-            there = self.schema().names
-            options.included_fields = [there.index(name) for name in names]
-        with self.opened(options) as (reader, fault, _):
+        with self.opened(self._options(names)) as (reader, fault, _):
             for batch in _each(reader):
                 yield from pieces_of(batch, self.chunk_rows)
         if fault:
@@ -205,13 +204,59 @@ class ArrowSource:
                 f"index at the end of the file is broken ({fault}); what was read stands before it",
             )
 
+    def _options(self, names: list[str] | None) -> ipc.IpcReadOptions:
+        options = ipc.IpcReadOptions()
+        if names is not None:
+            stored = self.stored_schema().names
+            options.included_fields = [stored.index(name) for name in names]
+        return options
+
+    def size(self) -> float:
+        return self.path.stat().st_size
+
+    def document_size(self) -> float:
+        batch, share = next(self._sampled(None, 0), (None, 0.0))
+        return self.size() * share / batch.num_rows if batch is not None and batch.num_rows else 0.0
+
+    def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        """Drawn record batches of the file format, a stream from its start. Batches are the unit:
+        a compressed one has to be unpacked whole."""
+        names = self.schema().names
+        check_columns(columns, names, self.file)
+        for batch, share in self._sampled(wanted(columns, names), budget):
+            for i, part in enumerate(pieces_of(batch, self.chunk_rows)):
+                chunk = chunk_of(part, self.file, 1, columns)
+                stands_for = self.size() * share * part.num_rows / batch.num_rows
+                continues = i > 0 or self.is_stream
+                yield Piece(chunk, stands_for, [part.num_rows], continues=continues)
+
+    def _sampled(
+        self, names: list[str] | None, budget: float
+    ) -> Iterator[tuple[pa.RecordBatch, float]]:
+        """Batches with the share of the file that each is; at least one where there is one."""
+        with self.opened(self._options(names)) as (reader, _, file):
+            if isinstance(reader, ipc.RecordBatchFileReader):
+                yield from _drawn_batches(reader, budget / self.size())
+            else:
+                yield from _first_batches(reader, file, self.size(), budget)
+
+    def trial(self, limit: float) -> Trial:
+        """Into memory."""
+        sink, share = pa.BufferOutputStream(), 0.0
+        with ipc.new_stream(sink, self.schema(), options=_write_options(self)) as out:
+            for batch, part in self._sampled(None, limit):
+                out.write_batch(batch)
+                share += part
+        return Trial(share, sink.tell())
+
     @contextmanager
     def opened(self, options: ipc.IpcReadOptions) -> Iterator[Opened]:
         """A file without an index is read as a stream, which it is between its first bytes and the
         index."""
         with ExitStack() as stack:
             try:
-                file = stack.enter_context(arrow_file(self.path))
+                stream = self.files.stream(self.path)
+                file = stack.enter_context(pa.PythonFile(stream, "r"))
                 if self.is_stream:
                     reader, fault = ipc.open_stream(file, options=options), None
                 else:
@@ -256,6 +301,33 @@ def batch_of(reader: ipc.RecordBatchFileReader, i: int) -> Part:
         return LostRows(1, f"record batch {i + 1} is broken ({cause(error)}); it is lost")
 
 
+def _drawn_batches(
+    reader: ipc.RecordBatchFileReader, part: float
+) -> Iterator[tuple[pa.RecordBatch, float]]:
+    count = reader.num_record_batches
+    for i in some_of(count, part * count):
+        batch = batch_of(reader, i)
+        if not isinstance(batch, LostRows):  # a run rejects it
+            yield batch, 1 / count
+
+
+def _first_batches(
+    reader: ipc.RecordBatchStreamReader, file: pa.NativeFile, whole: float, budget: float
+) -> Iterator[tuple[pa.RecordBatch, float]]:
+    """The last batch also stands for what follows it."""
+    held, before, end = None, 0, 0
+    with suppress(pa.ArrowException, OSError):  # cut off: a run rejects what is lost
+        for batch in map(sound, reader):
+            if held is not None:
+                yield held, (end - before) / whole
+                if end >= budget:
+                    return
+                before = end
+            held, end = batch, file.tell()
+    if held is not None:
+        yield held, 1 - before / whole
+
+
 def sound(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Raises where offsets or indices of a damaged file would lead out of the memory. Text that is
     not UTF-8 is no such damage: its row alone is rejected later."""
@@ -286,8 +358,7 @@ def arrow_writer(
 ) -> Iterator[Callable[[ArrowSource, Mask], int]]:
     """Gives a function that adds the kept rows of a file and says how many rows it has."""
     schema = unified_schema(sources)
-    compression = "lz4" if sources[0].form == "feather" else None
-    options = ipc.IpcWriteOptions(compression=compression)
+    options = _write_options(sources[0])
     make = ipc.new_stream if _as_stream(sources, schema) else ipc.new_file
     with whole_file(path) as part, make(str(part), schema, options=options) as out:
 
@@ -300,6 +371,10 @@ def arrow_writer(
             return rows
 
         yield write
+
+
+def _write_options(source: ArrowSource) -> ipc.IpcWriteOptions:
+    return ipc.IpcWriteOptions(compression="lz4" if source.form == "feather" else None)
 
 
 def _as_stream(sources: Sequence[ArrowSource], schema: pa.Schema) -> bool:

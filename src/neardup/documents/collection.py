@@ -1,12 +1,9 @@
-"""What came in, whatever it was: read in chunks, given back in the same form.
+"""Collections: the sources of a run as one input, read in chunks and given back in the same form.
 
 ``collect`` makes a :class:`Collection` of paths, globs, standard input, lists, data frames, Arrow
-tables or anything with the Arrow PyCapsule protocol.
-
-The texts of an input, whatever it is: for what is compared with documents, such as boilerplate.
-
-A file whose name tells no format is one text. Of pages it is all their text: what is given as
-boilerplate is what an extractor would leave out.
+tables or anything with the Arrow PyCapsule protocol. ``texts_of`` gives the texts of a file that is
+compared with documents, such as boilerplate: a file whose name tells no format is one text, and of
+pages all text counts, because boilerplate is what an extractor would leave out.
 """
 
 from __future__ import annotations
@@ -21,8 +18,9 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from neardup.documents.block_source import BlockSource, LineWriter
 from neardup.documents.clashes import Book, NamedApart, Naming, Shared
-from neardup.documents.columns import Chunk, Columns, Mask, Source
+from neardup.documents.columns import Chunk, Columns, Mask
 from neardup.documents.csv import CsvSource
 from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import (
@@ -36,7 +34,7 @@ from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
 from neardup.documents.folder import FileSource, FolderSource
 from neardup.documents.inputs import Inputs, gather, named_chunks
-from neardup.documents.jsonl import JsonlSource, LineWriter
+from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
     as_mask,
     check_group,
@@ -53,6 +51,7 @@ from neardup.documents.kept import (
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.remote import Place
+from neardup.documents.source import Source
 from neardup.documents.streams import wide_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import (
@@ -64,7 +63,7 @@ from neardup.errors import (
     all_problems,
 )
 
-_LINES = JsonlSource | ListSource | CsvSource | FeedSource
+_LINES = BlockSource | ListSource | FeedSource
 
 
 class Collection:
@@ -195,7 +194,7 @@ class Collection:
         """How many text files were read in which encoding, the most common first."""
         folders = [source for source in self.sources if isinstance(source, FolderSource)]
         found = Counter(name for folder in folders for name in folder.encodings.values())
-        tables = [s for s in self.sources if isinstance(s, JsonlSource | CsvSource)]
+        tables = [s for s in self.sources if isinstance(s, BlockSource)]
         found.update(wide for source in tables if (wide := wide_of(source.codec)))
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
@@ -212,11 +211,11 @@ class Collection:
     def plain_size(self) -> int | None:
         """Bytes that the batches will have together; None where something is not plain lines."""
         sources = readable(self.sources)
-        plain = [s for s in sources if isinstance(s, JsonlSource | CsvSource) and s.codec is None]
+        plain = [s for s in sources if isinstance(s, BlockSource) and s.codec is None]
         if len(plain) < len(sources) or self.limit is not None:
             return None
         try:
-            return sum(source.path.stat().st_size for source in plain)
+            return int(sum(source.size() for source in plain))
         except OSError:  # one is gone, which its turn will tell
             return None
 

@@ -1,13 +1,11 @@
-"""What a reader is asked for and what it gives: columns in, batches of documents out.
+"""Which columns a reader is asked for, and the batches of documents that it returns.
 
 A *position* counts all documents of a collection over all its files, from 0: every row of a table
 and every line that is not blank, rejected ones included. A *row* counts lines (blank ones too) or
 table rows in their file, from 1.
 
-Text and id columns of any kind as valid large_string, with a sentence for each value that isn't.
-
-Takes Arrow arrays of every string-like type (dictionaries, views, binary) and lists of Python
-objects. Null stays null; a value that cannot be used becomes null and has a reason.
+Text and id columns of every string-like Arrow type, and lists of Python objects, become valid
+large_string columns. Null stays null; a value that cannot be used becomes null and has a reason.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import difflib
 import json
 import math
 import numbers
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -177,21 +175,6 @@ class LostRows(NamedTuple):
                 f"Cannot read {path}: {self.reason}, and a kept document is there.",
                 hint="check the file; a column that was not compared may be broken.",
             )
-
-
-class Source(Protocol):
-    """One file or one object in memory."""
-
-    @property
-    def file(self) -> str: ...
-
-    def chunks(self, columns: Columns) -> Iterator[Chunk]: ...
-
-    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]: ...
-
-    def kept(self, keep: Mask) -> tuple[Any, int]:
-        """The kept documents and how many documents the source has; ``keep`` may go on beyond."""
-        ...
 
 
 def generated_ids(file: str, rows: pa.Array) -> pa.Array:

@@ -1,22 +1,17 @@
-"""CSV and TSV files: read in chunks of whole records, kept byte for byte, with their header.
+"""CSV and TSV files: read in blocks of whole records, kept byte for byte, with their header.
 
 The first record names the columns. A record with more or fewer fields than it, or one that ends
 inside quotes, is rejected with a sentence; reading goes on. Rows count records from 1, the header
 and blank lines not counted. An empty field is an empty text, but no id and no extra value.
-
-The native CSV scanner as Python sees it: records, their fields, their bytes.
-
-What a record is, is defined once in ``native/documents/csv.hpp``.
+``native/documents/csv.hpp`` defines once what a record is.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from operator import itemgetter
 from typing import IO, NamedTuple
 
 import numpy as np
@@ -24,27 +19,26 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
+from neardup.documents.block_source import BlockSource, Selection
 from neardup.documents.columns import (
+    Chunk,
     Columns,
     DocumentBatch,
-    LostChunk,
     Mask,
     Rejected,
     mask_for,
     refuse_missing,
     text_column,
 )
-from neardup.documents.jsonl import LineWriter
-from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.memory_tables import TableChunk
-from neardup.documents.remote import Place
-from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
+from neardup.documents.streams import fault_of, unreadable
 from neardup.errors import ColumnError, InputError
 
 DELIMITERS = ",;\t|"
 MARK = b"\xef\xbb\xbf"
 HEADER_BYTES = 1 << 24
 RECORD_BYTES = 1 << 30  # a longer record is an unclosed quote, and would fill the memory
+_LONGEST = 64 << 20  # a longer record is not in a sample
 
 
 class Records(NamedTuple):
@@ -145,12 +139,6 @@ def whole_records(stream: IO[bytes], delimiter: str, size: int, file: str) -> It
         yield rest
 
 
-class Selection(NamedTuple):
-    data: bytes
-    documents: int
-    last_kept: bool
-
-
 def select(chunk: bytes, delimiter: str, keep: Mask, *, previous_kept: bool = True) -> Selection:
     """The kept records byte for byte; a blank line goes with the record before it."""
     starts = scan(chunk, delimiter).starts
@@ -238,72 +226,67 @@ def _filled(array: pa.Array) -> pa.Array:
 
 
 @dataclass
-class CsvSource:
-    """One file. Remembers where chunks began, so that a few texts can be fetched again."""
-
-    path: Place
-    file: str
-    codec: str | None = None
+class CsvSource(BlockSource):
     delimiters: str = DELIMITERS
-    chunk_bytes: int = CHUNK_BYTES
     encoding: str | None = None
-    watch: Watch = field(default_factory=Watch)
-    _marks: list[tuple[int, int]] = field(default_factory=list)
-    _lost: Rejected | None = field(default=None, init=False)
 
     @cached_property
     def header(self) -> Header:
         try:
-            with open_binary(self.path, self.codec) as stream:
+            with self.stream() as stream:
                 return header_of(stream, self.delimiters, self.encoding)
         except (OSError, pa.ArrowException) as error:
             raise unreadable(self.path, error) from error
 
     @property
+    def head(self) -> bytes:
+        return self.header.data
+
+    @property
     def form(self) -> str:
         return "tsv" if self.delimiters == "\t" else "csv"
 
-    def chunks(self, columns: Columns) -> Iterator[CsvChunk | LostChunk]:
-        self.check(columns)
-        for row, data in self._blocks(tolerant=True):
-            yield CsvChunk(self.file, data, row, columns, self.header, self.encoding)
-        if self._lost:
-            yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
+    def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
+        return whole_records(stream, self.header.delimiter, size, self.file)
 
-    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        found: dict[int, str] = {}
-        for row in sorted(set(rows)):
-            if row not in found:
-                found |= self._texts_near(row, set(rows), Columns(columns.text))
-        return [found[row] for row in rows]
+    def count(self, data: bytes) -> int:
+        return len(scan(data, self.header.delimiter))
 
-    def copy(self, keep: Mask, out: LineWriter) -> int:
-        """Writes the kept records, after the header where nothing was written yet; says how many
-        documents there are."""
-        if not out.started:
-            out.write(self.header.data)
-        position, last_kept = 0, True
-        for _, data in self._blocks():
-            picked = select(data, self.header.delimiter, keep[position:], previous_kept=last_kept)
-            position, last_kept = position + picked.documents, picked.last_kept
-            out.write(picked.data)
-        out.end_file()
-        return position + (self._lost is not None)
+    def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
+        return CsvChunk(self.file, data, first_row, columns, self.header, self.encoding)
+
+    def select(self, data: bytes, keep: Mask, row: int, *, last_kept: bool) -> Selection:  # noqa: ARG002
+        return select(data, self.header.delimiter, keep, previous_kept=last_kept)
+
+    def texts_in(
+        self, data: bytes, first_row: int, rows: list[int], columns: Columns
+    ) -> dict[int, str]:
+        return _texts_in(self.chunk(data, first_row, Columns(columns.text)).read(), rows)
+
+    def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
+        """A record that is longer than a bound is passed over."""
+        while size <= _LONGEST:
+            stream.seek(place)
+            data = stream.read(size)
+            records = _whole(data, self.header) if at_start else aligned(data, self.header)
+            if records or len(data) < size:
+                return records
+            size *= 4
+        return b""
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         """All columns as strings."""
-        position, parts = 0, []
-        for _, data in self._blocks():
-            picked = select(data, self.header.delimiter, keep[position:])
-            position += picked.documents
-            parts.append(self._table(picked.data))
-        return pa.concat_tables(parts or [self._table(b"")]), position + (self._lost is not None)
+        documents, tables = 0, []
+        for position, selection in self.selections(keep):
+            tables.append(self.table(selection.data))
+            documents = position + selection.documents
+        return pa.concat_tables(tables or [self.table(b"")]), documents + (self._lost is not None)
 
-    def _table(self, data: bytes) -> pa.Table:
+    def table(self, data: bytes) -> pa.Table:
         names = self.header.names
-        found = scan(data, self.header.delimiter, range(len(names)))
-        whole = np.ones(len(found), dtype=np.bool_)
-        columns = [as_utf8(found.array(i, whole), self.encoding) for i in range(len(names))]
+        records = scan(data, self.header.delimiter, range(len(names)))
+        whole = np.ones(len(records), dtype=np.bool_)
+        columns = [as_utf8(records.array(i, whole), self.encoding) for i in range(len(names))]
         return pa.Table.from_arrays([strings(column) for column in columns], names=names)
 
     def check(self, columns: Columns) -> None:
@@ -319,50 +302,22 @@ class CsvSource:
                     hint="give the columns different names.",
                 )
 
-    def _blocks(
-        self, row: int = 1, offset: int = 0, *, tolerant: bool = False
-    ) -> Iterator[tuple[int, bytes]]:
-        """Chunks with the row each begins with, from a place where a record begins. ``_lost`` is
-        then what stands for the rest, where not all could be read; a disk that fails is borne only
-        if ``tolerant``, because what is written must be what was read."""
-        self._lost = None
-        offset = offset or len(self.header.data)
-        sign = self.header.delimiter
-        try:
-            with open_binary(self.path, self.codec) as stream:
-                if self.codec is None:
-                    stream.seek(offset)
-                else:
-                    stream.read(offset)
-                for data in whole_records(stream, sign, self.chunk_bytes, self.file):
-                    self._mark(row, offset)
-                    yield row, data
-                    row, offset = row + len(scan(data, sign)), offset + len(data)
-                if fault := fault_of(stream):
-                    self._lost = Rejected(self.file, row, fault, None)
-        except (OSError, pa.ArrowException) as error:
-            if row == 1 or not tolerant:
-                raise unreadable(self.path, error) from error
-            self._lost = Rejected(self.file, row, lost_from_here(error), None)
 
-    def _mark(self, row: int, offset: int) -> None:
-        if self.codec is None and (not self._marks or row > self._marks[-1][0]):
-            self._marks.append((row, offset))
+def aligned(data: bytes, header: Header) -> bytes:
+    """The whole records of a block that begins anywhere. Only the whole file would tell whether a
+    place is inside quotes, so the block is read both ways, and the way with fewer records of
+    another width than the header counts: good enough for a sample."""
+    readings = [data, b'"' + data]
+    scans = [scan(reading, header.delimiter) for reading in readings]
+    # The first one begins anywhere. Lines of a quoted text may fit by accident; records all fit.
+    misfits = [int((records.widths[1:] != len(header.names)).sum()) for records in scans]
+    best = int(misfits[1] < misfits[0])
+    starts = scans[best].starts
+    return _whole(readings[best][int(starts[1]) :], header) if len(starts) > 1 else b""
 
-    def _texts_near(self, wanted: int, rows: set[int], columns: Columns) -> dict[int, str]:
-        """The asked rows of the chunk that holds row ``wanted``; of an archive, which can only be
-        read from its start, those of all chunks."""
-        found: dict[int, str] = {}
-        last = wanted if self.codec is None else max(rows)
-        before = bisect_right(self._marks, wanted, key=itemgetter(0))
-        for first, data in self._blocks(*self._marks[before - 1] if before else (1, 0)):
-            batch = CsvChunk(self.file, data, first, columns, self.header, self.encoding).read()
-            found |= _texts_in(batch, [r for r in rows if first <= r < first + len(batch)])
-            if last < first + len(batch):
-                return found
-        if self._lost and self._lost.row == last:
-            return found | {last: ""}
-        raise IndexError(f"{self.file} has no row {last}")
+
+def _whole(data: bytes, header: Header) -> bytes:
+    return data[: _native.whole_csv_records(data, header.delimiter)]
 
 
 def _texts_in(batch: DocumentBatch, rows: Sequence[int]) -> dict[int, str]:

@@ -17,14 +17,17 @@ from xml.etree import ElementTree
 
 import pyarrow as pa
 
+from neardup.documents.block_source import LineWriter
 from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import visible_text
-from neardup.documents.jsonl import LineWriter
 from neardup.documents.lists import json_line
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import TableChunk
+from neardup.documents.open_files import OpenFiles
+from neardup.documents.pieces import Piece, Trial
 from neardup.documents.remote import Place
+from neardup.documents.source import Source
 from neardup.documents.streams import unreadable
 from neardup.documents.xml import HEAD, Element, broken, local, local_name, root_name, tree
 from neardup.errors import UnreadableError
@@ -55,6 +58,8 @@ class FeedItem(NamedTuple):
 
 
 NAMES = FeedItem._fields
+# Rejected for its text, as the whole feed is in a run.
+_LOST = FeedItem(None, None, None, None, None, None, None, None, "")
 
 
 def is_feed(head: bytes) -> bool:
@@ -168,7 +173,7 @@ class FeedChunk:
 
 
 @dataclass
-class FeedSource:
+class FeedSource(Source):
     """``several``: the run reads other feeds too. It has an ``extractor`` as pages have, so that
     nothing is extracted from its texts once more."""
 
@@ -178,11 +183,12 @@ class FeedSource:
     extractor: Extractor = field(default_factory=Extractor)
     several: bool = False
     watch: Watch = field(default_factory=Watch)
+    files: OpenFiles = field(default_factory=OpenFiles)
 
     def items(self) -> list[FeedItem]:
         """With the ids and dates of documents. What cannot be read is an error of the file."""
         try:
-            found = feed_items(self.path.read_bytes(), self.encoding)
+            found = feed_items(self.files.read_bytes(self.path), self.encoding)
         except UnreadableError as error:
             raise unreadable(self.path, OSError(error.reason)) from None
         except OSError as error:
@@ -232,6 +238,35 @@ class FeedSource:
         for one in self.chosen(items, keep):
             out.write(item_line(one))
         return len(items)
+
+    def size(self) -> float:
+        return self.path.stat().st_size
+
+    def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        """From the start of the file, which is small."""
+        items, taken = self._items_or_lost(), 0.0
+        share = self.size() / len(items)
+        for start in range(0, len(items), CHUNK_ITEMS):
+            part = items[start : start + CHUNK_ITEMS]
+            yield Piece(FeedChunk(self.file, part, 1, columns), share * len(part), [len(part)])
+            taken += share * len(part)
+            if taken >= budget:
+                return
+
+    def trial(self, limit: float) -> Trial:
+        """Into memory."""
+        items, written = self._items_or_lost(), 0
+        for done, item in enumerate(items, 1):
+            written += len(item_line(item)) if item is not _LOST else 0
+            if written >= limit:
+                return Trial(done / len(items), written)
+        return Trial(1.0, written)
+
+    def _items_or_lost(self) -> list[FeedItem]:
+        try:
+            return self.items()
+        except UnreadableError:
+            return [_LOST]
 
 
 def item_fields(item: FeedItem) -> dict[str, str]:

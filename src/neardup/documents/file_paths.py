@@ -1,10 +1,8 @@
 """Which files are meant: paths, globs and addresses of stores, their formats by name.
 
-The files of one glob come sorted.
-
-Standard input and named pipes: copied to a file, their format told by content.
-
-They have no name to go by, and come only once, but are read again for the kept output.
+The files of one glob come sorted. Standard input and named pipes have no name that tells a format,
+and come only once: they are copied to a file, their format is told by content, and the copy is read
+again for the kept output.
 """
 
 from __future__ import annotations
@@ -16,11 +14,11 @@ import sys
 import tempfile
 import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from neardup.documents.arrow import FILE_MAGIC, STREAM_MAGIC, ArrowSource
-from neardup.documents.columns import Source
 from neardup.documents.csv import DELIMITERS, CsvSource
 from neardup.documents.encodings import wide_encoding
 from neardup.documents.extraction.extractor import Extractor
@@ -29,8 +27,10 @@ from neardup.documents.feeds import FeedSource, is_feed
 from neardup.documents.folder import FileSource, FolderSource
 from neardup.documents.jsonl import JsonlSource, refuse_whole_json
 from neardup.documents.lost import LostSource, locked_folders
+from neardup.documents.open_files import OpenFiles
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place, address_of, local_path, remote_files
+from neardup.documents.source import Source
 from neardup.documents.streams import CODECS, open_binary, unreadable, with_wide
 from neardup.documents.warc import WarcSource
 from neardup.documents.xml import HEAD
@@ -57,14 +57,15 @@ def spooled(stream: IO[bytes], file: str, encoding: str | None = None) -> Source
 
 
 def _by_content(path: Path, file: str, encoding: str | None) -> Source:
-    with path.open("rb") as stream:
+    files = OpenFiles()
+    with files.stream(path) as stream:
         start = stream.read(HEAD)
     if start.startswith(b"PAR1"):
-        return ParquetSource(path, file)
+        return ParquetSource(path, file, files=files)
     if start.startswith((FILE_MAGIC, STREAM_MAGIC)):
-        return ArrowSource(path, file)
+        return ArrowSource(path, file, files=files)
     if is_feed(start):
-        return FeedSource(path, file, encoding)
+        return FeedSource(path, file, encoding, files=files)
     begin = start.lstrip(_BLANK)
     refuse_whole_json(begin, file, named=begin.startswith(b"{"))
     if begin.startswith((b"<!", b"<?", b"<html", b"<HTML")):
@@ -75,21 +76,25 @@ def _by_content(path: Path, file: str, encoding: str | None) -> Source:
     codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
     # What is not JSON is taken for CSV and not the other way round: a column that its header lacks
     # stops the run, while a table read as JSON would be rejected line by line.
-    lines = reading_of(path, codec, file=file)[0]
-    if _first_sign(path, lines, file) in (b"{", b""):
-        return JsonlSource(path, file, lines)
-    return _piped_csv(path, codec, file, encoding)
+    lines = reading_of(path, codec, files, file=file)[0]
+    if _first_sign(path, lines, files, file) in (b"{", b""):
+        return JsonlSource(path, file, lines, files=files)
+    return _piped_csv(path, codec, files, file, encoding)
 
 
 def reading_of(
-    path: Place, codec: str | None, encoding: str | None = None, file: str | None = None
+    path: Place,
+    codec: str | None,
+    files: OpenFiles,
+    encoding: str | None = None,
+    file: str | None = None,
 ) -> tuple[str | None, str | None]:
     """The codec of lines or records, and the encoding of what it gives: UTF-16 and UTF-32 are read
     as UTF-8, whether they were stated or the first bytes say so."""
     if encoding is not None and not encoding.startswith(("utf-16", "utf-32")):
         return codec, encoding
     try:
-        with open_binary(path, codec) as stream:
+        with open_binary(path, codec, files) as stream:
             wide = wide_encoding(stream.read(8))
     except (OSError, EOFError) as error:
         raise unreadable(file or path, error) from error
@@ -101,10 +106,10 @@ def reading_of(
     return with_wide(codec, encoding if wide is None else wide), None
 
 
-def _first_sign(path: Path, codec: str | None, file: str) -> bytes:
+def _first_sign(path: Path, codec: str | None, files: OpenFiles, file: str) -> bytes:
     """The first byte that is not blank; empty where there is none."""
     try:
-        with open_binary(path, codec) as stream:
+        with open_binary(path, codec, files) as stream:
             while block := stream.read(1 << 16):
                 if content := block.lstrip(_BLANK):
                     return content[:1]
@@ -113,11 +118,13 @@ def _first_sign(path: Path, codec: str | None, file: str) -> bytes:
     return b""
 
 
-def _piped_csv(path: Path, codec: str | None, file: str, encoding: str | None) -> CsvSource:
-    codec, encoding = reading_of(path, codec, encoding, file)
-    source = CsvSource(path, file, codec, encoding=encoding)
-    if source.header.delimiter == "\t":
-        return CsvSource(path, file, codec, "\t", encoding=encoding)  # written as .tsv
+def _piped_csv(
+    path: Path, codec: str | None, files: OpenFiles, file: str, encoding: str | None
+) -> CsvSource:
+    codec, encoding = reading_of(path, codec, files, encoding, file)
+    source = CsvSource(path, file, codec, encoding=encoding, files=files)
+    if source.header.delimiter == "\t":  # written as .tsv
+        return replace(source, delimiters="\t")
     return source
 
 
@@ -156,12 +163,22 @@ def key_of(place: Place) -> str:
     return str(place)
 
 
-def source_of(found: Found, encoding: str | None, extractor: Extractor) -> Source:
+@dataclass(frozen=True)
+class Reading:
+    """How files are read: the encoding of text files and CSV where it is stated, how pages become
+    text, and what keeps files open."""
+
+    encoding: str | None = None
+    extractor: Extractor = field(default_factory=Extractor)
+    files: OpenFiles = field(default_factory=OpenFiles)
+
+
+def source_of(found: Found, reading: Reading) -> Source:
     """What cannot be read becomes a ``LostSource``; a store that fails stays an error."""
     place, error = found
     try:
         if error is None:
-            return _source(place, encoding, extractor)
+            return _source(place, reading)
     except UnreadableError as unread:
         error = unread
     except OSError as failed:
@@ -174,10 +191,16 @@ def apart(key: str, source: Source) -> list[tuple[str, Source]]:
     if type(source) is not FolderSource or not source.feeds:
         return [(key, source)]
     feeds = [
-        (key_of(place), FeedSource(place, place.as_posix(), source.encoding, source.extractor))
+        (key_of(place), _feed(place, Reading(source.encoding, source.extractor, source.files)))
         for place in source.feed_places()
     ]
     return [*([(key, source)] if source.entries else []), *feeds]
+
+
+def _feed(path: Place, reading: Reading) -> FeedSource:
+    return FeedSource(
+        path, path.as_posix(), reading.encoding, reading.extractor, files=reading.files
+    )
 
 
 def _there(path: Path) -> bool:
@@ -209,7 +232,8 @@ def _expanded(path: Path) -> Iterator[Found]:
     yield from locked
 
 
-def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
+def _source(path: Place, reading: Reading) -> Source:
+    encoding, files = reading.encoding, reading.files
     if str(path) == "-":
         return spooled(sys.stdin.buffer, "stdin", encoding)
     if isinstance(path, Path) and (path.is_fifo() or path.is_char_device()):
@@ -217,27 +241,26 @@ def _source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
             return spooled(stream, path.as_posix(), encoding)
     if path.is_dir():
         _refuse_run(path)
-        return _folder_source(path, encoding, extractor)
+        return _folder_source(path, reading)
     format_, codec = named_format(path)
     if format_ in PARQUET and codec is None:
-        return _checked(ParquetSource(path, path.as_posix()))
+        return _checked(ParquetSource(path, path.as_posix(), files=files))
     if format_ in ARROW and codec is None:
-        return _checked(ArrowSource(path, path.as_posix(), format_[1:]))
+        return _checked(ArrowSource(path, path.as_posix(), format_[1:], files=files))
     if format_ in CSV:
-        return _csv_source(path, codec, encoding, tabs=format_ == ".tsv")
+        return _csv_source(path, codec, reading, tabs=format_ == ".tsv")
     if format_ in WARC:
-        crawl = WarcSource(path, path.as_posix(), codec, extractor)
+        crawl = WarcSource(path, path.as_posix(), codec, reading.extractor, files=files)
         crawl.check()
         return crawl
     if format_ in KINDS and codec is None:
-        return _checked_pages(
-            FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
-        )
+        return _checked_pages(_file_source(path, reading))
     if format_ in XML and codec is None:
-        return _xml_source(path, encoding, extractor)
+        return _xml_source(path, reading)
     if format_ not in JSONL:
         raise InputError(f"{path} has an unknown format; {_KNOWN}.", hint=_instead(format_))
-    source = JsonlSource(path, path.as_posix(), reading_of(path, codec)[0])
+    codec, _ = reading_of(path, codec, files)
+    source = JsonlSource(path, path.as_posix(), codec, files=files)
     _check_jsonl(source)
     return source
 
@@ -248,12 +271,24 @@ def _instead(ending: str) -> str:
     return "rename the file if it is one of these, else convert it."
 
 
-def _xml_source(path: Place, encoding: str | None, extractor: Extractor) -> Source:
-    with open_binary(path, None) as stream:
+def _xml_source(path: Place, reading: Reading) -> Source:
+    with open_binary(path, None, reading.files) as stream:
         head = stream.read(HEAD)
-    if extractor.extraction.pages and is_feed(head):
-        return FeedSource(path, path.as_posix(), encoding, extractor)
-    return FileSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
+    if reading.extractor.extraction.pages and is_feed(head):
+        return _feed(path, reading)
+    return _file_source(path, reading)
+
+
+def _file_source(path: Place, reading: Reading) -> FileSource:
+    return FileSource(path, path.as_posix(), **_folder_options(reading))
+
+
+def _folder_options(reading: Reading) -> dict[str, Any]:
+    return {
+        "encoding": reading.encoding,
+        "extractor": reading.extractor,
+        "files": reading.files,
+    }
 
 
 def _refuse_run(folder: Place) -> None:
@@ -279,8 +314,8 @@ def named_format(path: Place) -> tuple[str, str | None]:
     return format_, codec
 
 
-def _folder_source(path: Place, encoding: str | None, extractor: Extractor) -> FolderSource:
-    source = FolderSource(path, path.as_posix(), encoding=encoding, extractor=extractor)
+def _folder_source(path: Place, reading: Reading) -> FolderSource:
+    source = FolderSource(path, path.as_posix(), **_folder_options(reading))
     formats = {named_format(Path(entry.name))[0] for entry in source.entries}
     if not formats and source.feeds:
         return source
@@ -300,10 +335,11 @@ def _checked_pages(source: FolderSource) -> FolderSource:
     return source
 
 
-def _csv_source(path: Place, codec: str | None, encoding: str | None, *, tabs: bool) -> CsvSource:
+def _csv_source(path: Place, codec: str | None, reading: Reading, *, tabs: bool) -> CsvSource:
+    codec, encoding = reading_of(path, codec, reading.files, reading.encoding)
+    options: dict[str, Any] = {"encoding": encoding, "files": reading.files}
     delimiters = "\t" if tabs else DELIMITERS
-    codec, encoding = reading_of(path, codec, encoding)
-    source = CsvSource(path, path.as_posix(), codec, delimiters, encoding=encoding)
+    source = CsvSource(path, path.as_posix(), codec, delimiters=delimiters, **options)
     _ = source.header  # one that cannot be read stops the run before it begins
     return source
 
@@ -314,9 +350,9 @@ def _checked(source: ParquetSource | ArrowSource) -> Source:
 
 
 def _check_jsonl(source: JsonlSource) -> None:
-    """Opens the file once, so that one that cannot be read stops the run before it begins."""
+    """Reads the first bytes, so that a file that cannot be read stops the run before it begins."""
     try:
-        with open_binary(source.path, source.codec) as stream:
+        with source.stream() as stream:
             start = stream.read(256)
     except (OSError, EOFError) as error:
         raise unreadable(source.path, error) from error

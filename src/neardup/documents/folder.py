@@ -2,16 +2,12 @@
 
 HTML and PDF files are pages, of which the text is extracted, and of XML files the markup is left
 out; all others are text. Feeds, which hold many documents, are sources of their own. Files come
-sorted by path, hidden ones left out. What cannot be read, a file or a whole sub-folder, is rejected
-with a sentence. Kept files are copied byte for byte into the same places under ``kept/``, and
-listed in ``kept.txt``.
+sorted by path; hidden ones (a dot first) are left out, here and in a store. What cannot be read, a
+file or a whole sub-folder, is rejected with a sentence. Kept files are copied byte for byte into
+the same places under ``kept/``, and listed in ``kept.txt``.
 
-Which files a folder holds, here or in a store; hidden ones (a dot first) are left out.
-
-Single files that are one document each, such as ``page.html``: a folder of one file.
-
-The id is the path as it was written. The kept copy lies under ``kept/`` in the same place, from
-wherever the path begins; what leads up and out of there is left out.
+A single file that is one document, such as ``page.html``, is a folder of one file. Its id is the
+path as it was written; the kept copy lies under ``kept/`` without what leads up and out of there.
 """
 
 from __future__ import annotations
@@ -20,6 +16,7 @@ import itertools
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -27,6 +24,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
@@ -36,7 +34,10 @@ from neardup.documents.extraction.page import KINDS, META, Extracted, Page
 from neardup.documents.feeds import is_feed
 from neardup.documents.lost import changed
 from neardup.documents.memory_tables import TableChunk
+from neardup.documents.open_files import OpenFiles
+from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.remote import Place, Remote
+from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
 from neardup.documents.xml import HEAD, SUFFIXES, xml_text
 from neardup.errors import InputError
@@ -89,6 +90,8 @@ def remote_entries(top: Remote) -> Iterator[Entry]:
 
 CHUNK_FILES = 1000
 CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
+RUN = 20  # files of a piece of a sample
+FILE_BYTES = 4096  # opening a file costs about as much as reading so many bytes
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ def meta_columns(found: Sequence[Extracted], names: Sequence[str]) -> dict[str, 
 
 
 @dataclass
-class FolderSource:
+class FolderSource(Source):
     """``prefix`` stands before the names where several folders are read, to tell them apart."""
 
     path: Place
@@ -138,6 +141,7 @@ class FolderSource:
     encoding: str | None = None
     encodings: dict[str, str] = field(default_factory=dict)  # of the files that were read
     extractor: Extractor = field(default_factory=Extractor)
+    files: OpenFiles = field(default_factory=OpenFiles)
 
     @cached_property
     def entries(self) -> list[Entry]:
@@ -167,7 +171,7 @@ class FolderSource:
         place = self.locate(entry)
         if isinstance(place, Remote):  # found by its name alone, so it cannot be opened in parts
             return place.read_bytes()[:HEAD]
-        with place.open("rb") as stream:
+        with self.files.stream(place) as stream:
             return stream.read(HEAD)
 
     def feed_places(self) -> list[Place]:
@@ -235,7 +239,7 @@ class FolderSource:
         if entry.problem is not None:
             return Extracted(None, entry.problem)
         try:
-            data = self.locate(entry).read_bytes()
+            data = self.files.read_bytes(self.locate(entry))
         except OSError as error:
             return Extracted(None, f"file cannot be read: {error.strerror}")
         if kind := self.kind_of(entry):
@@ -284,12 +288,66 @@ class FolderSource:
             place = free_place(folder, self.place(entry))
             (folder / place).parent.mkdir(parents=True, exist_ok=True)
             try:
-                _copy(self.locate(entry), folder / place)
+                self._copy(entry, folder / place)
             except OSError as error:
                 raise unreadable(self.locate(entry), error) from error
             places.append(place)
         self._check_unchanged(entries)
         return places
+
+    def _copy(self, entry: Entry, to: Path) -> None:
+        place = self.locate(entry)
+        if isinstance(place, Remote):  # found by its name alone, so it cannot be opened in parts
+            to.write_bytes(place.read_bytes())
+            return
+        with self.files.stream(place) as stream, to.open("wb") as out:
+            shutil.copyfileobj(stream, out, CHUNK_BYTES)
+
+    def size(self) -> float:
+        return float(sum(map(_weight, self.entries)))
+
+    def document_size(self) -> float:
+        return self.size() / max(1, len(self.entries))
+
+    def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        """Runs of files at drawn places."""
+        self._check_columns(columns)
+        wanted = budget / max(1.0, self.document_size())
+        whole = wanted >= len(self.entries)
+        runs = self._all_runs() if whole else self._drawn_runs(wanted)
+        for some in _chunkfuls(runs, self.chunk_bytes):
+            entries = [entry for run in some for entry in run]
+            chunk = FolderChunk(self, entries, 1, columns)
+            stands_for = float(sum(map(_weight, entries)))
+            yield Piece(chunk, stands_for, [len(run) for run in some], continues=whole)
+
+    def _all_runs(self) -> Iterator[list[Entry]]:
+        for start in range(0, len(self.entries), RUN):
+            yield self.entries[start : start + RUN]
+
+    def _drawn_runs(self, wanted: float) -> Iterator[list[Entry]]:
+        end = 0
+        for start in places(len(self.entries), RUN, wanted):
+            if start >= end:
+                end = start + RUN
+                yield self.entries[start:end]
+
+    def trial(self, limit: float) -> Trial:
+        """Copies into a folder that goes away."""
+        good = np.array([entry.problem is None for entry in self.entries], bool)
+        sizes = np.array([_weight(entry) for entry in self.entries], float)
+        tried = good & (np.cumsum(sizes) - sizes < limit)
+        for i in np.flatnonzero(tried).tolist():
+            tried[i] = self._may_be_read(self.entries[i])
+        with tempfile.TemporaryDirectory() as name:
+            self.copy_files(tried, Path(name))
+        share = float(sizes[tried].sum() / max(1.0, sizes.sum()))
+        return Trial(share, float((sizes[tried] - FILE_BYTES).sum()))
+
+    def _may_be_read(self, entry: Entry) -> bool:
+        """A run rejects a local file that is locked; a store that refuses one stops it anyway."""
+        path = self.locate(entry)
+        return not isinstance(path, Path) or os.access(path, os.R_OK)
 
     def _check_unchanged(self, entries: Sequence[Entry]) -> None:
         """As they were when the folder was listed, which was before they were read."""
@@ -307,19 +365,29 @@ class FolderSource:
         return [entry for entry, kept in zip(self.entries, keep, strict=False) if kept]
 
 
+def _weight(entry: Entry) -> int:
+    return entry.size + FILE_BYTES
+
+
+def _chunkfuls(runs: Iterator[list[Entry]], most: int) -> Iterator[list[list[Entry]]]:
+    """As many runs as a chunk of the whole folder has files and bytes."""
+    some: list[list[Entry]] = []
+    for run in runs:
+        some.append(run)
+        held = sum(entry.size for one in some for entry in one)
+        if held >= most or len(some) * RUN >= CHUNK_FILES:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
 def free_place(folder: Path, place: str) -> str:
     """With a number before its name where a copy of another file has it: paths that lead out of
     their folder may meet."""
     parent, _, name = place.rpartition("/")
     numbered = (f"{parent}/{n}-{name}".lstrip("/") for n in itertools.count(2))
     return next(p for p in itertools.chain([place], numbered) if not (folder / p).exists())
-
-
-def _copy(file: Place, to: Path) -> None:
-    if isinstance(file, Path):
-        shutil.copyfile(file, to)
-    else:
-        to.write_bytes(file.read_bytes())
 
 
 def with_prefixes(folders: Sequence[FolderSource]) -> None:

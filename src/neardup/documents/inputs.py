@@ -1,10 +1,9 @@
-"""What came in, under which name: files, addresses and objects, several of them in one run.
+"""The inputs of a run and their names: files, addresses and objects, several of them in one run.
 
 Each input has a name: the one that was given, else that of its file. Policies may read it as the
 column ``source`` where a run has several inputs or one that was named; a file that has such a
-column with a value in it keeps its own.
-
-Objects in memory: lists, frames, tables, datasets; known without importing their libraries.
+column with a value in it keeps its own. Objects in memory (lists, frames, tables, datasets) are
+known without importing their libraries.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.documents.columns import Chunk, Columns, DocumentBatch, Source
+from neardup.documents.columns import Chunk, Columns, DocumentBatch
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource
-from neardup.documents.file_paths import FORMATS, apart, key_of, places_of, source_of
+from neardup.documents.file_paths import FORMATS, Reading, apart, key_of, places_of, source_of
 from neardup.documents.folder import FolderSource, with_prefixes
 from neardup.documents.lists import ListSource, SpooledRows
 from neardup.documents.lost import LostSource
@@ -36,6 +35,7 @@ from neardup.documents.memory_tables import (
     polars_source,
 )
 from neardup.documents.remote import WILDCARDS, address_of
+from neardup.documents.source import Source
 from neardup.documents.streams import CODECS
 from neardup.documents.xml import SUFFIXES as XML
 from neardup.errors import InputError
@@ -122,9 +122,9 @@ def gather(
     them can be read, that is an error."""
     found: dict[str, _Found] = {}
     brought: dict[str, list[_Found]] = {}  # what each file or folder is read as
-    extractor = extractor or Extractor()
+    reading = Reading(encoding, extractor or Extractor())
     for (own, item), name in zip(given, _names(given), strict=True):
-        for key, make in _parts(item, name, (encoding, extractor), named=own is not None):
+        for key, make in _parts(item, name, reading, named=own is not None):
             if key not in brought:
                 parts = {k: _Found(s, name, own is not None) for k, s in apart(key, make())}
                 brought[key] = [found.setdefault(k, one) for k, one in parts.items()]
@@ -147,12 +147,12 @@ def gather(
 
 
 def _parts(
-    item: Any, name: str, reading: tuple[str | None, Extractor], *, named: bool
+    item: Any, name: str, reading: Reading, *, named: bool
 ) -> Iterator[tuple[str, Callable[[], Source]]]:
     """A key that is the same for the same file, and what opens it."""
     if isinstance(item, str | Path):
         for found in places_of(item):
-            yield key_of(found[0]), functools.partial(source_of, found, *reading)
+            yield key_of(found[0]), functools.partial(source_of, found, reading)
     elif isinstance(item, list | tuple) and item and all(isinstance(i, Path) for i in item):
         for one in item:
             yield from _parts(one, name, reading, named=named)

@@ -1,25 +1,19 @@
-"""JSON Lines files: one object a line, read in chunks of whole lines, kept byte for byte.
+"""JSON Lines files: one object a line, read in blocks of whole lines, kept byte for byte.
 
 A line that is broken, or whose text or id cannot be used, is rejected with a sentence; reading
 goes on. A column that no line of a file's first chunk has is a mistake in the settings: a stop.
-
-The native JSON Lines scanner as Python sees it, and its sentences for people.
-
-The numbers are those of ``native/documents/jsonl.hpp``; what a line is, is defined once in
-``native/documents/lines.hpp``.
-
-JSON objects as a table: what the lines of a file are when they come back as ``kept``.
+The native scanner takes only the asked fields of a line; its numbers are those of
+``native/documents/jsonl.hpp``, and ``native/documents/lines.hpp`` defines once what a line is.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from operator import itemgetter
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -27,18 +21,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native, schema
+from neardup.documents.block_source import BlockSource, Selection
 from neardup.documents.columns import (
+    Chunk,
     Columns,
     DocumentBatch,
-    LostChunk,
     Mask,
     Rejected,
     generated_ids,
     refuse_missing,
 )
-from neardup.documents.lost import Watch, lost_from_here
-from neardup.documents.remote import Place
-from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable, whole_lines
+from neardup.documents.source import Source
+from neardup.documents.streams import CHUNK_BYTES, whole_lines
 from neardup.errors import InputError
 
 OK, BLANK = 0, 1
@@ -100,12 +94,6 @@ def sentence(status: int, byte: int) -> str:
     return _SENTENCES[status].format(byte=byte)
 
 
-class Selection(NamedTuple):
-    data: bytes
-    documents: int
-    last_kept: bool
-
-
 def select(
     chunk: bytes,
     keep: npt.NDArray[np.bool_],
@@ -138,6 +126,11 @@ def _whole_number(digits: str) -> int | str:
 def parsed(line: str) -> Any:
     """As ``json.loads``, which refuses a number of some thousand digits."""
     return json.loads(line, parse_int=_whole_number)
+
+
+def parsed_lines(data: bytes) -> list[Any]:
+    lines = data.decode("utf-8-sig", "replace").split("\n")
+    return [parsed(line) for line in lines if line.strip()]
 
 
 def _json_text(value: Any) -> str:
@@ -251,94 +244,85 @@ def text_reason(name: str, kind: str) -> str:
 
 
 @dataclass
-class JsonlSource:
-    """One file. Remembers where chunks began, so that a few texts can be fetched again."""
-
-    path: Place
-    file: str
-    codec: str | None = None
-    chunk_bytes: int = CHUNK_BYTES
-    watch: Watch = field(default_factory=Watch)
-    _marks: list[tuple[int, int]] = field(default_factory=lambda: [(1, 0)])
-    _lost: Rejected | None = field(default=None, init=False)
-
+class JsonlSource(BlockSource):
     @property
     def form(self) -> str:
         return "jsonl"
 
-    def chunks(self, columns: Columns) -> Iterator[JsonlChunk | LostChunk]:
-        for row, data in self._blocks(tolerant=True):
-            yield JsonlChunk(self.file, data, row, columns)
-        if self._lost:
-            yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
+    def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
+        return whole_lines(stream, size)
 
-    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        found: dict[int, str] = {}
-        for row in sorted(set(rows)):
-            if row not in found:
-                found |= self._texts_near(row, set(rows), columns.text)
-        return [found[row] for row in rows]
+    def count(self, data: bytes) -> int:
+        return count(data)
 
-    def copy(self, keep: Mask, out: LineWriter) -> int:
-        """Writes the kept lines; says how many documents there are."""
-        position, last_kept = 0, True
-        for row, data in self._blocks():
-            picked = select(data, keep[position:], start_of_file=row == 1, previous_kept=last_kept)
-            position, last_kept = position + picked.documents, picked.last_kept
-            out.write(picked.data)
-        out.end_file()
-        return position + (self._lost is not None)
+    def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
+        return JsonlChunk(self.file, data, first_row, columns)
+
+    def select(self, data: bytes, keep: Mask, row: int, *, last_kept: bool) -> Selection:
+        return select(data, keep, start_of_file=row == 1, previous_kept=last_kept)
+
+    def texts_in(
+        self, data: bytes, first_row: int, rows: list[int], columns: Columns
+    ) -> dict[int, str]:
+        return _texts_in(data, first_row, rows, columns.text)
+
+    def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
+        stream.seek(place)
+        if not at_start:
+            stream.readline()
+        return stream.read(size) + stream.readline()
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
-        position, objects = 0, []
-        for row, data in self._blocks():
-            picked = select(data, keep[position:], start_of_file=row == 1)
-            position += picked.documents
-            text = picked.data.decode("utf-8-sig", "replace")
-            objects += [parsed(line) for line in text.split("\n") if line.strip()]
-        return table_of(objects), position + (self._lost is not None)
+        documents, objects = 0, []
+        for position, selection in self.selections(keep):
+            objects += parsed_lines(selection.data)
+            documents = position + selection.documents
+        return table_of(objects), documents + (self._lost is not None)
 
-    def _blocks(
-        self, row: int = 1, offset: int = 0, *, tolerant: bool = False
-    ) -> Iterator[tuple[int, bytes]]:
-        """Chunks with the row each begins with, from a place where a line begins. ``_lost`` is
-        then what stands for the rest, where not all could be read; a disk that fails is borne only
-        if ``tolerant``, because what is written must be what was read."""
-        self._lost = None
+    def parts(self, part_bytes: int) -> Sequence[Any]:
+        """Ranges of bytes of a plain file on this machine."""
+        if self.codec is not None or not isinstance(self.path, Path):
+            return [self]
         try:
-            with open_binary(self.path, self.codec) as stream:
-                if offset:
-                    stream.seek(offset)
-                for data in whole_lines(stream, self.chunk_bytes):
-                    yield row, data
-                    row, offset = row + count(data), offset + len(data)
-                    self._mark(row, offset)
-                if fault := fault_of(stream):
-                    self._lost = Rejected(self.file, row, fault, None)
-        except (OSError, pa.ArrowException) as error:
-            if row == 1 or not tolerant:
-                raise unreadable(self.path, error) from error
-            self._lost = Rejected(self.file, row, lost_from_here(error), None)
+            size = self.path.stat().st_size
+        except OSError:  # reading it will tell
+            return [self]
+        if size <= part_bytes:
+            return [self]
+        begins = range(0, size, part_bytes)
+        return [LineRange(self.path, self.file, b, min(b + part_bytes, size)) for b in begins]
 
-    def _mark(self, row: int, offset: int) -> None:
-        if self.codec is None and row > self._marks[-1][0]:
-            self._marks.append((row, offset))
 
-    def _texts_near(self, wanted: int, rows: set[int], column: str) -> dict[int, str]:
-        """The asked rows of the chunk that holds row ``wanted``; of an archive, which can only be
-        read from its start, those of all chunks."""
-        found: dict[int, str] = {}
-        last = wanted if self.codec is None else max(rows)
-        mark = self._marks[bisect_right(self._marks, wanted, key=itemgetter(0)) - 1]
-        for first, data in self._blocks(*mark):
-            end = first + count(data)
-            if near := sorted(row for row in rows if first <= row < end):
-                found |= _texts_in(data, first, near, column)
-            if last < end:
-                return found
-        if self._lost and self._lost.row == last:
-            return found | {last: ""}
-        raise IndexError(f"{self.file} has no row {last}")
+@dataclass
+class LineRange(Source):
+    """The lines of a plain file that begin in a range of its bytes. ``first_row`` is None until the
+    lines before the range are counted."""
+
+    path: Path
+    file: str
+    begin: int
+    end: int
+    first_row: int | None = None
+
+    def blocks(self) -> Iterator[bytes]:
+        with self.path.open("rb") as stream:
+            if self.begin:  # the line before, whose end is here
+                stream.seek(self.begin - 1)
+                stream.readline()
+            while (at := stream.tell()) < self.end:
+                data = stream.read(min(CHUNK_BYTES, self.end - at))
+                if not data:
+                    return
+                yield data if data.endswith(b"\n") else data + stream.readline()
+
+    def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        row = self.first_row or 1
+        for data in self.blocks():
+            yield JsonlChunk(self.file, data, row, columns)
+            row += count(data)
+
+    def rows(self) -> int:
+        return sum(map(count, self.blocks()))
 
 
 def _texts_in(data: bytes, first: int, rows: list[int], column: str) -> dict[int, str]:
@@ -372,28 +356,3 @@ def refuse_whole_json(start: bytes, file: str, *, named: bool) -> None:
         f"{file} is one JSON {what}; expected one object a line.",
         hint=f"convert it: jq -c {filter_} {file} > documents.jsonl",
     )
-
-
-class LineWriter:
-    """Joins the lines of several files: a missing last newline is added only if a line follows,
-    and a byte order mark may stand only at the very start."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self.started = False
-        self._open_line = False
-        self._new_file = True
-
-    def write(self, data: bytes) -> None:
-        if not data:
-            return
-        if self.started and self._new_file:
-            data = data.removeprefix(b"\xef\xbb\xbf")
-        if self._open_line:
-            self._stream.write(b"\n")
-        self._stream.write(data)
-        self._open_line = not data.endswith(b"\n")
-        self.started, self._new_file = True, False
-
-    def end_file(self) -> None:
-        self._new_file = True

@@ -16,13 +16,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from neardup.documents.arrow import ArrowSource, arrow_writer, unified_schema
-from neardup.documents.columns import Mask, Source
+from neardup.documents.block_source import LineWriter
+from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource, check_headers
 from neardup.documents.folder import FolderSource, folder_writer, list_name
-from neardup.documents.jsonl import JsonlSource, LineWriter
+from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource, parquet_writer
+from neardup.documents.source import Source
 from neardup.documents.streams import CODECS, packing_of, whole_file, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import ChangedError, InputError

@@ -1,12 +1,9 @@
 """Lists of texts and lists of dicts: the twin in memory of a JSON Lines file.
 
-Kept items are the very objects that came in. Written out, a text becomes ``{"text": …}``.
-
-Rows that come only once, kept on disk: a sequence that holds none of them in memory.
-
-Each row is pickled by itself, so what comes back is equal to what came, whatever the types, and a
-slice takes no more memory than its rows. The file is read only by the process that made it, and
-goes away with the sequence.
+Kept items are the very objects that came in. Written out, a text becomes ``{"text": …}``. Rows that
+come only once are spooled to disk: each is pickled by itself, so what comes back is equal to what
+came, whatever the types, and a slice takes no more memory than its rows. Only the process that made
+the spool reads it, and the file goes away with the sequence.
 """
 
 from __future__ import annotations
@@ -24,6 +21,7 @@ from typing import Any, overload
 
 import pyarrow as pa
 
+from neardup.documents.block_source import LineWriter
 from neardup.documents.columns import (
     Chunk,
     Columns,
@@ -36,15 +34,24 @@ from neardup.documents.columns import (
     text_column,
     unknown_column,
 )
-from neardup.documents.jsonl import LineWriter
-from neardup.documents.memory_tables import CHUNK_ROWS, TableChunk
+from neardup.documents.memory_tables import CHUNK_ROWS, MemorySource, TableChunk
 
 
 @dataclass(frozen=True)
-class ListSource:
+class ListSource(MemorySource):
     items: Sequence[Any]
     chunk_rows: int = CHUNK_ROWS
     file: str = "input"
+
+    @property
+    def rows(self) -> int:
+        return len(self.items)
+
+    def part(self, start: int, end: int) -> ListSource:
+        return replace(self, items=self.items[start:end])
+
+    def kept_size(self, kept: list[Any]) -> float:
+        return float(sum(len(item_line(item)) for item in kept))
 
     @property
     def has_dicts(self) -> bool:
@@ -71,7 +78,7 @@ class ListSource:
 
     def copy(self, keep: Mask, out: LineWriter) -> int:
         for item in self.chosen(keep):
-            out.write(json_line(item if isinstance(item, dict) else {"text": item}))
+            out.write(item_line(item))
         return len(self.items)
 
 
@@ -123,6 +130,10 @@ class DictChunk:
             return
         missing = [n for n in self.columns.required if not any(n in item for item in dicts)]
         refuse_missing(missing, [str(key) for key in first], "the list of dicts")
+
+
+def item_line(item: Any) -> bytes:
+    return json_line(item if isinstance(item, dict) else {"text": item})
 
 
 def json_line(item: dict[str, Any]) -> bytes:

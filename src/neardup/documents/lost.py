@@ -17,12 +17,13 @@ import pyarrow as pa
 
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.remote import WILDCARDS, Place, Remote
+from neardup.documents.source import Source
 from neardup.documents.streams import cause
 from neardup.errors import ChangedError, UnreadableError
 
 
 @dataclass(frozen=True)
-class LostSource:
+class LostSource(Source):
     """A file or folder that cannot be read. It counts as one document, which is rejected."""
 
     path: Place

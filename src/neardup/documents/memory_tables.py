@@ -8,11 +8,12 @@ here: an object that is one brings its methods along.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from neardup import schema
 from neardup.documents.columns import (
@@ -30,8 +31,12 @@ from neardup.documents.columns import (
     text_column,
     valid_mask,
 )
+from neardup.documents.pieces import Piece, Trial, places
+from neardup.documents.source import Source
 
 CHUNK_ROWS = 10_000
+RUN = 200  # rows of a piece of a sample
+_LOOKED_AT = 500  # documents that tell how long one is
 Values: TypeAlias = "pa.Array | Sequence[Any]"
 
 
@@ -107,8 +112,55 @@ def wanted(columns: Columns, there: Sequence[str]) -> list[str]:
     return [name for name in names if name in there]
 
 
+class MemorySource(Source):
+    """Rows in memory. Their size is what they would take as a file, by a look at some of them."""
+
+    if TYPE_CHECKING:
+        chunk_rows: int
+
+        @property
+        def rows(self) -> int: ...
+
+    def part(self, start: int, end: int) -> MemorySource:
+        """Some of the rows."""
+        raise NotImplementedError
+
+    def kept_size(self, kept: Any) -> float:
+        """Bytes of what ``kept`` gives, not compressed."""
+        raise NotImplementedError
+
+    def kept_written(self, kept: Any) -> float:
+        """Bytes that a run would write for it."""
+        return self.kept_size(kept)
+
+    def size(self) -> float:
+        return self.document_size() * self.rows
+
+    def document_size(self) -> float:
+        chosen = np.arange(self.rows) % max(1, self.rows // _LOOKED_AT) == 0
+        return self.kept_size(self.kept(chosen)[0]) / max(1, int(chosen.sum()))
+
+    def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        bytes_of_row = self.document_size()
+        wanted_rows = budget / max(bytes_of_row, 1e-9)
+        whole = wanted_rows >= self.rows
+        run = self.chunk_rows if whole else RUN
+        starts = range(0, self.rows, run) if whole else places(self.rows, run, wanted_rows)
+        end = 0
+        for start in (start for start in starts if start >= end):
+            end = min(start + run, self.rows)
+            (chunk,) = self.part(start, end).chunks(columns)
+            yield Piece(chunk, (end - start) * bytes_of_row, [end - start], continues=whole)
+
+    def trial(self, limit: float) -> Trial:
+        """Into memory."""
+        tried = min(self.rows, max(1, round(limit / max(self.document_size(), 1e-9))))
+        kept, _ = self.kept(np.arange(self.rows) < tried)
+        return Trial(tried / max(1, self.rows), self.kept_written(kept))
+
+
 @dataclass(frozen=True)
-class TableSource:
+class TableSource(MemorySource):
     """An object in memory, seen through four functions that know its library."""
 
     names: list[str]
@@ -134,14 +186,30 @@ class TableSource:
         return self.slice([name], 0, self.rows)[name]
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        found = []
+        texts = []
         for row in rows:
             values = self.slice([columns.text], row - 1, 1)[columns.text]
-            found.append(text_column(values, columns.text, self.file).array[0].as_py() or "")
-        return found
+            texts.append(text_column(values, columns.text, self.file).array[0].as_py() or "")
+        return texts
 
     def kept(self, keep: Mask) -> tuple[Any, int]:
         return self.pick(mask_for(keep, self.rows)), self.rows
+
+    def part(self, start: int, end: int) -> TableSource:
+        whole = self.slice
+
+        def rows(names: list[str], first: int, count: int) -> dict[str, Values]:
+            return whole(names, start + first, min(count, end - start - first))
+
+        return replace(self, rows=end - start, slice=rows)
+
+    def kept_size(self, kept: Any) -> float:
+        return float(self.table(kept).nbytes)
+
+    def kept_written(self, kept: Any) -> float:
+        sink = pa.BufferOutputStream()
+        pq.write_table(self.table(kept), sink, compression="zstd")
+        return float(sink.tell())
 
     def schema(self) -> pa.Schema:
         """As a Parquet file beside others would have it."""

@@ -28,20 +28,27 @@ from neardup.documents.columns import (
 )
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
-from neardup.documents.remote import Place
-from neardup.documents.streams import CHUNK_BYTES, cause, parquet_file, unreadable, whole_file
+from neardup.documents.open_files import OpenFiles
+from neardup.documents.pieces import PLACES, Piece, Trial, some_of
+from neardup.documents.remote import READ_BYTES, Place, Remote
+from neardup.documents.source import Source
+from neardup.documents.streams import CHUNK_BYTES, cause, unreadable, whole_file
+from neardup.errors import UnreadableError
 
 ROW_GROUP_BYTES = 64 << 20
+PART_BYTES = 64 << 20  # of the row groups that one task reads
+_SAMPLE_BUFFER = 1 << 20  # else a few rows of a group would cost the reading of all of it
 _BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
 Part: TypeAlias = pa.RecordBatch | LostRows
 
 
 @dataclass(frozen=True)
-class ParquetSource:
+class ParquetSource(Source):
     path: Place
     file: str
     chunk_rows: int = CHUNK_ROWS
     watch: Watch = field(default_factory=Watch)
+    files: OpenFiles = field(default_factory=OpenFiles)
 
     def schema(self) -> pa.Schema:
         with self.opened() as parquet:
@@ -166,20 +173,125 @@ class ParquetSource:
         if left > 0:
             yield LostRows(left, f"row group {group + 1} is broken ({reason})")
 
+    def size(self) -> float:
+        return self.path.stat().st_size
+
+    def document_size(self) -> float:
+        with self.opened() as parquet:
+            return self.size() / max(1, int(parquet.metadata.num_rows))
+
+    def decoded_size(self) -> int:
+        """Bytes of the file when it is not compressed."""
+        with self.opened() as parquet:
+            return _decoded_size(parquet)
+
+    def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        """The first rows of drawn row groups, by a budget of unpacked bytes: they are what a run
+        works on."""
+        with self.opened(buffer_size=_SAMPLE_BUFFER) as parquet:
+            names, rows = parquet.schema_arrow.names, max(1, parquet.metadata.num_rows)
+            check_columns(columns, names, self.file)
+            bytes_of_row = self.size() / rows
+            groups = some_of(parquet.num_row_groups, PLACES)
+            left = budget / max(_decoded_size(parquet) / rows, bytes_of_row, 1e-9)
+            if left >= parquet.metadata.num_rows:
+                groups = list(range(parquet.num_row_groups))
+            for number, group in enumerate(groups):
+                share, taken = left / (len(groups) - number), 0
+                for batch in self._sound_batches(parquet, group, wanted(columns, names)):
+                    chunk, count = chunk_of(batch, self.file, 1, columns), batch.num_rows
+                    taken += count
+                    yield Piece(chunk, count * bytes_of_row, [count], continues=taken > count)
+                    if taken >= share:
+                        break
+                left -= taken
+                if left <= 0:
+                    return
+
+    def _sound_batches(
+        self, parquet: pq.ParquetFile, group: int, names: list[str] | None
+    ) -> Iterator[pa.RecordBatch]:
+        """What can be read of a row group: a run rejects the rest."""
+        parts = self.group(parquet, group, names)
+        return (part for part in parts if not isinstance(part, LostRows))
+
+    def trial(self, limit: float) -> Trial:
+        """Into memory."""
+        batches, read, held = [], 0, 0
+        with self.opened() as parquet:
+            rows = parquet.metadata.num_rows
+            for group in range(parquet.num_row_groups):
+                for batch in self._sound_batches(parquet, group, None):
+                    batches.append(batch)
+                    read, held = read + batch.num_rows, held + batch.nbytes
+                    if held >= limit:
+                        break
+                if held >= limit:
+                    break
+        sink = pa.BufferOutputStream()
+        if batches:
+            pq.write_table(pa.Table.from_batches(batches), sink, compression=self.codec())
+        return Trial(read / max(rows, 1), sink.tell())
+
+    def parts(self, part_bytes: int) -> Sequence[Any]:  # noqa: ARG002 (row groups tell their size)
+        """Row groups that stand together."""
+        try:
+            with self.opened() as parquet:
+                groups = list(_row_groups(parquet))
+                sizes = [parquet.metadata.row_group(g).total_byte_size for _, g in groups]
+        except UnreadableError:  # reading it will tell
+            return [self]
+        parts: list[RowGroups] = []
+        size = PART_BYTES
+        for (row, group), group_size in zip(groups, sizes, strict=True):
+            if size >= PART_BYTES:
+                parts.append(RowGroups(self, row))
+                size = 0
+            parts[-1].groups.append(group)
+            size += group_size
+        return parts or [self]
+
     def _batch_rows(self, parquet: pq.ParquetFile) -> int:
         return min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
 
     @contextmanager
     def opened(self, **options: Any) -> Iterator[pq.ParquetFile]:
         try:
-            options |= parquet_file(self.path)
-            parquet = pq.ParquetFile(**options, page_checksum_verification=True)
+            if isinstance(self.path, Remote):  # few and long requests
+                options["buffer_size"] = READ_BYTES
+            file = pa.PythonFile(self.files.raw(self.path), "r")
+            parquet = pq.ParquetFile(file, page_checksum_verification=True, **options)
             _ = parquet.schema_arrow.names  # broken ones fail here, with the file
         except _BROKEN as error:
             raise unreadable(self.path, error) from error
         with parquet:
             _check_index(parquet.metadata, self.path)
             yield parquet
+
+
+@dataclass
+class RowGroups(Source):
+    """Some row groups of a Parquet file that stand together; the first begins at ``first_row``."""
+
+    whole: ParquetSource
+    first_row: int
+    groups: list[int] = field(default_factory=list)
+
+    @property
+    def file(self) -> str:
+        return self.whole.file
+
+    @property
+    def path(self) -> Place:
+        return self.whole.path
+
+    def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        return self.whole.chunks_of(self.groups, self.first_row, columns)
+
+
+def _decoded_size(parquet: pq.ParquetFile) -> int:
+    groups = range(parquet.num_row_groups)
+    return sum(parquet.metadata.row_group(group).total_byte_size for group in groups)
 
 
 def _check_index(metadata: Any, path: Place) -> None:

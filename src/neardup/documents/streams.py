@@ -18,7 +18,8 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
-from neardup.documents.remote import READ_BYTES, Place
+from neardup.documents.open_files import OpenFiles
+from neardup.documents.remote import Place
 from neardup.errors import UnreadableError
 
 CHUNK_BYTES = 8 << 20
@@ -40,14 +41,13 @@ def wide_of(codec: str | None) -> str | None:
     return (codec or "").partition("+")[2] or None
 
 
-def open_binary(path: Place, codec: str | None) -> IO[bytes]:
+def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) -> IO[bytes]:
     """A buffered stream of the decompressed bytes, those of UTF-16 and UTF-32 as UTF-8."""
     packing = packing_of(codec)
     try:
-        if packing is None:
-            stream = path.open("rb", buffering=1 << 20)
-        else:
-            stream = unpacked(_unpacking(path, packing))
+        stream = (files or OpenFiles()).stream(path)
+        if packing is not None:
+            stream = unpacked(_unpacking(stream, packing))
     except OSError as error:
         raise unreadable(path, error) from error
     return transcoded(stream, codec)
@@ -66,23 +66,10 @@ def unpacked(packed: Any) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(_Unpacked(packed), 1 << 20))
 
 
-def _unpacking(path: Place, codec: str) -> Any:
-    if codec == "xz":
-        return lzma.open(path if isinstance(path, Path) else path.open())
-    return pa.CompressedInputStream(arrow_file(path), codec)
-
-
-def arrow_file(path: Place) -> pa.NativeFile:
-    if isinstance(path, Path):
-        return pa.OSFile(str(path))
-    return pa.PythonFile(path.open(), "r")
-
-
-def parquet_file(path: Place) -> dict[str, Any]:
-    """The arguments for ``pyarrow.parquet``; from a store it reads in few and long requests."""
-    if isinstance(path, Path):
-        return {"source": path}
-    return {"source": pa.PythonFile(path.raw(), "r"), "buffer_size": READ_BYTES}
+def _unpacking(stream: IO[bytes], packing: str) -> Any:
+    if packing == "xz":
+        return lzma.open(stream)
+    return pa.CompressedInputStream(pa.PythonFile(stream, "r"), packing)
 
 
 class _Unpacked(io.RawIOBase):

@@ -14,13 +14,15 @@ import gzip
 import importlib.util
 import lzma
 import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 
 from neardup.documents.columns import (
@@ -35,7 +37,10 @@ from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import META, TEXT, Extracted, Meta, Page, decoded_html
 from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.memory_tables import TableChunk
+from neardup.documents.open_files import OpenFiles
+from neardup.documents.pieces import Piece, Trial, unpacking
 from neardup.documents.remote import Place
+from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable, whole_file
 from neardup.documents.warc_records import (
     Cut,
@@ -51,6 +56,8 @@ from neardup.errors import MissingExtraError
 NAMES = ("id", "text", *META, "crawled")
 Write = Callable[[Record, IO[bytes]], None]
 CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
+MOST_BYTES = 32 << 20  # of a sample, a second of extraction each
+_EVERY_PAGE = np.ones(1 << 20, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -76,13 +83,14 @@ class WarcChunk:
 
 
 @dataclass
-class WarcSource:
+class WarcSource(Source):
     path: Place
     file: str
     codec: str | None = None
     extractor: Extractor = field(default_factory=Extractor)
     chunk_bytes: int = CHUNK_BYTES
     watch: Watch = field(default_factory=Watch)
+    files: OpenFiles = field(default_factory=OpenFiles)
     passed: Counter[str] = field(default_factory=Counter)  # records that are no pages, by type
     _lost: Rejected | None = field(default=None, init=False)
 
@@ -94,7 +102,7 @@ class WarcSource:
                 hint="pip install 'neardup[html]'",
             )
         self.extractor.extraction.check(("html",), self.file)
-        with open_binary(self.path, self.codec) as stream:
+        with open_binary(self.path, self.codec, self.files) as stream:
             start = stream.read(5)
         if start and start != b"WARC/":
             raise unreadable(self.path, OSError(f"expected WARC/ at its start, got {start!r}"))
@@ -106,7 +114,7 @@ class WarcSource:
                 raise unknown_column(name, NAMES, self.file)
         if columns.text != "text":
             raise unknown_column(columns.text, NAMES, self.file)
-        with open_binary(self.path, self.codec) as stream:
+        with open_binary(self.path, self.codec, self.files) as stream:
             yield from self.chunks_of(stream, columns)
         if self._lost:
             extra = dict.fromkeys(columns.found(NAMES), pa.large_string())
@@ -149,9 +157,6 @@ class WarcSource:
         }
         return {name: pa.array(values, pa.large_string()) for name, values in columns.items()}
 
-    def nothing(self, columns: Columns) -> WarcChunk:
-        return WarcChunk(self, [], 1, columns)
-
     def _texts(self, found: Sequence[Found]) -> list[Extracted]:
         as_it_is = not self.extractor.extraction.pages
         wanted = [one.page for one in found if one.page and not (as_it_is or one.page.kind == TEXT)]
@@ -167,7 +172,7 @@ class WarcSource:
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
         wanted = set(rows)
-        with open_binary(self.path, self.codec) as stream:
+        with open_binary(self.path, self.codec, self.files) as stream:
             found = {r: one for r, one in enumerate(self._pages(stream), 1) if r in wanted}
         texts = self.table(list(found.values()))["text"].to_pylist()
         known = dict(zip(found, texts, strict=True))
@@ -175,7 +180,7 @@ class WarcSource:
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         parts, row = [], 0
-        with open_binary(self.path, self.codec) as stream:
+        with open_binary(self.path, self.codec, self.files) as stream:
             for chunk in self.chunks_of(stream, Columns()):
                 table = pa.table(self.table(chunk.pages)).select(list(NAMES))
                 mask = [bool(k) for k in keep[row : row + len(table)]]
@@ -187,7 +192,7 @@ class WarcSource:
 
     def copy_records(self, keep: Mask, write: Write) -> int:
         """Gives what stays, record by record, to ``write``; says how many documents there are."""
-        with open_binary(self.path, self.codec) as stream:
+        with open_binary(self.path, self.codec, self.files) as stream:
             return self.copy_from(stream, keep, write)
 
     def copy_from(self, stream: IO[bytes], keep: Mask, write: Write) -> int:
@@ -202,6 +207,39 @@ class WarcSource:
         except Cut:
             return row + 1
         return row
+
+    def size(self) -> float:
+        return self.path.stat().st_size
+
+    def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        """From the start of the file: where a later record begins, only reading tells."""
+        before = 0
+        with self.files.stream(self.path) as raw:
+            for chunk in self.chunks_of(unpacking(raw, self.codec), columns):
+                taken, before = raw.tell() - before, raw.tell()
+                yield Piece(chunk, taken, [len(chunk.pages)], continues=True)
+                if before >= min(budget, MOST_BYTES):
+                    return
+        if self.size() > before:  # records that are no pages may follow the last one
+            nothing = WarcChunk(self, [], 1, columns)
+            yield Piece(nothing, self.size() - before, [0], continues=True)
+
+    def trial(self, limit: float) -> Trial:
+        """Into a file that goes away."""
+        with self.files.stream(self.path) as raw, tempfile.TemporaryFile() as out:
+
+            def write(record: Record, content: IO[bytes]) -> None:
+                write_record(out, self.codec, record, content)
+                if raw.tell() >= limit:
+                    raise _Enough
+
+            with suppress(_Enough):
+                self.copy_from(unpacking(raw, self.codec), _EVERY_PAGE, write)
+            return Trial(raw.tell() / max(1.0, self.size()), out.tell())
+
+
+class _Enough(Exception):  # noqa: N818 (no error)
+    pass
 
 
 def _plain(page: Page) -> Extracted:

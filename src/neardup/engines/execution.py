@@ -1,6 +1,7 @@
 """One collection and one plan, driven by the engine that the plan names, to a Result.
 
-Every run says the same of itself in ``run.json``, and its counts are checked before anyone sees it.
+Every run describes itself in the same way in ``run.json``, and its counts are checked before anyone
+sees them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,6 @@ from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError
-from neardup.methods.base import CalibratedMethod, KnowsItsLike
 from neardup.plan import Plan
 from neardup.progress import LOG, Logged, Progress, Silent
 from neardup.runs.kind_pass import UNKNOWN, PairKinds, kind_counts
@@ -124,8 +124,7 @@ def frozen(collection: Collection, plan: Plan, progress: Progress | None = None)
     """The plan with all that is learned from the collection, for an index that begins with it."""
     told = Logged(progress or Silent())
     plan = with_artefacts(collection, plan, told)
-    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
-    if itself and Calibration.kind not in plan.artefacts:
+    if plan.method.calibrate and Calibration.kind not in plan.artefacts:
         outcome, plan = run(collection, plan, told)
         outcome.intake.store.close()
     return plan
@@ -153,9 +152,9 @@ def _log(result: Result, plan: Plan) -> None:
 
 
 def _unlike(plan: Plan) -> dict[str, list[str]]:
-    """Of a method that can tell: in which ways this is not what it was made for."""
-    method = plan.method
-    return {"unlike": [*method.unlike(plan.artefacts)]} if isinstance(method, KnowsItsLike) else {}
+    """In which ways the collection differs from those the method was made for."""
+    ways = plan.method.unlike(plan.artefacts)
+    return {} if ways is None else {"unlike": [*ways]}
 
 
 def shared_ids(shared: Shared | None) -> dict[str, Any]:

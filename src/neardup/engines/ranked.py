@@ -1,18 +1,15 @@
 """The driver for a ranked result list: few documents, an order, and an answer while a user waits.
 
-``nd.group`` is for one list, :class:`Grouper` for a search engine that groups many and may have
-stored a signature with each document.
+``nd.group`` groups the near-duplicates of one list, nothing dropped (Conrad et al. 2003, §8);
+:class:`Grouper` serves a search engine that groups many lists and may have stored a signature with
+each document. The documents of a list are made from texts or read back from signatures; rows that
+cannot be compared are left out, each with a reason.
 
-Ranked lists → groups of near-duplicates, nothing dropped (Conrad et al. 2003, §8).
-
-The documents of a list are decided by the one rule in the order that the representative asks for:
-best rank, first or last published, or longest. So each group is a kept document with those that
-match it, and no document is drawn in by a chain. Keys, scores and the rule are those of a run; only
-what large collections need is left out. A list alone is too small to tell what is rare, so the
-usual method here needs no counts (docs/result-lists.md has the figures).
-
-The documents of a list with keys and evidence, best first: made from texts, or read back from
-signatures. Rows that cannot be compared are left out here, each with a reason.
+The one rule decides them in the order that the representative asks for: best rank, first or last
+published, or longest. So each group is a kept document with those that match it, and no document is
+drawn in by a chain. Keys, scores and the rule are those of a run; only what large collections need
+is left out. A list alone is too small to show what is rare, so the usual method here needs no
+counts (docs/result-lists.md has the figures).
 """
 
 from __future__ import annotations
@@ -47,12 +44,13 @@ from neardup.engines.ranked_list import (
 from neardup.errors import ColumnError, NeardupError, SettingsError, SignatureError, all_problems
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods import registry
-from neardup.methods.base import ChecksArtefacts, ChecksColumns, Method, Prepared
-from neardup.plan import Plan, Settings, resolve, settings_of
+from neardup.methods.base import Method, Prepared
+from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs.grouped_list import Grouped, Places
 from neardup.runs.outcome import Intake
 from neardup.schema import Array, Ragged
+from neardup.settings import Settings, settings_of
 
 BATCH_ROWS = 10_000
 
@@ -106,13 +104,12 @@ def _batch(listed: RankedList, texts: pa.Array, rows: Array, plan: Plan) -> pa.R
 
 def _with_needs(plan: Plan, batch: pa.RecordBatch) -> Plan:
     method = plan.method
-    if batch.num_rows and isinstance(method, ChecksColumns):
+    if batch.num_rows:
         method.check_columns(batch)
     missing = [need for need in method.needs if need.name not in plan.artefacts]
     if missing:
         plan = replace(plan, artefacts={**plan.artefacts, **resolved(missing, batch)})
-        if isinstance(method, ChecksArtefacts):
-            method.check_artefacts(plan.artefacts)
+        method.check_artefacts(plan.artefacts)
     return plan
 
 
@@ -342,17 +339,17 @@ def _keep(representative: str, date: str | None) -> Order:
 
 def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
     """What the method needs, from files, as given or as its parameters say; and where its run was
-    cut."""
+    calibrated."""
     found = {n.name: n.load(Path(n.file)) for n in method.needs if n.file is not None}
     for need in method.needs:
         if need.name in given and need.name not in found:
             found[need.name] = _fitting(need, given[need.name])
         elif need.name not in found and isinstance(need, ReadyNeed):
             found[need.name] = need.ready()
-    if isinstance(method, ChecksArtefacts) and all(n.name in found for n in method.needs):
+    if all(n.name in found for n in method.needs):
         method.check_artefacts(found)
-    cut = given.get(Calibration.kind)
-    return found if cut is None else {**found, Calibration.kind: cut}
+    calibration = given.get(Calibration.kind)
+    return found if calibration is None else {**found, Calibration.kind: calibration}
 
 
 def _fitting(need: Need, artefact: Artefact) -> Artefact:

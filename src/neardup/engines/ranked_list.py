@@ -1,10 +1,10 @@
-"""A ranked list as it came: its columns by row, and which row stands where.
+"""A ranked list as it came: columns by row, and which row stands where; signatures as bytes.
 
-Lists of texts or dicts, tables of every library, and files, which become an Arrow table. A list is
-never shortened: a row whose text cannot be used has a reason and keeps its place. Ids are labels,
-so they may repeat.
+Lists of texts or dicts, tables of every library, and files become an Arrow table. A list is never
+shortened: a row whose text cannot be used has a reason and keeps its place. Ids are labels, so they
+may repeat.
 
-What a method made of one document as bytes, for a search engine to store beside it.
+A signature is what a method made of one document, for a search engine to store beside it:
 
     "nd" · format · length of the name · name of the method
     8 bytes each: digest of the parameters, of the artefacts     } the same for all of a Grouper
@@ -12,8 +12,8 @@ What a method made of one document as bytes, for a search engine to store beside
     flags (1) · probes (4) · keys (4) · characters (8) · digests of the text and its normal form
     the keys (8 each) · the evidence
 
-All numbers are little-endian. Unlike signatures are refused with what differs; bytes that were cut
-or changed are refused too.
+All numbers are little-endian. Signatures of different methods, parameters or artefacts are refused
+with what differs; bytes that were truncated or changed are refused too.
 """
 
 from __future__ import annotations

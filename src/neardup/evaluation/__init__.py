@@ -1,1 +1,1 @@
-"""How good an answer is, and how long it stays one."""
+"""Measures how good results are: sweeps, recommendations, planted copies, stability, training."""

@@ -1,6 +1,7 @@
-"""``evaluate``: how good settings are, on the user's own documents and labels.
+"""``evaluate``: measures how good methods and thresholds are on the user's documents and labels.
 
-The outcome of an evaluation: data for JSON, a table of all cuts, sections to show.
+The result, an ``Evaluation``, gives its data as JSON, a table with a row for every setting and
+threshold, and the sections of a report.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ from neardup.documents import Collection, collect
 from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
 from neardup.evaluation.evaluation_report import Section, save_report, write_report
-from neardup.evaluation.gold_request import Asked, Wish, about_gold
 from neardup.evaluation.measurement import AtCut, Measured, Truth, measure
-from neardup.evaluation.recommendation import Recommendation, recommend
+from neardup.evaluation.recommendation import Recommendation, Wish, recommend
 from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.sections import all_sections, summary_sections
 from neardup.evaluation.sweep import Sweep
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
-from neardup.labels.labelled_pairs import PairColumns
+from neardup.labels.gold_request import GoldRequest, about_gold
+from neardup.labels.labelled_pairs import pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
-from neardup.plan import CLUSTERS, Settings
 from neardup.progress import Progress, Silent
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
+from neardup.settings import CLUSTERS, Settings
 
 TABLE = "sweep.parquet"
 TITLE = "Evaluation"
@@ -39,21 +40,21 @@ TITLE = "Evaluation"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """``about`` says of what: documents, gold and what of it could not be used."""
+    """``about`` describes the documents, the gold, and the labels that could not be used."""
 
     about: dict[str, Any]
     measured: Sequence[Measured]
     recommendation: Recommendation | None
 
     def pasted(self, inputs: str) -> Evaluation:
-        """The same, with a command for these inputs."""
-        found = self.recommendation and replace(self.recommendation, inputs=inputs)
-        return replace(self, recommendation=found)
+        """The same evaluation, whose recommended command names these inputs."""
+        recommendation = self.recommendation and replace(self.recommendation, inputs=inputs)
+        return replace(self, recommendation=recommendation)
 
     def data(self) -> dict[str, Any]:
         return {
             **self.about,
-            "settings": [one.data() for one in self.measured],
+            "settings": [setting.data() for setting in self.measured],
             "recommendation": self.recommendation.data() if self.recommendation else None,
         }
 
@@ -61,30 +62,29 @@ class Evaluation:
         return all_sections(self.about, self.measured, self.recommendation)
 
     def __repr__(self) -> str:
-        choices = sum(len(one.at) for one in self.measured)
+        choices = sum(len(setting.at) for setting in self.measured)
         return f"<Evaluation of {choices} settings: {self.lead() or 'nothing to choose from'}>"
 
     def lead(self) -> str:
-        """The answer in short."""
+        """The recommendation in one sentence."""
         return self.recommendation.text if self.recommendation else ""
 
     def summary(self) -> list[Section]:
-        """What a terminal has room for."""
+        """The sections that a terminal has room for."""
         return summary_sections(self.about, self.measured, self.recommendation)
 
     @property
     def table(self) -> pa.Table:
         """A row for each setting and threshold."""
-        return pa.Table.from_pylist(
-            [_row(one, at) for one in self.measured for at in one.at], schema=_schema()
-        )
+        rows = [_row(measured, at) for measured in self.measured for at in measured.at]
+        return pa.Table.from_pylist(rows, schema=_schema())
 
     def report(self, path: str | Path) -> None:
-        """One HTML file, with all figures inside."""
+        """Write one HTML file that contains all figures."""
         write_report(Path(path), TITLE, self.sections(), self.lead())
 
     def save(self, folder: str | Path) -> Path:
-        """``evaluation.json``, ``sweep.parquet`` and ``report.html``; the first comes last."""
+        """Write ``sweep.parquet``, ``report.html`` and, last, ``evaluation.json``."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
         write_table(self.table, place / TABLE)
@@ -96,9 +96,9 @@ _SHARES = ("precision", "recall", "f1")
 _COUNTS = ("tp", "fp", "fn", "unlabelled")
 
 
-def _row(one: Measured, at: AtCut) -> dict[str, Any]:
+def _row(measured: Measured, at: AtCut) -> dict[str, Any]:
     row: dict[str, Any] = {
-        "method": one.setting.name,
+        "method": measured.setting.name,
         "parameter": at.cut.parameter,
         "value": at.cut.value,
         "threshold": at.cut.threshold,
@@ -146,7 +146,7 @@ SETTINGS = (
     *("workers", "memory", "limit", "max_pairs"),
     *("strict", "set"),
 )
-PAIRS = "pairs"  # the folder of scored pairs, in that of the evaluation
+PAIRS = "pairs"  # the folder of scored pairs inside the folder of the evaluation
 
 
 def evaluate(
@@ -167,85 +167,88 @@ def evaluate(
     progress: Progress | None = None,
     **settings: Any,
 ) -> Evaluation:
-    """Measure methods on documents of which it is known what is a duplicate of what.
+    """Measure methods on documents whose duplicates are known.
 
-    ``documents``: as for :func:`neardup.dedup`, or the Result of a run. Gold is a column of groups
-    (``group``) or labelled ``pairs``: paths, or rows of ``a``, ``b`` and ``label`` (``columns``
-    says what they are called). ``positive`` and ``negative`` name labels; ``complete`` says whether
-    pairs that are not listed are no duplicates. ``method``: one or several, as names, as written
-    ("shingles words=3") or as objects. ``sweep``: True, or thresholds. ``wish``: "f1",
-    "precision=0.99" or "recall=0.95". Scored pairs are kept in ``folder`` and found again there.
-    Other settings (``text``, ``id``, ``within`` …) are those of :class:`neardup.plan.Settings`.
+    ``documents`` is what :func:`neardup.dedup` accepts, or the Result of a run. The gold is a
+    column of groups (``group``) or labelled ``pairs``: paths, or rows of ``a``, ``b`` and ``label``
+    (``columns`` gives the names of these columns). ``positive`` and ``negative`` name labels.
+    ``complete`` states that pairs which are not listed are no duplicates. ``method`` is one method
+    or several, each as a name, as a specification ("shingles words=3") or as an object. ``sweep``
+    is True or a list of thresholds. ``wish`` is "f1", "precision=0.99" or "recall=0.95". Scored
+    pairs are kept in ``folder`` and reused from there. Further settings (``text``, ``id``,
+    ``within`` …) are those of :class:`neardup.settings.Settings`.
     """
-    asked = Asked(group, pairs, pair_columns(columns), positive, negative, complete)
+    request = GoldRequest(group, pairs, pair_columns(columns), positive, negative, complete)
     wished = Wish.parse(wish or "f1")
     if clusters not in CLUSTERS:
         raise SettingsError(f"clusters is {clusters!r}.", hint=f"expected {' or '.join(CLUSTERS)}.")
     thresholds = _thresholds(sweep, threshold)
-    told = progress or Silent()
+    reporter = progress or Silent()
     if isinstance(documents, Result):
-        return _of_run(documents, asked, threshold, thresholds, wished, clusters, told)
+        return _of_run(documents, request, threshold, thresholds, wished, clusters, reporter)
     base = _settings(settings)
-    methods = [_method(one, base) for one in _several(method)]
+    methods = [_method(written, base) for written in _several(method)]
     chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
-    asked.check(base.text)
+    request.check(base.text)
     collection = collect(documents, base.encoding, Extraction(base.extract))
-    job = Sweep(collection, replace(base, set={}), chosen, "", _pairs_folder(folder), clusters)
+    pairs_folder = None if folder is None else Path(folder) / PAIRS
+    job = Sweep(collection, replace(base, set={}), chosen, "", pairs_folder, clusters)
     compared = sorted({name for plan in job.plans() for name in plan.columns.extra})
-    known = survey(collection, base, told, group=asked.group, compared=compared)
-    gold = asked.gold(known)
-    truth = Truth.of(gold, known.similarity)
-    measured = list(replace(job, digest=known.digest).measured(truth, told))
-    about = _about(known.documents, known.rejected, collection, clusters, truth)
-    made = _finished(about, measured, wished, asked_for=wish is not None)
-    return made.pasted(pasted_inputs(collection, base))
+    documents_read = survey(collection, base, reporter, group=request.group, compared=compared)
+    truth = Truth.of(documents_read.gold(request), documents_read.similarity)
+    measured = list(replace(job, digest=documents_read.digest).measured(truth, reporter))
+    about = _about(documents_read.documents, documents_read.rejected, collection, clusters, truth)
+    evaluation = _finished(about, measured, wished, asked_for=wish is not None)
+    return evaluation.pasted(pasted_inputs(collection, base))
 
 
-def _settings(given: dict[str, Any]) -> Settings:
-    for name in given:
+def _settings(settings: dict[str, Any]) -> Settings:
+    for name in settings:
         if name not in SETTINGS:
             raise SettingsError(
                 f"{name!r} is no setting of an evaluation.",
                 hint="parameters are written with their method, as in 'shingles words=3'; "
                 f"settings are {', '.join(SETTINGS)}.",
             )
-    return Settings(**given)
+    return Settings(**settings)
 
 
 def _of_run(
     result: Result,
-    asked: Asked,
+    request: GoldRequest,
     threshold: float | None,
     thresholds: Sequence[float] | None,
     wished: Wish,
     clusters: str,
-    told: Progress,
+    reporter: Progress,
 ) -> Evaluation:
-    """Scores that a run has left; its documents are read again for ids and similarities."""
+    """Evaluate the scores of a run; its documents are read again for ids and similarities."""
     if result.info.get("against"):
         raise SettingsError(
-            "This run was made against references, whose documents gold does not know.",
+            "This run was made against references, for which the gold has no labels.",
             hint="evaluate the documents instead.",
         )
     written = result.info["settings"]
     names = ("text", "id", "limit", "encoding", "extract")
     base = Settings(**{name: written[name] for name in names if written.get(name) is not None})
-    asked.check(base.text)
-    made = registry.build(written["method"], written["parameters"])
-    (setting,) = settings_of([made], threshold=threshold, thresholds=thresholds)
+    request.check(base.text)
+    method = registry.build(written["method"], written["parameters"])
+    (setting,) = settings_of([method], threshold=threshold, thresholds=thresholds)
     cuts = tuple(cut for cut in setting.cuts if cut.threshold >= result.threshold)
     if not cuts:
         raise SettingsError(
             f"The run has scores from {result.threshold:g} on, which is above all thresholds.",
-            hint="take higher ones, or evaluate the documents instead of the run.",
+            hint="give higher thresholds, or evaluate the documents instead of the run.",
         )
-    setting = Setting(made, made, cuts)
+    setting = Setting(method, method, cuts)
     collection = result.collection()
-    known = survey(collection, base, told, group=asked.group)
-    truth = Truth.of(asked.gold(known), known.similarity)
-    told.stage("measuring", len(setting.cuts), unit="thresholds")
-    measured = measure(setting, of_result(result), truth, clusters=clusters, advance=told.advance)
-    about = _about(known.documents, known.rejected, collection, clusters, truth)
+    documents_read = survey(collection, base, reporter, group=request.group)
+    truth = Truth.of(documents_read.gold(request), documents_read.similarity)
+    reporter.stage("measuring", len(setting.cuts), unit="thresholds")
+    measured = measure(
+        setting, of_result(result), truth, clusters=clusters, advance=reporter.advance
+    )
+    about = _about(documents_read.documents, documents_read.rejected, collection, clusters, truth)
     return _finished(about, [measured], wished, asked_for=False).pasted(
         pasted_inputs(collection, base)
     )
@@ -266,14 +269,14 @@ def _about(
 def _finished(
     about: dict[str, Any], measured: Sequence[Measured], wished: Wish, *, asked_for: bool
 ) -> Evaluation:
-    """One threshold of one method is no choice, unless one was asked to be judged by a wish."""
-    choices = sum(len(one.at) for one in measured)
-    found = recommend(measured, wished) if choices > 1 or asked_for else None
-    return Evaluation(about, measured, found)
+    """The evaluation, with a recommendation if there is a choice or a wish to judge it by."""
+    choices = sum(len(setting.at) for setting in measured)
+    recommendation = recommend(measured, wished) if choices > 1 or asked_for else None
+    return Evaluation(about, measured, recommendation)
 
 
 def pasted_inputs(collection: Collection, base: Settings) -> str:
-    """Files and options of a command for these documents; INPUT where they are no few files."""
+    """Files and options with which a command reads these documents; INPUT for many files."""
     files = [path.as_posix() for path in collection.paths if path]
     few = len(files) == len(collection.paths) <= SHOWN_FILES
     words = [shlex.quote(file) for file in files] if few and files else ["INPUT"]
@@ -282,18 +285,6 @@ def pasted_inputs(collection: Collection, base: Settings) -> str:
         if value is not None and value != getattr(Settings(), name):
             words += [f"--{name}", shlex.quote(str(value))]
     return " ".join(words)
-
-
-def pair_columns(names: Sequence[str]) -> PairColumns:
-    if len(names) not in (2, 3):
-        raise SettingsError(
-            f"columns are {list(names)}; expected those of a, b and the label.",
-            hint="such as a,b,label.",
-        )
-    a, b, *label = names
-    if not label:
-        return PairColumns(a, b)
-    return PairColumns(a, b, label[0], label_named=label != ["label"])
 
 
 def _thresholds(
@@ -321,11 +312,7 @@ def _several(method: str | Method | Sequence[str | Method]) -> Iterator[str | Me
 def _method(written: str | Method, base: Settings) -> Method:
     if isinstance(written, str):
         return read_method(written, dict(base.set), base.date)
-    made, parameters = written, dict(base.set)
-    if base.date is not None and "date" in registry.parameter_names(type(made)):
+    method, parameters = written, dict(base.set)
+    if base.date is not None and "date" in registry.parameter_names(type(method)):
         parameters.setdefault("date", base.date)
-    return registry.changed(made, parameters)
-
-
-def _pairs_folder(folder: str | Path | None) -> Path | None:
-    return None if folder is None else Path(folder) / PAIRS
+    return registry.changed(method, parameters)

@@ -1,9 +1,9 @@
-"""One setting measured at all its cuts, from pairs that were scored once.
+"""Measures one setting at all its thresholds, from pairs that were scored once.
 
-Every scored pair has a place: how many cuts it passes. Whatever is counted is counted a place and
-then added up from the strictest cut down, so ten thresholds cost what one does.
-
-What is measured at a cut, and of a setting at all its cuts; as data for JSON.
+Each scored pair has a place: the number of thresholds that it passes. Every count is made by place
+and then summed up from the strictest threshold down, so ten thresholds cost as much as one.
+``Measured`` holds the result of a setting, ``AtCut`` the result at one threshold; both give data
+for JSON.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from neardup.schema import Array
 
 @dataclass(frozen=True)
 class Line:
-    """Pair measures at one cut, of all pairs or of the hard ones. Without a known negative
-    precision is undefined, without a positive recall; F1 needs both."""
+    """Pair measures at one threshold, of all pairs or of the hard ones. Precision is undefined
+    without a known negative, recall without a positive; F1 needs both."""
 
     counts: PairCounts
-    judged: bool  # whether precision means anything
+    judged: bool  # whether precision is defined
     f1_interval: Interval | None
 
     @property
@@ -75,8 +75,8 @@ class Line:
 
 @dataclass(frozen=True)
 class KindCount:
-    """Pairs that gold calls ``label``: predicted with equal texts (after normalisation), predicted
-    with unlike ones, and how many exist where that is known."""
+    """Pairs with the gold label ``label``: predicted ones of equal texts (``equal``, after
+    normalisation) and of different texts (``near``), and how many ``exist``, if known."""
 
     label: str
     equal: int
@@ -93,7 +93,7 @@ class KindCount:
 
 @dataclass(frozen=True)
 class AtCut:
-    """Everything measured at one cut."""
+    """All measures at one threshold."""
 
     cut: Cut
     predicted: int
@@ -121,8 +121,8 @@ class AtCut:
 
 @dataclass(frozen=True)
 class Measured:
-    """One setting at all its cuts. ``resamples`` are those of all pairs, a column a cut.
-    ``taught_here``: it is a model that was trained on labels of these documents."""
+    """One setting at all its thresholds. ``resamples`` are those of all pairs, with a column per
+    threshold. ``taught_here`` marks a model that was trained on labels of these documents."""
 
     setting: Setting
     pairs: int
@@ -145,24 +145,24 @@ class Measured:
                 "all": self.average_precision,
                 "hard": self.average_precision_hard,
             },
-            "cuts": [one.data() for one in self.at],
+            "cuts": [at.data() for at in self.at],
         }
 
 
-MOST_POSITIVES = 1_000_000  # of which the similarity is looked at
+MOST_POSITIVES = 1_000_000  # positive pairs whose similarity is computed
 
 
 @dataclass(frozen=True)
 class Truth:
-    """Gold with what is counted of it once for all settings. ``similarity`` is that of ``a`` and
-    ``b``: the positive pairs, or so many of them."""
+    """Gold, with the counts that all settings share. ``similarity`` is that of the pairs ``a``,
+    ``b``: all positive pairs, or a draw of them."""
 
     gold: Gold
     a: Array
     b: Array
     similarity: Array
     units: Array
-    unit_positives: dict[bool, Array]  # by whether only hard ones count
+    unit_positives: dict[bool, Array]  # True: of hard pairs only
     clusters: Array | None
 
     @classmethod
@@ -193,10 +193,8 @@ def measure(
     bands, kinds, predicted = counted.bands(), counted.kinds(), counted.predicted()
     at = []
     for i, cut in enumerate(setting.cuts):
-        found, agreement = _clustered(pairs, cut, truth, clusters)
-        at.append(
-            AtCut(cut, predicted[i], lines[i], hard_lines[i], bands[i], kinds[i], found, agreement)
-        )
+        clustered = _clustered(pairs, cut, truth, clusters)
+        at.append(AtCut(cut, predicted[i], lines[i], hard_lines[i], bands[i], kinds[i], *clustered))
         advance(1)
     every, hard = (counted.average_precision(hard=hard) for hard in (False, True))
     about = len(pairs), pairs.complete, every, hard
@@ -208,11 +206,15 @@ def _clustered(
 ) -> tuple[BCubedBoth | None, float | None]:
     if truth.clusters is None:
         return None, None
-    made = pairs.at(cut.threshold).clusters(how)
-    return b_cubed(made, truth.clusters, truth.gold.same), adjusted_rand(made, truth.clusters)
+    predicted = pairs.at(cut.threshold).clusters(how)
+    return b_cubed(predicted, truth.clusters, truth.gold.same), adjusted_rand(
+        predicted, truth.clusters
+    )
 
 
 class _Counted:
+    """Counts of the scored pairs of one setting."""
+
     def __init__(self, setting: Setting, pairs: ScoredPairs, truth: Truth) -> None:
         gold = truth.gold
         self.pairs, self.truth, self.gold = pairs, truth, gold
@@ -225,11 +227,11 @@ class _Counted:
         )
 
     def _at_cuts(self, rows: Array, codes: Array | None = None, count: int = 1) -> Array:
-        """How many of these pairs pass each cut (column), apart by code (row)."""
+        """The number of these pairs that pass each threshold (column), by code (row)."""
         code = np.zeros(len(rows), np.int64) if codes is None else codes
         width = self.cuts + 1
-        found = np.bincount(code * width + self.place[rows], minlength=count * width)
-        passed = found.reshape(count, width)[:, ::-1].cumsum(axis=1)[:, ::-1]
+        counts = np.bincount(code * width + self.place[rows], minlength=count * width)
+        passed = counts.reshape(count, width)[:, ::-1].cumsum(axis=1)[:, ::-1]
         return passed[:, 1:]
 
     def predicted(self) -> list[int]:
@@ -238,8 +240,8 @@ class _Counted:
     def lines(self, *, hard: bool) -> tuple[list[Line], Resamples]:
         use = ~self.easy if hard else np.ones(len(self.pairs), bool)
         of = {
-            found: np.flatnonzero(use & (self.classes == found))
-            for found in (POSITIVE, NEGATIVE, UNKNOWN)
+            known: np.flatnonzero(use & (self.classes == known))
+            for known in (POSITIVE, NEGATIVE, UNKNOWN)
         }
         resamples = self._resampled(of[POSITIVE], of[NEGATIVE], hard=hard)
         f1 = resamples.f1()
@@ -257,8 +259,8 @@ class _Counted:
         return lines, resamples
 
     def _resampled(self, positive: Array, negative: Array, *, hard: bool) -> Resamples:
-        """A pair counts for the group of its first document: wholly, so that it weighs as much as
-        one trial does."""
+        """Bootstrap resamples. Each pair counts once, for the unit of its first document, so that
+        it weighs as much as one trial."""
         of_unit, total = self.truth.units, self.truth.unit_positives[hard]
         owners = [of_unit[self.pairs.a[rows]] for rows in (positive, negative)]
         units = np.unique(np.concatenate([np.flatnonzero(total), *owners]))
@@ -277,12 +279,12 @@ class _Counted:
 
     def bands(self) -> list[list[Band]]:
         n = max(self.pairs.documents, 1)
-        there = self.pairs.a * n + self.pairs.b
+        scored = self.pairs.a * n + self.pairs.b
         wanted = self.truth.a * n + self.truth.b
         passed = np.zeros(len(wanted), np.int64)
-        if len(there):
-            row = np.minimum(np.searchsorted(there, wanted), len(there) - 1)
-            passed = np.where(there[row] == wanted, self.place[row], 0)
+        if len(scored):
+            row = np.minimum(np.searchsorted(scored, wanted), len(scored) - 1)
+            passed = np.where(scored[row] == wanted, self.place[row], 0)
         return [recall_by_band(self.truth.similarity, passed > i) for i in range(self.cuts)]
 
     def kinds(self) -> list[list[KindCount]]:

@@ -1,6 +1,6 @@
-"""Measures of an answer against gold: pure functions on arrays. docs/evaluation.md defines them.
+"""Measures of a result against gold, as pure functions on arrays; docs/evaluation.md defines them.
 
-A measure that is undefined (no predicted pair, no positive) is None, never 0.
+A measure that is undefined (no predicted pair, no positive pair) is None, never 0.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class PairCounts:
 
     @property
     def f1(self) -> float | None:
-        """Undefined without positives, as there is then nothing to find."""
+        """F1, undefined without positives because there is nothing to find."""
         return ratio(2 * self.tp, 2 * self.tp + self.fp + self.fn) if self.tp + self.fn else None
 
 
 def pair_counts(classes: Array, positives: int) -> PairCounts:
-    """``classes`` are those of the predicted pairs, each once; ``positives`` is how many exist."""
+    """Counts from the ``classes`` of the predicted pairs; ``positives`` is how many exist."""
     tp = int((classes == POSITIVE).sum())
     return PairCounts(
         tp=tp,
@@ -59,16 +59,16 @@ def pair_counts(classes: Array, positives: int) -> PairCounts:
 
 def average_precision(score: Array, classes: Array, positives: int) -> float | None:
     """Σ (recall gained) · precision over falling scores; equal scores are taken together. Positives
-    that were not predicted at all count as never found."""
+    that were never predicted count as missed."""
     known = classes != UNKNOWN
     if not positives:
         return None
     order = np.argsort(-score[known], kind="stable")
     ranked, hit = score[known][order], classes[known][order] == POSITIVE
-    found, seen = np.cumsum(hit), np.arange(1, len(hit) + 1)
+    hits, seen = np.cumsum(hit), np.arange(1, len(hit) + 1)
     last = np.append(ranked[1:] != ranked[:-1], True)[: len(ranked)]
-    found, seen = found[last], seen[last]
-    return float((np.diff(found, prepend=0) * found / seen).sum() / positives)
+    hits, seen = hits[last], seen[last]
+    return float((np.diff(hits, prepend=0) * hits / seen).sum() / positives)
 
 
 @dataclass(frozen=True)
@@ -94,23 +94,23 @@ class BCubed:
 
 @dataclass(frozen=True)
 class BCubedBoth:
-    """Of all documents whose true cluster is known, and of those (``several``) that are not alone
-    in it: the others are many and easy. None where there are none."""
+    """B³ over all documents whose true cluster is known, and over those that share it with others
+    (``several``): documents alone are many and easy. None without such documents."""
 
     every: BCubed | None
     several: BCubed | None
 
     def data(self) -> dict[str, Any]:
         return {
-            name: found.data() if found else None
-            for name, found in (("all", self.every), ("several", self.several))
+            name: means.data() if means else None
+            for name, means in (("all", self.every), ("several", self.several))
         }
 
 
 def b_cubed(predicted: Array, true: Array, same: Array | None = None) -> BCubedBoth:
-    """Bagga and Baldwin's measure. Clusters by number, −1 in ``predicted`` for documents alone and
-    in ``true`` for unknown ones, which are left out. Cluster mates of equal text (``same``) and
-    another true cluster count neither way."""
+    """Bagga and Baldwin's B³ measure. Clusters are numbers; −1 means a document alone in
+    ``predicted``, and in ``true`` an unknown cluster, which is left out. Members of one predicted
+    cluster with equal text (``same``) but different true clusters are neither right nor wrong."""
     known = true >= 0
     cluster, gold = alone_apart(predicted)[known], true[known]
     good = _sizes(joint(cluster, gold))
@@ -132,19 +132,19 @@ def _mean(precision: Array, recall: Array, mask: Array) -> BCubed | None:
 
 
 def _sizes(codes: Array) -> Array:
-    """For each entry, how many have its number."""
+    """For each entry, the number of entries with the same code."""
     return np.bincount(codes)[codes] if len(codes) else codes
 
 
 def alone_apart(clusters: Array) -> Array:
-    """Documents alone (−1) get clusters of their own."""
+    """Clusters in which each document alone (−1) has a number of its own."""
     own = int(clusters.max(initial=-1)) + 1 + np.arange(len(clusters))
     return np.where(clusters < 0, own, clusters)
 
 
 def adjusted_rand(predicted: Array, true: Array) -> float | None:
-    """Hubert and Arabie's index: 1 for equal clusterings, 0 expected by chance. Unknown documents
-    (−1 in ``true``) are left out; None for fewer than two."""
+    """Hubert and Arabie's adjusted Rand index: 1 for equal clusterings, 0 expected by chance.
+    Unknown documents (−1 in ``true``) are left out; None for fewer than two documents."""
     known = true >= 0
     cluster, gold = alone_apart(predicted)[known], true[known]
     total = _pairs(np.array([len(gold)]))
@@ -163,7 +163,7 @@ def _pairs(sizes: Array) -> int:
 
 @dataclass(frozen=True)
 class Band:
-    """Positive pairs with a similarity from ``low`` up to ``high``; the last one has its end."""
+    """Positive pairs with low ≤ similarity < high; the last band includes its end."""
 
     low: float
     high: float
@@ -179,7 +179,7 @@ class Band:
 
 
 def recall_by_band(similarity: Array, found: Array, bands: Sequence[float] = BANDS) -> list[Band]:
-    """``similarity`` of each positive pair, and whether it was predicted."""
+    """Recall by similarity; ``found`` tells for each positive pair whether it was predicted."""
     place = np.searchsorted(np.array(bands[1:-1]), similarity, side="right")
     count = np.bincount(place, minlength=len(bands) - 1).tolist()
     hits = np.bincount(place[found], minlength=len(bands) - 1).tolist()

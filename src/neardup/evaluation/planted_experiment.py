@@ -1,9 +1,9 @@
-"""Edited copies of the own documents, planted in the collection: what of them is found?
+"""Self-test without labels: plants edited copies of documents in their collection and measures the
+result.
 
-``planted`` makes such copies, as known duplicates where no labels are; ``evaluate`` plants them,
-matches once and measures.
-
-``evaluate``: plant, match once, measure.
+``planted`` makes the copies, which are known duplicates. ``evaluate`` plants copies and decoys,
+matches the collection once, and measures how many copies are found and how many decoys are wrongly
+accepted at each threshold.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from neardup.evaluation.planted_findings import About, Findings
 from neardup.evaluation.planted_measures import bearable, measure
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.methods.base import Method
-from neardup.plan import Plan, Settings, check_positive, resolve
-from neardup.planting.decoys import traps
+from neardup.plan import Plan, resolve
+from neardup.planting.decoys import decoys
 from neardup.planting.edits import Edit, edits_named
 from neardup.planting.forms import forms
 from neardup.planting.plant import PER_EDIT, plant, planted, with_copies
 from neardup.progress import Logged, Progress, Silent
 from neardup.runs.result import Result
+from neardup.settings import Settings, check_positive
 
 
 def evaluate(
@@ -43,7 +44,8 @@ def evaluate(
     seed: int = 0,
     thresholds: Sequence[float] | None = None,
 ) -> Findings:
-    """How much of edited copies of the own documents a setting finds, and what else it reports.
+    """Measure how many edited copies of documents a setting finds, and which wrong pairs it
+    reports.
 
     Artefacts, such as idf tables, are counted from the collection without the copies.
     """
@@ -56,20 +58,20 @@ def evaluate(
     chosen = edits_named(edits)
     setting = _setting(resolve(settings).method, thresholds)
     plan = _plan(settings, setting)
-    told = Logged(progress or Silent())
+    reporter = Logged(progress or Silent())
     collection = collect(inputs, plan.encoding, plan.extraction).limited(plan.limit)
-    planted = plant(collection, plan.columns, chosen, per_edit, seed, progress=told)
+    planting = plant(collection, plan.columns, chosen, per_edit, seed, progress=reporter)
     lowest = setting.cuts[0]
     if thresholds is None:
-        told.stage("weighing")
-        setting = bearable(setting, settings, planted.drawn, planted.documents)
-    trapped = pa.concat_tables(
-        [traps(planted, per_edit), forms(planted, per_edit)], promote_options="permissive"
+        reporter.stage("weighing")
+        setting = bearable(setting, settings, planting.drawn, planting.documents)
+    decoy_rows = pa.concat_tables(
+        [decoys(planting, per_edit), forms(planting, per_edit)], promote_options="permissive"
     )
-    added = pa.concat_tables([planted.copies, trapped], promote_options="permissive")
+    added = pa.concat_tables([planting.copies, decoy_rows], promote_options="permissive")
     both = with_copies(collection, plan.columns, added)
-    result = _match(collection, both, _plan(settings, setting), told)
-    measures = measure(result, planted.copies, trapped)
+    result = _match(collection, both, _plan(settings, setting), reporter)
+    measures = measure(result, planting.copies, decoy_rows)
     raised = lowest != setting.cuts[0]
     about = About(chosen, per_edit, seed, pasted_inputs(collection, settings), raised)
     return Findings(measures, setting, about)
@@ -80,19 +82,20 @@ def _plan(settings: Settings, setting: Setting) -> Plan:
 
 
 def _setting(method: Method, thresholds: Sequence[float] | None) -> Setting:
-    """The method with its cuts, its own threshold among them."""
+    """The method with its thresholds, including its own."""
     wanted = parse_thresholds(SWEEP) if thresholds is None else thresholds
     (own,) = settings_of([method])[0].cuts
     swept = settings_of([method], thresholds=sorted({*wanted, method.threshold}))[0]
-    if not own.auto and own.threshold < swept.cuts[0].threshold:  # a greater distance
+    if not own.auto and own.threshold < swept.cuts[0].threshold:  # as a large Hamming distance has
         return replace(swept, wide=method, cuts=(own, *swept.cuts))
     return swept
 
 
-def _match(collection: Collection, both: Collection, plan: Plan, told: Progress) -> Result:
-    """The one pass. Where a copy doubled the count of a rare term, it would be less rare."""
-    plan = with_artefacts(collection, plan, told)
-    outcome, plan = run(both, replace(plan, limit=both.limit), told)
+def _match(collection: Collection, both: Collection, plan: Plan, reporter: Progress) -> Result:
+    """The one matching pass. Artefacts come from the collection alone: a copy that doubled the
+    count of a rare term would make it less rare."""
+    plan = with_artefacts(collection, plan, reporter)
+    outcome, plan = run(both, replace(plan, limit=both.limit), reporter)
     result = make_result(both, plan, outcome)
     outcome.intake.store.close()
     return result

@@ -1,85 +1,30 @@
-"""What planting found: recall for each edit and rate, false alarms, traps, and a threshold.
+"""The result of planting: recall by edit and rate, false alarms, decoys, and a recommended
+threshold.
 
-Figures of planting: recall of each edit over thresholds as a heat map, and false alarms.
-
-Tables of what planting found.
+``Findings`` computes one ``Point`` per threshold from the measures of the single matching pass, and
+shows them as tables, as figures (``charts.py``) and as JSON.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
-from neardup.evaluation.evaluation_report import Section, altair_module
+from neardup.evaluation import charts
+from neardup.evaluation.evaluation_report import Section
 from neardup.evaluation.planted_measures import EditCell, Measures
 from neardup.evaluation.swept_settings import Setting
 from neardup.labels.intervals import wilson
 from neardup.methods.thresholds import Cut
+from neardup.planting.decoys import TRAP
 from neardup.planting.edits import Edit
+from neardup.planting.forms import FORM
 from neardup.planting.plant import worth
 from neardup.report.html_page import Cell, Table
-
-CELL = 34, 15
-HEIGHT = 220
-
-
-def heat_map(found: Findings) -> Any:
-    """A row for each edit and rate, a column a threshold; darker is more recall."""
-    alt = altair_module()
-    rows = [
-        {
-            "edit": f"{cell.edit} {cell.rate:.0%}",
-            "cut": "own" if cut.value is None else f"{cut.value:g}",
-            "recall": cell.found(cut.threshold) / len(cell),
-        }
-        for cell in found.measures.cells
-        for cut in found.cuts
-    ]
-    order = list(dict.fromkeys(row["edit"] for row in rows))
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        x=alt.X(
-            "cut:O",
-            title=found.cuts[0].parameter or "threshold",
-            sort=None,
-            axis=alt.Axis(labelAngle=0),
-        ),
-        y=alt.Y("edit:N", title=None, sort=order),
-    )
-    scale = alt.Scale(domain=[0, 1], scheme="blues")
-    boxes = base.mark_rect().encode(color=alt.Color("recall:Q", title="recall", scale=scale))
-    dark = alt.condition("datum.recall > 0.6", alt.value("white"), alt.value("black"))
-    shares = base.mark_text(fontSize=9).encode(text=alt.Text("recall:Q", format=".2f"), color=dark)
-    width, height = CELL[0] * len(found.cuts), CELL[1] * len(order)
-    return (boxes + shares).properties(width=width, height=height, background="white")
-
-
-def alarm_chart(found: Findings) -> Any:
-    """Recall of all copies against the share of traps that pass, over thresholds."""
-    alt = altair_module()
-    rows = []
-    for point in found.points:
-        rows.append({"of": "copies found", "t": point.cut.threshold, "share": point.recall})
-        for cell in found.measures.traps:
-            passed = cell.found(point.cut.threshold) / len(cell)
-            rows.append(
-                {"of": f"traps of {cell.rate:.0%} frame", "t": point.cut.threshold, "share": passed}
-            )
-    order = list(dict.fromkeys(row["of"] for row in rows))
-    return (
-        alt.Chart(alt.Data(values=rows), width=420, height=HEIGHT)
-        .mark_line(point=True)
-        .encode(
-            x=alt.X("t:Q", title="threshold", scale=alt.Scale(zero=False)),
-            y=alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("of:N", title=None, sort=order),
-            strokeDash=alt.StrokeDash("of:N", sort=order, legend=None),
-        )
-        .properties(background="white")
-    )
 
 
 def share(part: int, whole: int) -> dict[str, Any]:
@@ -102,28 +47,31 @@ def edit_table(measures: Measures, cuts: Sequence[Cut]) -> Table:
 def kind_table(measures: Measures, cuts: Sequence[Cut]) -> Table:
     rows: list[list[Cell]] = []
     for kind in dict.fromkeys(cell.kind for cell in measures.cells):
-        some = [cell for cell in measures.cells if cell.kind == kind]
-        copies = sum(map(len, some))
-        found = [sum(cell.found(cut.threshold) for cell in some) / copies for cut in cuts]
-        rows.append([kind, copies, *found])
+        cells = [cell for cell in measures.cells if cell.kind == kind]
+        copies = sum(map(len, cells))
+        recall = [sum(cell.found(cut.threshold) for cell in cells) / copies for cut in cuts]
+        rows.append([kind, copies, *recall])
     return Table(["kind", "copies", *map(column, cuts)], rows)
 
 
-def cut_table(found: Findings) -> Table:
-    best, _ = found.recommended()
-    framed = [f"{cell.edit}s, {cell.rate:.0%} frame" for cell in found.measures.traps]
-    first = found.cuts[0].parameter or "threshold"
-    header = [first, "recall", "95 %", "false alarms", *framed, "95 %", "background", "F1"]
+def cut_table(findings: Findings) -> Table:
+    best, _ = findings.recommended()
+    decoy_columns = [
+        f"{_DECOYS.get(cell.edit, cell.edit)}, {cell.rate:.0%} frame"
+        for cell in findings.measures.traps
+    ]
+    first = findings.cuts[0].parameter or "threshold"
+    header = [first, "recall", "95 %", "false alarms", *decoy_columns, "95 %", "background", "F1"]
     rows: list[list[Cell]] = []
-    for point in found.points:
-        passed = [cell.found(point.cut.threshold) / len(cell) for cell in found.measures.traps]
-        recall, traps = (
+    for point in findings.points:
+        accepted = [cell.found(point.cut.threshold) / len(cell) for cell in findings.measures.traps]
+        recall, decoys = (
             share(n, of)["interval"]
             for n, of in ((point.found, point.copies), (point.trapped, point.traps))
         )
-        alarms: list[Cell] = [point.alarms, *passed, _interval(traps), point.background]
+        alarms: list[Cell] = [point.alarms, *accepted, _interval(decoys), point.background]
         rows.append([_value(point.cut), point.recall, _interval(recall), *alarms, point.f1])
-    marked = [i for i, p in enumerate(found.points) if p.cut == best.cut]
+    marked = [i for i, p in enumerate(findings.points) if p.cut == best.cut]
     return Table(header, rows, marked)
 
 
@@ -135,26 +83,27 @@ def _interval(interval: Sequence[float] | None) -> str:
     return f"{interval[0]:.3f}–{interval[1]:.3f}" if interval else "–"
 
 
-NEAR = 0.01  # thresholds whose F1 is that near to the best are as good
+NEAR = 0.01  # thresholds with an F1 this close to the best are equally good
 COLUMNS = 7  # thresholds that a terminal has room for
+_DECOYS = {TRAP: "decoys", FORM: "forms"}
 WHAT = (
     "Recall is the share of copies that were paired with their original. A copy is an edited "
     "document of this collection; the rate says how much of it was changed, added or kept."
 )
 ALARMS = (
-    "False alarms are pairs of a copy with something else than its original, what that resembles "
-    "itself, or whom a passage was taken from. Traps are pairs of documents from one template with "
-    "other content, and forms are two fillings of one form: the share that passed is a false-alarm "
-    "rate. Background is how many pairs of the collection itself a threshold reports; whether they "
-    "are right is not known here."
+    "False alarms are pairs of a copy with a document that is neither its original, nor similar to "
+    "its original, nor the source of an inserted passage. Decoys are pairs of documents from one "
+    "template with different content, and forms are two fillings of one form: the share that was "
+    "accepted is a false-alarm rate. Background is the number of pairs of the collection itself "
+    "that a threshold reports; whether they are right is not known here."
 )
-KINDS = "The kind of the pair of a copy and its original, whatever edit made it."
+KINDS = "Recall by the kind of the pair of a copy and its original, over all edits."
 
 
 @dataclass(frozen=True)
 class Point:
-    """All that is known of one threshold. ``precision`` and ``f1`` are those of a collection with
-    as many traps as copies: how many were planted of each is not what a user should depend on."""
+    """All counts at one threshold. ``precision`` and ``f1`` are those of a collection with as many
+    decoys as copies, so that they do not depend on how many of each were planted."""
 
     cut: Cut
     found: int
@@ -171,7 +120,7 @@ class Point:
 
     @property
     def wrong(self) -> float:
-        """The share of traps that pass, and of copies with a false alarm."""
+        """The share of accepted decoys plus the share of copies with a false alarm."""
         return self.trapped / max(self.traps, 1) + self.alarmed / max(self.copies, 1)
 
     @property
@@ -197,7 +146,7 @@ class Point:
 
 @dataclass(frozen=True)
 class About:
-    """``inputs`` as a command takes them; ``raised``: lower thresholds were left out for cost."""
+    """``inputs`` as a command takes them; ``raised``: costly low thresholds were left out."""
 
     edits: Sequence[Edit]
     per_edit: int
@@ -208,7 +157,7 @@ class About:
 
 @dataclass(frozen=True)
 class Findings:
-    """``setting`` is the method with the thresholds it was cut at, which rise."""
+    """``setting`` is the method with the rising thresholds at which it was measured."""
 
     measures: Measures
     setting: Setting
@@ -223,7 +172,7 @@ class Findings:
         return [_point(self.measures, cut) for cut in self.cuts]
 
     def recommended(self) -> tuple[Point, list[Cut]]:
-        """The cut with the best F1, the highest of equal ones; and all that are as good."""
+        """The threshold with the best F1, the highest of equal ones, and all equally good ones."""
         best = max(self.points, key=lambda point: (point.f1, point.cut.threshold))
         return best, [p.cut for p in self.points if p.f1 >= best.f1 - NEAR]
 
@@ -257,11 +206,11 @@ class Findings:
         copies = sum(map(len, self.measures.cells))
         return (
             f"{self.setting.name}: {copies:,} edited copies of documents planted among "
-            f"{self.measures.documents:,}, and {sum(map(len, self.measures.traps)):,} traps."
+            f"{self.measures.documents:,}, and {sum(map(len, self.measures.traps)):,} decoys."
         )
 
     def summary(self) -> list[Section]:
-        """For a terminal: some of the cuts."""
+        """Sections for a terminal, with some of the thresholds."""
         return [
             Section("Planted", self.lead()),
             Section("Recall of edited copies", "", edit_table(self.measures, self.some())),
@@ -270,12 +219,13 @@ class Findings:
         ]
 
     def sections(self) -> list[Section]:
-
         recall, kinds = (make(self.measures, self.cuts) for make in (edit_table, kind_table))
         return [
-            Section("Recall of edited copies", self._what(), recall, lambda: heat_map(self)),
+            Section(
+                "Recall of edited copies", self._what(), recall, partial(charts.recall_map, self)
+            ),
             Section("Recall by kind", KINDS, kinds),
-            Section("False alarms", ALARMS, cut_table(self), lambda: alarm_chart(self)),
+            Section("False alarms", ALARMS, cut_table(self), partial(charts.decoy_curves, self)),
             Section("Recommended", self._advice()),
         ]
 
@@ -284,7 +234,7 @@ class Findings:
         return f"{WHAT}\n\nWhat a rate is a share of: {of}."
 
     def some(self) -> tuple[Cut, ...]:
-        """The setting's own cut, the recommended one, and others spread between."""
+        """The method's own threshold, the recommended one, and others spread between them."""
         own = {self.recommended()[0].cut}
         own |= {cut for cut in self.cuts if cut.threshold == self.setting.method.threshold}
         rest = [cut for cut in self.cuts if cut not in own]
@@ -296,26 +246,28 @@ class Findings:
         best, near = self.recommended()
         low, high = share(best.found, best.copies)["interval"] or (0.0, 1.0)
         at = f" at {best.cut.parameter} {best.cut.value:g}" if best.cut.parameter else ""
-        told = [
+        sentences = [
             f"{self.setting.name}{at}: {best.recall:.1%} of the copies are found "
             f"({low:.1%} to {high:.1%}), {best.alarms:,} false alarms, {best.trapped:,} of "
-            f"{best.traps:,} traps pass; F1 {best.f1:.3f}."
+            f"{best.traps:,} decoys are accepted; F1 {best.f1:.3f}."
         ]
         if others := [str(cut) for cut in near if cut != best.cut]:
-            told.append(f"As good within {NEAR:g}: {', '.join(others)}.")
+            sentences.append(f"As good within {NEAR:g}: {', '.join(others)}.")
         if not best.traps:
-            told.append("No trap could be made, so nothing speaks against a low threshold.")
+            sentences.append("No decoy could be made, so no figure speaks against a low threshold.")
         if len(self.cuts) == 1:
-            told.append("There is no other threshold to choose.")
-        told.append("All edits count alike: name those that are duplicates to you with --edit.")
+            sentences.append("There is no other threshold to choose.")
+        sentences.append(
+            "All edits have the same weight: --edit selects those that make duplicates for you."
+        )
         if self.about.raised:
-            told.append(
-                f"Below {self.cuts[0]} too many unrelated documents would be compared; "
-                "--thresholds asks for it all the same."
+            sentences.append(
+                f"Thresholds below {self.cuts[0]} were left out, because too many unrelated "
+                "documents would be compared; --thresholds includes them."
             )
         if not self.measures.complete:
-            told.append("Not all pairs were kept, so recall may be higher.")
-        return " ".join(told)
+            sentences.append("Some pairs were not kept, so recall may be higher.")
+        return " ".join(sentences)
 
     def _advice(self) -> str:
         return f"{self.sentence()}\n\n$ {self.command}"
@@ -336,13 +288,13 @@ def _point(measures: Measures, cut: Cut) -> Point:
 
 
 def _cell_data(cell: EditCell, cuts: Sequence[Cut]) -> dict[str, Any]:
-    found = [(cut, cell.found(cut.threshold)) for cut in cuts]
+    counts = [(cut, cell.found(cut.threshold)) for cut in cuts]
     return {
         "edit": cell.edit,
         "rate": cell.rate,
         "kind": cell.kind,
         "copies": len(cell),
         "found": [
-            {"threshold": cut.threshold, "found": n, **share(n, len(cell))} for cut, n in found
+            {"threshold": cut.threshold, "found": n, **share(n, len(cell))} for cut, n in counts
         ],
     }

@@ -1,9 +1,10 @@
-"""Which setting and threshold to take, and how sure that is.
+"""Recommends a setting and threshold, and states how certain the recommendation is.
 
-For F1 the one that is highest on these labels; its certainty is the share of bootstrap resamples in
-which it is the best or within a hundredth of it. For a wished precision, the setting of the highest
-recall among those whose 95 % interval lies above the wish; where none does, among those whose
-estimate meets it, and the probability that the wish is met is stated. The same for recall.
+For F1 it is the highest on these labels; its certainty is the share of bootstrap resamples in which
+it is best or within 0.01 of the best. For a wished precision it is the setting with the highest
+recall among those whose 95 % interval lies above the wish. If there is none, it is chosen among
+those whose estimate meets the wish, and the probability that the wish is met is stated. A wished
+recall is treated in the same way.
 """
 
 from __future__ import annotations
@@ -14,18 +15,54 @@ from typing import Any
 
 import numpy as np
 
-from neardup.evaluation.gold_request import Wish
+from neardup.errors import SettingsError
 from neardup.evaluation.measurement import AtCut, Line, Measured
 from neardup.labels.intervals import Interval, probability
 from neardup.schema import Array
 
 NEAR = 0.01
-LOWEST = 0.1  # a sweep that began here has seen all there is
-FEW = 50  # positives below which a recommendation is mostly chance
+LOWEST = 0.1  # a lower threshold than this is not worth a warning
+FEW = 50  # with fewer positives a recommendation is mostly chance
+
+WISHES = "f1, precision=0.99 or recall=0.95"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """``measure`` to optimise: "f1", or "precision" or "recall", which must reach ``least``."""
+
+    measure: str = "f1"
+    least: float | None = None
+
+    @classmethod
+    def parse(cls, written: str) -> Wish:
+        measure, equals, value = written.strip().lower().partition("=")
+        try:
+            least = float(value) if equals else None
+        except ValueError:
+            least = None
+        needs_value = measure in ("precision", "recall")
+        if measure == "f1" and not equals:
+            return cls()
+        if not needs_value or least is None or not 0 < least <= 1:
+            raise SettingsError(f"recommend is {written!r}.", hint=f"expected {WISHES}.")
+        return cls(measure, least)
+
+    def __str__(self) -> str:
+        if self.least is None:
+            return "the highest F1"
+        return f"{self.measure} of {self.least:g} or more"
+
+    @property
+    def other(self) -> str:
+        """The measure to maximise among settings that meet the wish."""
+        return {"f1": "f1", "precision": "recall", "recall": "precision"}[self.measure]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
+    """One setting at one threshold."""
+
     setting: int
     cut: int
     of: Measured
@@ -42,19 +79,19 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """``chosen`` is None where nothing can be recommended; ``text`` says why, and how sure."""
+    """``chosen`` is None if nothing can be recommended; ``text`` gives reason and certainty."""
 
     wish: Wish
     chosen: Candidate | None
     sure: float | None  # the share of resamples that agree, or the probability of a wish
-    met_by_interval: bool | None  # whether a wished share is met by the interval, not only by luck
+    met_by_interval: bool | None  # whether the whole interval meets the wish, not only the estimate
     text: str
     warnings: tuple[str, ...] = ()
-    inputs: str = "INPUT"  # of the command: documents, and options of how they are read
+    inputs: str = "INPUT"  # documents, and options how to read them, as the command names them
 
     @property
     def command(self) -> str | None:
-        """The run with the chosen setting, to paste."""
+        """The command that runs the chosen setting."""
         if self.chosen is None:
             return None
         return self.chosen.of.setting.command(self.chosen.at.cut, self.inputs)
@@ -78,7 +115,9 @@ class Recommendation:
 
 def recommend(measured: Sequence[Measured], wish: Wish) -> Recommendation:
     every = [
-        Candidate(i, j, one, at) for i, one in enumerate(measured) for j, at in enumerate(one.at)
+        Candidate(i, j, setting, at)
+        for i, setting in enumerate(measured)
+        for j, at in enumerate(setting.at)
     ]
     usable = [c for c in every if getattr(c.line, wish.measure) is not None]
     if not usable:
@@ -100,7 +139,7 @@ def _nothing_to_judge(every: Sequence[Candidate], wish: Wish) -> str:
 
 
 def _highest(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
-    # Among equals the method that was named first, and its strictest threshold.
+    # Of equal settings, the method that was named first with its strictest threshold.
     best = max(usable, key=lambda c: (c.line.f1 or 0, c.line.precision or 0, -c.setting, c.cut))
     if not best.line.f1:
         text = "No setting finds a single labelled duplicate."
@@ -125,25 +164,25 @@ def _meeting(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
     least = wish.least or 0.0
 
     def value(c: Candidate) -> float:
-        found: float = getattr(c.line, wish.measure)
-        return found
+        measured: float = getattr(c.line, wish.measure)
+        return measured
 
     def bound(c: Candidate) -> Interval | None:
-        found: Interval | None = getattr(c.line, f"{wish.measure}_interval")
-        return found
+        interval: Interval | None = getattr(c.line, f"{wish.measure}_interval")
+        return interval
 
-    met = [c for c in usable if value(c) >= least]
-    surely = [c for c in met if (found := bound(c)) and found.low >= least]
-    if not met:
+    meeting = [c for c in usable if value(c) >= least]
+    certain = [c for c in meeting if (interval := bound(c)) and interval.low >= least]
+    if not meeting:
         best = max(usable, key=lambda c: (value(c), getattr(c.line, wish.other) or 0))
         text = (
             f"No setting has a {wish}. The nearest is {_named(best)}: {wish.measure} "
             f"{_valued(value(best), bound(best))}."
         )
         return Recommendation(wish, None, None, False, text, _warnings(best))
-    known = getattr(met[0].line, wish.other) is not None
+    known = getattr(meeting[0].line, wish.other) is not None
     best = max(
-        surely or met,
+        certain or meeting,
         key=lambda c: (
             getattr(c.line, wish.other) or 0,
             value(c) if known else 0,
@@ -154,7 +193,7 @@ def _meeting(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
     sure = _probability(best, wish.measure, least)
     how = (
         "its whole 95 % interval meets the wish"
-        if surely
+        if certain
         else "only the estimate meets the wish, its interval does not"
     )
     what = f"has the highest {wish.other}" if known else "is the strictest setting"
@@ -162,20 +201,20 @@ def _meeting(usable: Sequence[Candidate], wish: Wish) -> Recommendation:
         f"{_named(best)} {what} with a {wish}: {_both(best.line)}; "
         f"{how}. The probability that it is met is {_percent(sure)}."
     )
-    return Recommendation(wish, best, sure, bool(surely), text, _warnings(best))
+    return Recommendation(wish, best, sure, bool(certain), text, _warnings(best))
 
 
 def _percent(share: float) -> str:
-    """Nothing is certain that was measured."""
+    """The share in percent, never 0 or 100: a measured probability is not certain."""
     if share > 0.99:
         return "over 99%"
     return "under 1%" if share < 0.01 else f"{share:.0%}"
 
 
 def _probability(best: Candidate, measure: str, least: float) -> float:
-    """The smaller of two: what so many labels can tell, and the share of resamples. The first does
-    not know that pairs of a group stand or fall together, the second never draws an error that did
-    not happen."""
+    """The smaller of two estimates: the posterior given the number of labels, and the share of
+    resamples. The first ignores that pairs of one group are not independent; the second never draws
+    an error that did not occur."""
     counts = best.line.counts
     of = counts.tp + (counts.fp if measure == "precision" else counts.fn)
     drawn = best.resampled(measure)
@@ -185,20 +224,24 @@ def _probability(best: Candidate, measure: str, least: float) -> float:
 
 
 def _warnings(best: Candidate) -> tuple[str, ...]:
-    counts, found = best.line.counts, []
+    counts, warnings = best.line.counts, []
     positives = counts.tp + counts.fn
     if positives < FEW:
-        found.append(f"Only {positives} positive pairs are known: label more before trusting this.")
+        warnings.append(
+            f"Only {positives} positive pairs are known: label more before trusting this."
+        )
     if counts.unlabelled > counts.tp + counts.fp:
-        found.append(
+        warnings.append(
             f"{counts.unlabelled:,} of the {best.at.predicted:,} predicted pairs are not labelled: "
             "precision is that of the labelled ones."
         )
     if best.cut == 0 and len(best.of.at) > 1 and best.at.cut.threshold > LOWEST:
-        found.append("It is the lowest threshold that was tried: a lower one may be better still.")
+        warnings.append(
+            "It is the lowest threshold that was tried: a lower one may be better still."
+        )
     if not best.of.complete:
-        found.append("Pairs were left out because there were too many: recall is too low.")
-    return tuple(found)
+        warnings.append("Pairs were left out because there were too many: recall is too low.")
+    return tuple(warnings)
 
 
 def _named(candidate: Candidate) -> str:

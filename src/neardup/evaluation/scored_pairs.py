@@ -1,14 +1,13 @@
-"""Scored pairs: all a method finds at the lowest threshold wanted, so that thresholds are cuts.
+"""The scored pairs of a collection, and what an evaluation needs to know about its documents.
 
-One matching pass makes them. A higher threshold is answered from the scores, with the decisions
-that a run of its own would make. Where a run at the higher threshold takes keys that may miss pairs
-(MinHash bands), the cut has those pairs too: it differs from that run by its miss rate at most.
+One matching pass at the lowest threshold gives all scored pairs. Higher thresholds are answered
+from their scores, with the decisions of a run at that threshold. If such a run would use keys that
+may miss pairs (MinHash bands), the answer includes those pairs too: it differs from the run by its
+miss rate at most.
 
-What an evaluation has to know of the documents beside their pairs, in one pass over them.
-
-Ids, the column of groups, which texts are equal after normalisation, and the sets of three-word
-shingles that say how alike the positive pairs are. The digest of all that was read tells whether
-pairs that were scored before are still those of these documents.
+A ``Survey`` is one pass over the documents for ids, the column of groups, the texts that are equal
+after normalisation, and the sets of three-word shingles from which the similarity of positive pairs
+is computed. Its digest shows whether stored scored pairs still belong to these documents.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from neardup import _native, schema
+from neardup import _native
 from neardup.artefacts import outline
 from neardup.artefacts.model import ModelNeed
 from neardup.decisions.clusters import components, rule_clusters
@@ -36,15 +35,18 @@ from neardup.documents.streams import whole_file
 from neardup.engines.batch.intake import take_in
 from neardup.engines.execution import execute
 from neardup.errors import SettingsError
+from neardup.labels.gold import Gold
+from neardup.labels.gold_request import GoldRequest
 from neardup.matching.evidence import EvidenceStore
 from neardup.matching.verify import Pairs, Verifier
 from neardup.methods.join import Join
-from neardup.plan import Plan, Settings, resolve
+from neardup.plan import Plan, resolve
 from neardup.progress import Progress
 from neardup.runs.outcome import Intake
 from neardup.runs.result import Result
-from neardup.runs.rethreshold import NO_GROUPS
+from neardup.runs.rethreshold import NO_GROUPS, nothing_more
 from neardup.schema import Array, Ragged
+from neardup.settings import Settings
 
 EASY_KINDS = ("identical", "normalised")
 COLUMNS = ("a", "b", "score", "identical")
@@ -53,8 +55,8 @@ _META = b"neardup.scored"
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Pairs of document numbers, ``a < b``, each once. ``identical`` ones are equal, at least after
-    normalisation. All pairs from ``lowest`` on are here, unless they are not ``complete``.
+    """Pairs of document numbers, ``a < b``, each once. ``identical`` marks texts that are equal at
+    least after normalisation. All pairs that score ``lowest`` or more are present if ``complete``.
     ``taught_here``: a model scored them that was trained on labels of these documents."""
 
     a: Array
@@ -74,7 +76,7 @@ class ScoredPairs:
         return replace(self, lowest=self.lowest if lowest is None else lowest, **columns)
 
     def at(self, threshold: float) -> ScoredPairs:
-        """What a run at this threshold finds."""
+        """The pairs that a run at this threshold finds."""
         if threshold < self.lowest:
             raise SettingsError(
                 f"Pairs were scored from {self.lowest:g} on, so {threshold:g} cannot be answered.",
@@ -83,31 +85,25 @@ class ScoredPairs:
         return self.where(self.score >= threshold, threshold)
 
     def clusters(self, how: str = "rule") -> Array:
-        """The cluster of each document, −1 where it is alone: by the rule, in the order of the
-        input, or ``components``."""
+        """The cluster of each document, −1 if alone: by the rule in input order, or components."""
         if how == "components":
             return components(self.documents, self.a, self.b)
         pairs = Pairs(self.a, self.b, self.score)
-        verdict = decide(self.documents, pairs, NO_GROUPS, _nothing_more)
+        verdict = decide(self.documents, pairs, NO_GROUPS, nothing_more)
         return rule_clusters(verdict.kept_of)
 
 
-def _nothing_more(_a: Array, _b: Array) -> Pairs:
-    return Pairs.none()
-
-
 def match(collection: Collection, plan: Plan, progress: Progress | None = None) -> ScoredPairs:
-    """One matching pass; the plan must be one for ``every_pair``."""
+    """The scored pairs of one matching pass; the plan must be one with ``every_pair``."""
     return of_result(execute(collection, plan, progress=progress))
 
 
 def of_result(result: Result) -> ScoredPairs:
-    """Documents are numbered as in ``result.decisions``: in input order, rejected ones included."""
-    table_ids = result.decisions["id"].combine_chunks()
-    rejected = pc.equal(result.decisions["decision"], schema.REJECTED).combine_chunks()
-    # A rejected document may bear the id of an accepted one; pairs are never its own.
-    ids = pc.if_else(rejected, pa.scalar(None, table_ids.type), table_ids)
-    sides = [_numbers(result.pairs[name], ids) for name in ("a", "b")]
+    """The scored pairs of a run. Documents are numbered as in ``result.decisions``: in input order,
+    rejected ones included."""
+    ids = result.accepted_ids
+    places = [pc.index_in(result.pairs[name], ids).combine_chunks() for name in ("a", "b")]
+    sides = [np.asarray(place).astype(np.int64) for place in places]
     kind = result.pairs["kind"].cast(pa.string())
     easy = pc.is_in(kind, pa.array(EASY_KINDS, pa.string())).combine_chunks()
     a, b = np.minimum(*sides), np.maximum(*sides)
@@ -125,18 +121,14 @@ def of_result(result: Result) -> ScoredPairs:
 
 
 def _taught_here(artefacts: dict[str, Any]) -> bool:
-    """Whether the model that decided counted the same documents when it was trained."""
+    """Whether the model that decided was trained on the same documents."""
     model = artefacts.get(ModelNeed.name, {})
     counted = model.get("trained", {}).get("artefacts", {}).get(outline.NAME)
     return counted is not None and counted == artefacts[outline.NAME]["digest"]
 
 
-def _numbers(column: pa.ChunkedArray, ids: pa.Array) -> Array:
-    return np.asarray(pc.index_in(column, ids).combine_chunks()).astype(np.int64)
-
-
 def save(pairs: ScoredPairs, path: Path, key: str) -> None:
-    """``key`` says what they were made from: a digest of settings and documents."""
+    """Write the pairs; ``key`` is a digest of the settings and documents they were made from."""
     about = {
         "key": key,
         "lowest": pairs.lowest,
@@ -151,7 +143,7 @@ def save(pairs: ScoredPairs, path: Path, key: str) -> None:
 
 
 def load(path: Path, key: str) -> ScoredPairs | None:
-    """None where there are none, or where they were made from something else."""
+    """The stored pairs; None if there are none, or if they were made from something else."""
     try:
         table = pq.read_table(path)
         about: dict[str, Any] = json.loads((table.schema.metadata or {})[_META])
@@ -164,35 +156,41 @@ def load(path: Path, key: str) -> ScoredPairs | None:
 
 
 SHINGLE_WORDS = 3
-# Nothing is looked for, and the highest threshold makes the fewest keys. Pairs are then scored at
-# the lowest one there is, so that each that shares a shingle has its exact measure.
+# The survey searches for no pairs, so it uses the threshold that makes the fewest keys. Pairs are
+# then scored at the lowest threshold, which gives every pair with a shared shingle its exact score.
 _SETS = Join(size=SHINGLE_WORDS, min_words=0, threshold=1.0)
 _ALIKE = replace(_SETS, threshold=1e-6)
 
 
 @dataclass(frozen=True)
 class Survey:
-    """Documents are numbered in input order, rejected ones included."""
+    """What is known about the documents, numbered in input order with the rejected ones."""
 
     documents: int
     rejected: int
     ids: pa.Array  # None for rejected documents
-    columns: dict[str, pa.Array]  # those that were asked for, null for rejected documents
-    same: Array  # equal numbers: equal after normalisation
+    columns: dict[str, pa.Array]  # the requested ones, null for rejected documents
+    same: Array  # documents with equal numbers are equal after normalisation
     digest: str
     _intake: Intake
     _workers: int
 
+    def gold(self, request: GoldRequest) -> Gold:
+        if request.group is None:
+            return request.of_pairs(self.ids, self.same)
+        values = self.columns.get(request.group, pa.nulls(self.documents))
+        return request.of_groups(values, self.same)
+
     def similarity(self, a: Array, b: Array) -> Array:
-        """Jaccard's measure of the sets of three-word shingles; 0 with a rejected document."""
+        """The Jaccard similarity of the sets of three-word shingles; 0 for a rejected document."""
         place = np.full(self.documents, -1, np.int64)
         place[self._intake.position] = np.arange(len(self._intake))
-        there = (place[a] >= 0) & (place[b] >= 0)
+        accepted = (place[a] >= 0) & (place[b] >= 0)
         verifier = Verifier(_ALIKE.score, self._intake.store, workers=self._workers)
-        found = np.zeros(len(a))
-        scored = verifier.scores(place[a[there]], place[b[there]])
-        found[there] = np.where(scored.passed, scored.score, 0)
-        return found
+        similarity = np.zeros(len(a))
+        scored = verifier.scores(place[a[accepted]], place[b[accepted]])
+        similarity[accepted] = np.where(scored.passed, scored.score, 0)
+        return similarity
 
 
 def survey(
@@ -203,10 +201,10 @@ def survey(
     group: str | None = None,
     compared: Sequence[str] = (),
 ) -> Survey:
-    """``settings`` say what the text and the id is; ``compared`` are columns that scores depend on.
-    The groups are not part of the digest: other labels leave the scores as they are."""
+    """Read the documents once. ``settings`` name the text and id columns; scores depend on the
+    ``compared`` columns. Groups are not part of the digest: scores do not depend on labels."""
     plan = _plan(settings, [*([group] if group else []), *compared])
-    # It is there while methods are run, which need their own memory.
+    # The store stays open while methods run, which need memory of their own.
     store = EvidenceStore(_SETS.evidence_dtype, limit=plan.evidence_limit // 4)
     intake = take_in(collection.limited(plan.limit), plan, progress, store)
     position, total = intake.position, intake.total
@@ -230,37 +228,37 @@ def _plan(settings: Settings, columns: Sequence[str]) -> Plan:
 
 
 def _spread(values: Any, position: Array, total: int) -> pa.Array:
-    """By document; rejected ones have none."""
+    """The values by document; rejected documents have null."""
     column = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    if isinstance(column, pa.ChunkedArray):  # no chunk at all
+    if isinstance(column, pa.ChunkedArray):  # there were no chunks
         column = pa.array([], column.type)
     row = np.zeros(total, np.int64)
-    there = np.zeros(total, bool)
-    row[position], there[position] = np.arange(len(position)), True
-    return column.take(pa.array(row, mask=~there))
+    accepted = np.zeros(total, bool)
+    row[position], accepted[position] = np.arange(len(position)), True
+    return column.take(pa.array(row, mask=~accepted))
 
 
 def _spread_numbers(codes: Array, position: Array, total: int) -> Array:
-    """A rejected document is equal to none."""
+    """The codes by document; each rejected document has a code of its own."""
     spread = int(codes.max(initial=-1)) + 1 + np.arange(total)
     spread[position] = codes
     return spread
 
 
 def _digest(intake: Intake, compared: Sequence[str]) -> str:
-    made = hashlib.sha256(f"{intake.total}".encode())
-    made.update(np.ascontiguousarray(intake.position).data)
-    made.update(np.ascontiguousarray(intake.prepared.text_digests).data)
-    made.update(_column_digests(intake.ids).data)
+    digest = hashlib.sha256(f"{intake.total}".encode())
+    digest.update(np.ascontiguousarray(intake.position).data)
+    digest.update(np.ascontiguousarray(intake.prepared.text_digests).data)
+    digest.update(_column_digests(intake.ids).data)
     for name in sorted(set(compared) & intake.extra.keys()):
-        made.update(name.encode() + b"\0")
-        made.update(_column_digests(plain(intake.extra[name], name)).data)
-    return made.hexdigest()[:32]
+        digest.update(name.encode() + b"\0")
+        digest.update(_column_digests(plain(intake.extra[name], name)).data)
+    return digest.hexdigest()[:32]
 
 
 def _column_digests(column: pa.Array) -> Array:
     strings = column.cast(pa.large_string())
-    # No value is not the empty one.
+    # A null must differ from an empty string.
     written = pc.binary_join_element_wise(
         pc.is_valid(strings).cast(pa.uint8()).cast(pa.large_string()),
         strings.fill_null(""),

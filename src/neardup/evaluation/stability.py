@@ -1,4 +1,5 @@
-"""How many signatures change when an idf table is replaced by another (Conrad et al., §6.2)."""
+"""Counts the signatures that change if an idf table is replaced by another (Conrad et al.,
+§6.2)."""
 
 from __future__ import annotations
 
@@ -16,15 +17,15 @@ from neardup.artefacts.idf_agreement import LONGEST, Signatures
 from neardup.decisions.order import plain
 from neardup.documents import Columns, collect
 from neardup.engines.batch.table_pass import Pass, Seen, count
-from neardup.plan import check_positive, worker_count
 from neardup.progress import Progress, Silent
+from neardup.settings import check_positive, worker_count
 
 Counts = npt.NDArray[np.int64]
 
 
 @dataclass
 class Changes:
-    """Of ``documents``, how many have another signature; entry *n* - 1 is for the length *n*."""
+    """The number of ``documents`` whose signature changes; entry *n* − 1 is for *n* terms."""
 
     documents: int
     as_set: Counts
@@ -36,7 +37,7 @@ class Changes:
         self.as_list += other.as_list
 
     def shares(self) -> list[dict[str, float | int]]:
-        """A row for each length."""
+        """A row for each length of signature."""
         total = max(self.documents, 1)
         pairs = zip(self.as_set.tolist(), self.as_list.tolist(), strict=True)
         return [
@@ -47,7 +48,7 @@ class Changes:
 
 @dataclass
 class Stability:
-    """``unknown`` documents have no term in either table; they are not among the others."""
+    """``unknown`` counts documents without a term in either table; they are in no other count."""
 
     total: Changes
     groups: dict[str, Changes] = field(default_factory=dict)
@@ -56,8 +57,8 @@ class Stability:
 
     def data(self) -> dict[str, Any]:
         groups = {
-            name: {"documents": one.documents, "changed": one.shares()}
-            for name, one in self.groups.items()
+            name: {"documents": changes.documents, "changed": changes.shares()}
+            for name, changes in self.groups.items()
         }
         return {
             "documents": self.total.documents,
@@ -71,11 +72,11 @@ class Stability:
 class _Tally:
     def __init__(self, signatures: Signatures, within: str | None) -> None:
         self._signatures, self._within = signatures, within
-        self.found = Stability(self._nothing())
+        self.result = Stability(self._nothing())
 
     def _nothing(self) -> Changes:
-        longest = self._signatures.longest
-        return Changes(0, np.zeros(longest, np.int64), np.zeros(longest, np.int64))
+        length = self._signatures.longest
+        return Changes(0, np.zeros(length, np.int64), np.zeros(length, np.int64))
 
     def count(self, batch: pa.RecordBatch) -> Stability:
         changed = self._signatures.changed(batch.column("text"))
@@ -88,10 +89,10 @@ class _Tally:
         return part
 
     def add(self, part: Stability) -> None:
-        self.found.total.add(part.total)
-        self.found.unknown += part.unknown
+        self.result.total.add(part.total)
+        self.result.unknown += part.unknown
         for name, changes in part.groups.items():
-            self.found.groups.setdefault(name, self._nothing()).add(changes)
+            self.result.groups.setdefault(name, self._nothing()).add(changes)
 
 
 def _summed(as_set: npt.NDArray[np.bool_], as_list: npt.NDArray[np.bool_]) -> Changes:
@@ -117,14 +118,14 @@ def stability(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> Stability:
-    """For signatures of 1 to ``longest`` terms; also for each value of the column ``within``."""
+    """Changes of signatures of 1 to ``longest`` terms, also for each value of ``within``."""
     for name, value in (("longest", longest), ("limit", limit)):
         check_positive(name, value)
     columns = Columns(text=column, extra=(within,) if within else ())
-    collection, told = collect(documents), progress or Silent()
-    told.stage("signing", limit, unit="documents", total_bytes=collection.plain_size())
+    collection, reporter = collect(documents), progress or Silent()
+    reporter.stage("signing", limit, unit="documents", total_bytes=collection.plain_size())
     tally = _Tally(Signatures(a, b, longest), within)
-    seen = count(collection, [tally], Pass(columns, worker_count(workers), limit), told)
-    tally.found.seen = seen
-    tally.found.groups = dict(sorted(tally.found.groups.items()))
-    return tally.found
+    seen = count(collection, [tally], Pass(columns, worker_count(workers), limit), reporter)
+    tally.result.seen = seen
+    tally.result.groups = dict(sorted(tally.result.groups.items()))
+    return tally.result

@@ -1,7 +1,7 @@
-"""Settings × thresholds with one matching pass a setting; scored pairs are kept and found again.
+"""Measures many settings and thresholds with one matching pass per setting.
 
-A sweep that is stopped goes on where it was: pairs in the folder that were made with the same
-method, from the same documents, are not made again.
+Scored pairs are kept in a folder. An interrupted sweep continues from there: pairs of the same
+method on the same documents are not computed again.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from neardup.evaluation.measurement import Measured, Truth, measure
 from neardup.evaluation.scored_pairs import ScoredPairs
 from neardup.evaluation.swept_settings import Setting
 from neardup.methods.base import SIGNATURE_FORMAT, signed_parameters
-from neardup.plan import Plan, Settings, resolve
+from neardup.plan import Plan, resolve
 from neardup.progress import LOG, Progress
+from neardup.settings import Settings
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """``base`` are the settings of all runs but method and threshold; ``digest`` is that of the
-    documents; ``folder`` is where scored pairs are kept, None for nowhere."""
+    """``base`` has all settings except method and threshold; ``digest`` is that of the documents;
+    scored pairs are kept in ``folder``, or nowhere if it is None."""
 
     collection: Collection
     base: Settings
@@ -37,44 +38,44 @@ class Sweep:
     clusters: str = "rule"
 
     def plans(self) -> list[Plan]:
-        """What will run; whatever is wrong with it is raised now."""
+        """The resolved plans; all errors in the settings are raised here."""
         return [
             resolve(
-                replace(self.base, method=one.wide, set={}, threshold=None, kinds="none"),
+                replace(self.base, method=setting.wide, set={}, threshold=None, kinds="none"),
                 every_pair=True,
             )
-            for one in self.settings
+            for setting in self.settings
         ]
 
     def measured(self, truth: Truth, progress: Progress) -> Iterator[Measured]:
         plans = self.plans()
         for number, (setting, plan) in enumerate(zip(self.settings, plans, strict=True), 1):
-            told = _Numbered(progress, number, len(plans))
-            pairs = self.pairs(plan, told)
-            told.stage("measuring", len(setting.cuts), unit="thresholds")
+            reporter = _Numbered(progress, number, len(plans))
+            pairs = self.pairs(plan, reporter)
+            reporter.stage("measuring", len(setting.cuts), unit="thresholds")
             yield measure(
                 setting,
                 pairs,
                 truth,
                 clusters=self.clusters,
-                advance=lambda n: told.advance(n),  # noqa: B023
+                advance=lambda n: reporter.advance(n),  # noqa: B023
             )
 
     def pairs(self, plan: Plan, progress: Progress) -> ScoredPairs:
         key = self._key(plan)
         path = self.folder and self.folder / f"{plan.method.name}-{key[:12]}.parquet"
-        if path and (found := scored_pairs.load(path, key)):
-            LOG.info("%s: scored pairs are at hand in %s", plan.method.name, path)
-            return found
-        made = scored_pairs.match(self.collection, plan, progress)
+        if path and (stored := scored_pairs.load(path, key)):
+            LOG.info("%s: using the scored pairs in %s", plan.method.name, path)
+            return stored
+        pairs = scored_pairs.match(self.collection, plan, progress)
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
-            scored_pairs.save(made, path, key)
-        return made
+            scored_pairs.save(pairs, path, key)
+        return pairs
 
     def _key(self, plan: Plan) -> str:
-        """All that the scores depend on. What is counted from the input follows from it; what comes
-        from a file or from the parameters alone is known by its digest."""
+        """A digest of everything that the scores depend on. Artefacts counted from the input follow
+        from its digest; artefacts from a file or from parameters enter with their own."""
         needs = plan.method.needs
         files = {n.name: n.load(Path(n.file)).digest for n in needs if n.file}
         files |= {n.name: n.ready().digest for n in needs if isinstance(n, ReadyNeed)}
@@ -93,7 +94,7 @@ class Sweep:
 
 
 class _Numbered:
-    """Stages with the number of the setting, where there are several."""
+    """Progress that prefixes each stage with the number of the setting, if there are several."""
 
     def __init__(self, progress: Progress, number: int, of: int) -> None:
         self._progress = progress
@@ -112,4 +113,4 @@ class _Numbered:
         self._progress.advance(amount, done_bytes)
 
     def finish(self) -> None:
-        """A run is done, the sweep is not."""
+        """Do nothing: the end of one run is not the end of the sweep."""

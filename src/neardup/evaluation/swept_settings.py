@@ -1,6 +1,6 @@
-"""Settings that are evaluated: a method at the lowest threshold of a sweep and the cuts above it.
+"""The settings of a sweep: a method at its lowest threshold, and all thresholds above it.
 
-One matching pass serves them all.
+One matching pass at the lowest threshold serves them all.
 """
 
 from __future__ import annotations
@@ -13,20 +13,27 @@ from decimal import Decimal, InvalidOperation
 
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.base import CalibratedMethod, Method
+from neardup.methods.base import Method
 from neardup.methods.registry import write_method
-from neardup.methods.thresholds import Cut, has_threshold, own_cut, swept, threshold_fraction
+from neardup.methods.thresholds import (
+    Cut,
+    calibrates_itself,
+    has_threshold,
+    own_cut,
+    swept,
+    threshold_fraction,
+)
 
 SWEEP = "0.3:0.95:0.05"
-# Where all documents are somewhat alike, a sweep that nobody asked to go lower begins here: below,
-# whole languages are one cluster, and most of the collection would be scored.
+# The default sweep of a method whose unrelated documents score high begins here: below, all texts
+# of a language form one cluster, and most pairs of the collection would be scored.
 SWEPT_FROM = {"qgrams": 0.5}
 MOST_CUTS = 1000
 
 
 @dataclass(frozen=True)
 class Setting:
-    """``method`` as written by the user; ``wide`` finds all pairs of all cuts, which rise."""
+    """``method`` is as the user wrote it; ``wide`` finds the pairs of all ``cuts``, which rise."""
 
     method: Method
     wide: Method
@@ -34,19 +41,19 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """The method and its parameters, without the one that is swept."""
+        """The method and its parameters, without the parameter that is swept."""
         method, swept = self.method, self.cuts[0].parameter
         if swept is not None:
             usual = registry.usual(method)
-            calibrate = {"calibrate": True} if isinstance(usual, CalibratedMethod) else {}
+            calibrate = {"calibrate": True} if calibrates_itself(type(usual)) else {}
             method = registry.changed(method, {swept: getattr(usual, swept), **calibrate})
         return shlex.join(map(_bare, shlex.split(write_method(method))))
 
     def command(self, cut: Cut, inputs: str = "INPUT") -> str:
-        """The run with this setting; ``inputs`` as a shell reads them."""
+        """The command that runs this setting; ``inputs`` are written as a shell reads them."""
         name, *assignments = shlex.split(self.name)
         words = ["neardup", "dedup", inputs, "--method", name]
-        words += [word for one in assignments for word in ("--set", shlex.quote(one))]
+        words += [word for assignment in assignments for word in ("--set", shlex.quote(assignment))]
         if cut.auto:
             words += ["--threshold", "auto"]
         elif cut.parameter == "threshold":
@@ -57,20 +64,20 @@ class Setting:
 
 
 def _bare(word: str) -> str:
-    """``measure="containment"`` without its quotes, which a plain word does not need."""
+    """``measure="containment"`` without the quotes, which a plain word does not need."""
     return re.sub(r'^([\w.]+=)"([A-Za-z][\w-]*)"$', r"\1\2", word)
 
 
 def parse_thresholds(written: str) -> tuple[float, ...]:
-    """``.5,.7,.8``, or ``.3:.95:.05`` from, to and step: the numbers as written, rising."""
+    """Rising thresholds from ``.5,.7,.8`` or from ``.3:.95:.05`` (start, end and step)."""
     try:
-        numbers = sorted({one for part in written.split(",") for one in _range(part)})
+        numbers = sorted({number for part in written.split(",") for number in _range(part)})
     except InvalidOperation:
         raise SettingsError(
             f"thresholds are {written!r}.", hint="expected .3:.95:.05 or .5,.7,.8."
         ) from None
-    for one in numbers:
-        threshold_fraction(float(one))
+    for number in numbers:
+        threshold_fraction(float(number))
     return tuple(map(float, numbers))
 
 
@@ -94,10 +101,10 @@ def settings_of(
     thresholds: Sequence[float] | None = None,
     usual: bool = False,
 ) -> list[Setting]:
-    """Each method with its cuts: one threshold, many, or (neither) its own. ``usual``: the
-    thresholds are the usual ones, of which a method takes those that make sense for it."""
+    """Each method with its thresholds: one, many, or its own if neither is given. ``usual``: the
+    thresholds are the default ones, and a method takes those that make sense for it."""
     if threshold is not None and not any(map(has_threshold, methods)):
-        registry.changed(methods[0], {"threshold": threshold})  # raises, and says why
+        registry.changed(methods[0], {"threshold": threshold})  # raises with the reason
     return [
         _setting(method, threshold, _sensible(method, thresholds) if usual else thresholds)
         for method in methods
@@ -113,7 +120,7 @@ def _setting(
     method: Method, threshold: float | None, thresholds: Sequence[float] | None
 ) -> Setting:
     if threshold is not None and has_threshold(method):
-        registry.changed(method, {"threshold": threshold})  # raises where it cannot be
+        registry.changed(method, {"threshold": threshold})  # raises if it is not allowed
         thresholds = [threshold]
-    found = swept(method, thresholds) if thresholds else None
-    return Setting(method, *(found or (method, (own_cut(method),))))
+    sweep = swept(method, thresholds) if thresholds else None
+    return Setting(method, *(sweep or (method, (own_cut(method),))))

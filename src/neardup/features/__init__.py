@@ -1,1 +1,1 @@
-"""Stage 3: what of the words is compared. Feature sets, terms, dates, and measures between them."""
+"""Stage 3: features of texts (q-grams, spots, terms, dates, vectors) and measures between them."""

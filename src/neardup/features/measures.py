@@ -1,13 +1,10 @@
-"""How much two feature sets have in common, exactly and with the letters of the papers.
+"""Measures between two texts that need no collection, each as defined by its paper.
 
-``S(A, w)`` is the set of w-word shingles of A (Broder 1997); a text of fewer than w words has one
-shingle, all its words. Texts without words share nothing: both measures are 0.
-
-Every measure between two texts that needs no collection, each by its paper's definition.
-
-Shingles w = 1, 3, 5 (Broder 1997), q-grams ``doc_4`` (Montanari & Puglisi), and the vectors of word
-counts (Raveena & Nandini 2014, without idf). Shingles and q-grams are compared by hashes of 64 and
-32 bits, everything else is exact.
+``measure`` computes resemblance and containment of shingles of 1, 3 and 5 words (Broder 1997),
+``doc_4`` of q-grams (Montanari & Puglisi) and the vector measures of word counts (Raveena & Nandini
+2014, without idf). A text of fewer than w words has one shingle, which holds all its words. Texts
+without words share nothing, and their similarities are 0. Shingles are compared by 64-bit hashes
+and q-grams by 32-bit hashes; everything else is exact.
 """
 
 from __future__ import annotations
@@ -22,12 +19,12 @@ from neardup.features.qgrams import qgram_sets
 from neardup.features.vectors import Products
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
-from neardup.text.words import buffers, word_map
+from neardup.text.words import buffers, word_hashes
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """Sizes of two sets ``A`` and ``B`` and of what they share; ``w`` words make a feature."""
+    """The sizes of two sets of ``w``-word shingles, A and B, and of their intersection."""
 
     w: int
     a: int
@@ -56,25 +53,21 @@ def resemblance(a: str, b: str, *, words: int = 5, text: Text | None = None) -> 
 
 
 def containment(a: str, b: str, *, words: int = 5, text: Text | None = None) -> float:
-    """c(A in B): the share of A's shingles that are found in B."""
+    """c(A in B): the share of A's shingles that B contains."""
     return shingle_overlaps(a, b, (words,), text)[0].a_in_b
 
 
 def shingle_overlaps(
     a: str, b: str, widths: tuple[int, ...], text: Text | None = None
 ) -> tuple[Overlap, ...]:
-    """The words are cut once for all widths."""
-    options = text or Text()
-    values, offsets = buffers([a, b])
-    words = word_map(values, offsets, options)
-    hashes, ends = _native.word_hashes(values, offsets, options.native(), words)
-    both = hashes[: ends[1]], hashes[ends[1] :]
-    return tuple(_overlap(w, *(_native.shingle_set(one, w) for one in both)) for w in widths)
+    """One overlap per width; the texts are tokenized once."""
+    hashes = word_hashes(Ragged(*buffers([a, b])), text or Text())
+    return tuple(_overlap(hashes, w) for w in widths)
 
 
-def _overlap(w: int, a: Array, b: Array) -> Overlap:
-    shared = np.intersect1d(a, b, assume_unique=True)
-    return Overlap(w, len(a), len(b), len(shared))
+def _overlap(hashes: Ragged, w: int) -> Overlap:
+    a, b = (_native.shingle_set(hashes[i], w) for i in range(2))
+    return Overlap(w, len(a), len(b), len(np.intersect1d(a, b, assume_unique=True)))
 
 
 WIDTHS = (1, 3, 5)
@@ -83,7 +76,7 @@ Q = 4
 
 @dataclass(frozen=True)
 class Measures:
-    """``doc_q``: |A∩B| / max(|A|, |B|) of the q-grams. ``euclidean`` is a distance."""
+    """``doc_q`` is |A∩B| / max(|A|, |B|) of the q-grams; ``euclidean`` is a distance."""
 
     shingles: tuple[Overlap, ...]
     doc_q: float
@@ -93,8 +86,7 @@ class Measures:
     euclidean: float
 
     def to_dict(self) -> dict[str, Any]:
-        said = {name: value for name, value in vars(self).items() if name != "shingles"}
-        return {"shingles": [_overlap_data(one) for one in self.shingles], **said}
+        return {**vars(self), "shingles": [_overlap_data(overlap) for overlap in self.shingles]}
 
 
 def measure(a: str, b: str, options: Text | None = None) -> Measures:
@@ -111,23 +103,20 @@ def measure(a: str, b: str, options: Text | None = None) -> Measures:
 
 
 def _doc_q(a: str, b: str, text: Text) -> float:
-    found = qgram_sets(Ragged(*buffers([a, b])), Q, text).features
-    shared = np.intersect1d(found[0], found[1], assume_unique=True)
-    return len(shared) / max(len(found[0]), len(found[1]), 1)
+    grams = qgram_sets(Ragged(*buffers([a, b])), Q, text).features
+    shared = np.intersect1d(grams[0], grams[1], assume_unique=True)
+    return len(shared) / max(len(grams[0]), len(grams[1]), 1)
 
 
 def _products(a: str, b: str, text: Text) -> Products:
-    """Of the vectors that count each word."""
-    values, offsets = buffers([a, b])
-    hashes, ends = _native.word_hashes(
-        values, offsets, text.native(), word_map(values, offsets, text)
-    )
-    (word_a, x), (word_b, y) = (_counted(part) for part in (hashes[: ends[1]], hashes[ends[1] :]))
-    _, at, there = np.intersect1d(word_a, word_b, assume_unique=True, return_indices=True)
-    return Products(float(x[at] @ y[there]), float(x @ x), float(y @ y))
+    """The products of the two vectors of word counts."""
+    hashes = word_hashes(Ragged(*buffers([a, b])), text)
+    (word_a, x), (word_b, y) = (_word_counts(hashes[i]) for i in range(2))
+    _, in_a, in_b = np.intersect1d(word_a, word_b, assume_unique=True, return_indices=True)
+    return Products(float(x[in_a] @ y[in_b]), float(x @ x), float(y @ y))
 
 
-def _counted(hashes: Array) -> tuple[Array, Array]:
+def _word_counts(hashes: Array) -> tuple[Array, Array]:
     word, count = np.unique(hashes, return_counts=True)
     return word, count.astype(np.float64)
 

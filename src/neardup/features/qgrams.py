@@ -1,8 +1,8 @@
-"""Character q-grams and ``doc_q``, the measure on them (Montanari & Puglisi, DDD).
+"""Character q-grams and the measure ``doc_q`` on them (Montanari & Puglisi, DDD).
 
-The normal form for q-grams has neither white space nor punctuation (category P); symbols and digits
-stay. All overlapping runs of q characters of it are q-grams; nothing is padded. The paper keeps
-upper and lower case apart; ``Text(case="keep")`` does, the default folds them.
+The normal form for q-grams has no white space and no punctuation (category P); symbols and digits
+stay. Its q-grams are all overlapping runs of q characters, without padding. The paper distinguishes
+upper and lower case, as ``Text(case="keep")`` does; the default folds case.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ MOST_CHARACTERS = _native.MOST_SHINGLE_WORDS  # a q-gram is hashed as a shingle 
 
 
 class QgramSets(NamedTuple):
-    """``features`` are sorted sets of 32-bit hashes; ``characters`` counts the normal form."""
+    """``features`` are sorted sets of 32-bit hashes; ``characters`` are lengths of normal forms."""
 
     features: Ragged
     characters: npt.NDArray[np.int64]
 
 
 def qgram_sets(texts: Ragged, q: int, text: Text, least: int = 0, every: int = 1) -> QgramSets:
-    """Texts of fewer than q, or than ``least``, characters have an empty set. One of ``every``
-    features is taken, chosen by its value: the same ones of all texts."""
-    values, ends, count = _native.qgram_sets(
+    """The q-grams of each text; a text of fewer than q or ``least`` characters has an empty set.
+
+    Only one of ``every`` q-grams is kept. It is chosen by its hash, so texts that share a q-gram
+    either all keep it or all drop it."""
+    values, ends, characters = _native.qgram_sets(
         texts.values, texts.offsets, text.native(), q, least, every
     )
-    return QgramSets(Ragged(values, ends), count)
+    return QgramSets(Ragged(values, ends), characters)
 
 
 def qgrams(text: str, q: int = 4, options: Text | None = None) -> list[str]:
@@ -50,13 +52,13 @@ def qgram_form(text: str, options: Text | None = None) -> str:
 
 
 def doc_q(a: str, b: str, q: int = 4, options: Text | None = None) -> float:
-    """|A∩B| / max(|A|, |B|) of the distinct q-grams; 0 where one has none."""
-    one, other = set(qgrams(a, q, options)), set(qgrams(b, q, options))
-    return len(one & other) / max(len(one), len(other), 1)
+    """|A∩B| / max(|A|, |B|) of the distinct q-grams; 0 if a text has none."""
+    grams_a, grams_b = set(qgrams(a, q, options)), set(qgrams(b, q, options))
+    return len(grams_a & grams_b) / max(len(grams_a), len(grams_b), 1)
 
 
 def check_characters_only(text: Text, method: str) -> None:
-    """Options that change words cannot be obeyed where there are none."""
+    """Raises an error for text options that change words, because q-grams have none."""
     for name in ("stop_words", "stem"):
         if getattr(text, name):
             raise SettingsError(

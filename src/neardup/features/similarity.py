@@ -1,25 +1,16 @@
 """The similarity vector of two documents: many measures at once (Raveena & Nandini 2014, §III).
 
-A measure is named by a family of features and what is made of it: ``words3_jaccard``,
-``keywords_cosine``. All are similarities from 0 to 1 that grow with what two documents share. They
-follow from a few whole numbers a family, which a kernel sums up (``native/features/profiles.hpp``);
-what is done with these is exact to the last bit on every machine (sums, ratios, roots). Two
-families are no sets: the words in their order (``features/similarity.py``) and the date
-(``features/similarity.py``).
+A measure is named by a family of features and a function: ``words3_jaccard``, ``keywords_cosine``.
+All are similarities from 0 to 1 that grow with what two documents share. Most families are sets: a
+kernel sums a few integers per family and pair (``native/features/profiles.hpp``), and the measures
+follow by sums, ratios and roots, which have the same bits on every machine. The family ``aligned``
+compares words in their order: words that occur once in both texts are anchors, and the longest
+chain of anchors in the same order is extended to equal neighbours (``native/features/aligned.hpp``;
+a moved passage counts at most once). The family ``date`` compares dates: 1 on the same day, ½ at a
+stated distance or if a date is missing.
 
-Words that two documents have in the same order, as shares: what sets of features cannot tell.
-
-Words that stand once in either text are anchors; the longest chain of them that both have in one
-order is aligned, and with it what is equal next to them, to the beginning and to the end
-(``native/features/aligned.hpp``). What was moved counts once at most. Words that are repeated are
-found only beside others, so a list of the same words over and over is aligned from its ends alone.
-
-How near the dates of two documents are: 1 on the same day, one half at a stated distance.
-
-Where one of them has no date that can be read nothing is known, which is one half as well.
-
-Where the families of profiles are: a profile begins with how many entries each of its families
-has, and the entries follow, family after family (``native/features/profiles.hpp``).
+The profile of a document holds the number of entries of each family, then the entries themselves,
+family after family. A feature is *unique* (``lone`` in names) if only one document has it.
 """
 
 from __future__ import annotations
@@ -41,8 +32,8 @@ ORDER_FAMILY = "aligned"
 
 
 class Aligned(NamedTuple):
-    """Words, an entry a pair: of each document, of the alignment, of its longest run without a
-    gap."""
+    """Numbers of words, one entry per pair: in each document, in the alignment, and in its longest
+    run without a gap."""
 
     a: Array
     b: Array
@@ -51,27 +42,26 @@ class Aligned(NamedTuple):
 
 
 def align(profiles: Ragged, a: Array, b: Array, families: Sequence[str]) -> Aligned:
-    """``families`` are those of the profiles, this one among them."""
-    place = families.index(ORDER_FAMILY)
-    given = profiles.values, profiles.offsets, len(families), place
-    return Aligned(*_native.align_profiles(*given, a, b).reshape(-1, len(Aligned._fields)).T)
+    """``families`` are the families of the profiles; ``aligned`` must be among them."""
+    layout = profiles.values, profiles.offsets, len(families), families.index(ORDER_FAMILY)
+    return Aligned(*_native.align_profiles(*layout, a, b).reshape(-1, len(Aligned._fields)).T)
 
 
-def _share(part: Array, whole: Array) -> Array:
-    """0 where there are no words."""
-    return np.asarray(part / np.maximum(whole, 1))
+def _ratio(part: Array, whole: Array) -> Array:
+    """At most 1; 0 for an empty whole."""
+    return np.asarray(np.minimum(part / np.maximum(whole, 1), 1.0))
 
 
 MADE_OF_ORDER: dict[str, Callable[[Aligned], Array]] = {
-    "dice": lambda found: _share(2 * found.words, found.a + found.b),
-    "containment": lambda found: _share(found.words, np.minimum(found.a, found.b)),
-    "of_larger": lambda found: _share(found.words, np.maximum(found.a, found.b)),
-    "run": lambda found: _share(found.run, np.minimum(found.a, found.b)),
+    "dice": lambda pair: _ratio(2 * pair.words, pair.a + pair.b),
+    "containment": lambda pair: _ratio(pair.words, np.minimum(pair.a, pair.b)),
+    "of_larger": lambda pair: _ratio(pair.words, np.maximum(pair.a, pair.b)),
+    "run": lambda pair: _ratio(pair.run, np.minimum(pair.a, pair.b)),
 }
 
 
 def section(profiles: Ragged, families: Sequence[str], family: str) -> Ragged:
-    """The entries of one family of each profile; of what is no profile, none."""
+    """The entries of one family of each profile; none for an entry that is not a profile."""
     places, ends = section_places(profiles, families, family)
     return Ragged(profiles.values[places], ends)
 
@@ -79,38 +69,35 @@ def section(profiles: Ragged, families: Sequence[str], family: str) -> Ragged:
 def section_places(
     profiles: Ragged, families: Sequence[str], family: str
 ) -> tuple[Array, npt.NDArray[np.int64]]:
-    """Where these entries are, and where those of each profile end among them."""
+    """The places of these entries in ``profiles.values``, and their offsets by profile."""
     count, at = len(families), families.index(family)
-    whole = profiles.lengths >= count
-    begins = np.where(whole, profiles.offsets[:-1], 0)
-    heads = profiles.values[np.minimum(begins[:, None] + np.arange(count), _last(profiles))]
-    heads = np.where(whole[:, None], heads, 0).astype(np.int64)
-    whole &= heads.sum(axis=1) + count == profiles.lengths
-    lengths = np.where(whole, heads[:, at], 0)
+    valid = profiles.lengths >= count
+    begins = np.where(valid, profiles.offsets[:-1], 0)
+    last = max(len(profiles.values) - 1, 0)
+    heads = profiles.values[np.minimum(begins[:, None] + np.arange(count), last)]
+    heads = np.where(valid[:, None], heads, 0).astype(np.int64)
+    valid &= heads.sum(axis=1) + count == profiles.lengths
+    lengths = np.where(valid, heads[:, at], 0)
     starts = begins + count + heads[:, :at].sum(axis=1)
     ends = offsets_of(lengths)
     return np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1]), ends
 
 
-def _last(profiles: Ragged) -> int:
-    return max(len(profiles.values) - 1, 0)
-
-
 DATE_FAMILY = "date"
-HALF_AT = {"day": 1, "month": 30, "year": 365}  # days apart at which dates are half as near
+HALF_AT = {"day": 1, "month": 30, "year": 365}  # the distance in days at which nearness is ½
 UNKNOWN = 0.5
 _NO_DAY = -1
 
 
 def date_entries(days: Array) -> Ragged:
-    """As profiles hold them: the day, or nothing."""
+    """The entries of the family ``date``: the day, or nothing."""
     known = days != NO_DATE
     values = (days[known].astype(np.int64) - NO_DATE).astype(np.uint64)
     return Ragged(values, offsets_of(known.astype(np.int64)))
 
 
 def days_apart(profiles: Ragged, a: Array, b: Array, families: Sequence[str]) -> Array:
-    """−1 where one of the two has no date."""
+    """The distance of the two dates in days; −1 if a document has no date."""
     entries = section(profiles, families, DATE_FAMILY)
     day = np.full(len(profiles), _NO_DAY, np.int64)
     dated = entries.lengths > 0
@@ -128,8 +115,8 @@ SUMMED = (
     *("words1", "words2", "words3", "words5", "chars3", "chars5", "chars8"),
     *("keywords", "sentences", "tuples", "numbers"),
 )
-FAMILIES = (*SUMMED, ORDER_FAMILY, DATE_FAMILY)  # as they stand in a profile
-LONE_SHARE = 0.5  # what a feature that no other document has counts, as in rareshingles
+FAMILIES = (*SUMMED, ORDER_FAMILY, DATE_FAMILY)  # in the order of a profile
+LONE_SHARE = 0.5  # the weight of a unique feature, as in rareshingles
 MEASURES = (
     *("words1_idf", "words1_known", "words3_jaccard", "words3_idf", "words3_known"),
     *("words3_known_containment", "words3_rare_containment", "words5_jaccard", "words5_known"),
@@ -141,22 +128,17 @@ LENGTH = "length_ratio"
 
 
 class Family(NamedTuple):
-    """The sums of one family, an entry a pair: of what both share, and of each of the two. Fields
-    are those of the kernel."""
+    """The kernel's sums of one family, one column per pair: of the shared features, and of all
+    features of each document."""
 
-    shared: Array  # features, weight, product, rare, rare weight, lone weight
-    a: Array  # features, weight, square, rare, rare weight, lone, lone weight
+    shared: Array  # features, weight, product, rare, rare weight, unique weight
+    a: Array  # features, weight, square, rare, rare weight, unique, unique weight
     b: Array
 
 
 FEATURES, WEIGHT, PRODUCT, RARES, RARE_WEIGHT, LONES, LONE_WEIGHT = range(7)
-SHARED_LONE_WEIGHT = 5  # lone by a table that counts neither of the two: they are not, to a pair
+SHARED_LONE_WEIGHT = 5  # of features that a table of other documents counts at most once
 SUMS, SIZES = 6, 7
-
-
-def _ratio(part: Array, whole: Array) -> Array:
-    """0 where there is nothing at all."""
-    return np.asarray(np.minimum(part / np.maximum(whole, 1), 1.0))
 
 
 def _fields(family: Family, field: int) -> tuple[Array, Array, Array]:
@@ -168,8 +150,8 @@ def _of_larger(family: Family) -> Array:
 
 
 def _idf(family: Family) -> Array:
-    """Weighted resemblance in which noise counts half and new text of one side in full: what
-    rareshingles compares."""
+    """The weighted resemblance of rareshingles. The smaller of the two weights of unique features
+    is taken for noise and counts half; the excess of one document is new text and counts fully."""
     lone = np.minimum(family.a[LONE_WEIGHT], family.b[LONE_WEIGHT])
     lone = lone - family.shared[SHARED_LONE_WEIGHT]
     total = family.a[WEIGHT] + family.b[WEIGHT] - 2 * (1 - LONE_SHARE) * lone
@@ -178,17 +160,17 @@ def _idf(family: Family) -> Array:
 
 
 def _known(family: Family) -> tuple[Array, Array, Array]:
-    """Weights of what at least one other document has: noise does not count, nor does new text.
-    What both share is known, whatever a table of other documents says."""
-    met = family.shared[SHARED_LONE_WEIGHT]
-    sides = (side[WEIGHT] - side[LONE_WEIGHT] + met for side in (family.a, family.b))
+    """The weights of features that are not unique: neither noise nor new text counts. A shared
+    feature is never unique, whatever a table of other documents contains."""
+    shared_lone = family.shared[SHARED_LONE_WEIGHT]
+    sides = (side[WEIGHT] - side[LONE_WEIGHT] + shared_lone for side in (family.a, family.b))
     return family.shared[WEIGHT], *sides
 
 
 def _rare(family: Family) -> tuple[Array, Array, Array]:
-    """The same of what at most a few documents have."""
-    met = family.shared[SHARED_LONE_WEIGHT]
-    sides = (side[RARE_WEIGHT] + met for side in (family.a, family.b))
+    """The weights of rare features, which only a few documents have."""
+    shared_lone = family.shared[SHARED_LONE_WEIGHT]
+    sides = (side[RARE_WEIGHT] + shared_lone for side in (family.a, family.b))
     return family.shared[RARE_WEIGHT], *sides
 
 
@@ -206,9 +188,9 @@ def _products(family: Family) -> Products:
 
 
 def _dice(family: Family) -> Array:
-    """Of the sets. Where neither has any, nothing differs."""
-    both = family.a[FEATURES] + family.b[FEATURES]
-    return np.where(both == 0, 1.0, _ratio(2 * family.shared[FEATURES], both))
+    """Dice of the sets; 1 for two empty sets, because nothing differs."""
+    total = family.a[FEATURES] + family.b[FEATURES]
+    return np.where(total == 0, 1.0, _ratio(2 * family.shared[FEATURES], total))
 
 
 MADE_OF: dict[str, Callable[[Family], Any]] = {
@@ -227,16 +209,16 @@ MADE_OF: dict[str, Callable[[Family], Any]] = {
     "extended_jaccard": lambda family: _products(family).extended_jaccard,
 }
 KNOWN = (
-    *(f"{family}_{made}" for family in SUMMED for made in MADE_OF),
-    *(f"{ORDER_FAMILY}_{made}" for made in MADE_OF_ORDER),
+    *(f"{family}_{function}" for family in SUMMED for function in MADE_OF),
+    *(f"{ORDER_FAMILY}_{function}" for function in MADE_OF_ORDER),
     *(f"{DATE_FAMILY}_{name}" for name in HALF_AT),
     LENGTH,
 )
 
 
 def families_of(measures: Sequence[str]) -> tuple[str, ...]:
-    """What profiles must hold, in one order whatever that of the measures; lengths are told by
-    words."""
+    """The families that these measures need, in the order of a profile; ``length_ratio`` needs
+    single words."""
     for name in measures:
         if name not in KNOWN:
             raise SettingsError(f"There is no measure {name!r}.", hint=_HINT)
@@ -259,14 +241,15 @@ def needs_date(measures: Sequence[str]) -> bool:
 def vectors(
     profiles: Ragged, a: Array, b: Array, measures: Sequence[str] = MEASURES
 ) -> npt.NDArray[np.float64]:
-    """A row for each pair of profiles, a column for each measure. Profiles hold the families of
-    just these measures."""
+    """One row per pair of profiles, one column per measure. The profiles hold exactly the families
+    of these measures."""
     return measured(compared(profiles, a, b, families_of(measures)), measures)
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What measures of pairs are made of: sums by family, and what other families told."""
+    """The comparison of pairs from which measures are computed: sums by family, the alignment and
+    the distance of the dates."""
 
     pairs: int
     sums: dict[str, Family]
@@ -275,49 +258,44 @@ class Compared:
 
 
 def compared(profiles: Ragged, a: Array, b: Array, names: Sequence[str]) -> Compared:
-    """Of pairs; ``names`` are the families that the profiles hold, in their order."""
-    one, other = a.astype(np.int64), b.astype(np.int64)
-    given = profiles, one, other, names
+    """``names`` are the families that the profiles hold, in their order."""
+    pairs = profiles, a.astype(np.int64), b.astype(np.int64), names
     return Compared(
-        len(one),
-        summed(*given),
-        align(*given) if ORDER_FAMILY in names else None,
-        days_apart(*given) if DATE_FAMILY in names else None,
+        len(a),
+        summed(*pairs),
+        align(*pairs) if ORDER_FAMILY in names else None,
+        days_apart(*pairs) if DATE_FAMILY in names else None,
     )
 
 
 def summed(profiles: Ragged, a: Array, b: Array, names: Sequence[str]) -> dict[str, Family]:
-    """What sets of features have in common, family by family."""
+    """The sums of those families that are sets."""
     sets = [name for name in names if name in SUMMED]
-    given = profiles.values, profiles.offsets, len(names), len(sets)
-    sums = _native.compare_profiles(*given, a, b).reshape(len(a), len(sets), SUMS)
-    sizes = _native.profile_sizes(*given).reshape(len(profiles), len(sets), SIZES)
+    layout = profiles.values, profiles.offsets, len(names), len(sets)
+    sums = _native.compare_profiles(*layout, a, b).reshape(len(a), len(sets), SUMS)
+    sizes = _native.profile_sizes(*layout).reshape(len(profiles), len(sets), SIZES)
     return {
         name: Family(sums[:, at].T, sizes[a, at].T, sizes[b, at].T) for at, name in enumerate(sets)
     }
 
 
-def measured(found: Compared, measures: Sequence[str]) -> npt.NDArray[np.float64]:
-    """The similarity vectors of pairs that were compared."""
-    made = np.empty((found.pairs, len(measures)))
+def measured(comparison: Compared, measures: Sequence[str]) -> npt.NDArray[np.float64]:
+    """The similarity vectors of the compared pairs, one row per pair."""
+    vectors = np.empty((comparison.pairs, len(measures)))
     for column, measure in enumerate(measures):
-        made[:, column] = _measured(measure, found)
-    return made
+        vectors[:, column] = _measured(measure, comparison)
+    return vectors
 
 
-def _measured(measure: str, found: Compared) -> Array:
+def _measured(measure: str, comparison: Compared) -> Array:
     if measure == LENGTH:
-        return _length_ratio(found.sums["words1"])
-    family, _, made = measure.partition("_")
+        _, *sizes = _fields(comparison.sums["words1"], FEATURES)
+        return _ratio(np.minimum(*sizes), np.maximum(*sizes))
+    family, _, function = measure.partition("_")
     if family == ORDER_FAMILY:
-        assert found.aligned is not None
-        return MADE_OF_ORDER[made](found.aligned)
+        assert comparison.aligned is not None
+        return MADE_OF_ORDER[function](comparison.aligned)
     if family == DATE_FAMILY:
-        assert found.days_apart is not None
-        return nearness(found.days_apart, HALF_AT[made])
-    return np.asarray(MADE_OF[made](found.sums[family]))
-
-
-def _length_ratio(words: Family) -> Array:
-    sides = words.a[FEATURES], words.b[FEATURES]
-    return _ratio(np.minimum(*sides), np.maximum(*sides))
+        assert comparison.days_apart is not None
+        return nearness(comparison.days_apart, HALF_AT[function])
+    return np.asarray(MADE_OF[function](comparison.sums[family]))

@@ -1,10 +1,10 @@
-"""The terms of documents, by their rank in an idf table: rarest first.
+"""The terms of documents, as ranks in an idf table (rank 0 is the rarest term), and term vectors.
 
-Term vectors in the packed form of Conrad et al. 2003, §7.3: at most 184 bytes for 60 terms.
-
-Two bytes for the date (days since 1980-01-01), two for the length, three for each term, all little
-endian. What does not fit is stored as the nearest that does: a date before 1980 as that day, a
-length of 65,535 or more as 65,535. Whoever compares such lengths needs the true ones.
+``pack`` writes a term vector in the form of Conrad et al. 2003, §7.3, which takes at most 184 bytes
+for 60 terms: two bytes for the date (days since 1980-01-01), two for the length and three for each
+term, all little endian. A value out of range is stored as the nearest possible one: a date before
+1980 as 1980-01-01, a length of 65,535 or more as 65,535. To compare such lengths, the true ones are
+needed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from neardup.schema import Ragged
 
 @dataclass(frozen=True)
 class DocumentTerms:
-    """Distinct terms of each document, rarest first; ``counts`` and ``first`` (position among all
-    tokens) have one entry a term, ``tokens`` one a document."""
+    """The distinct terms of each document, rarest first. ``counts`` and ``first`` (the position of
+    the first occurrence) have one entry per term; ``tokens`` (their number) one per document."""
 
     ranks: Ragged
     counts: npt.NDArray[np.uint32]
@@ -39,23 +39,24 @@ def document_terms(
     table: _native.TermTable,
     ranks: range,
 ) -> DocumentTerms:
-    """Only terms whose rank is among ``ranks``; ``filter_`` as the native kernel numbers them."""
-    given = Ragged.of_strings(texts)
-    found, counts, first, ends, tokens = _native.document_terms(
-        given.values, given.offsets, options, filter_, table, ranks.start, ranks.stop
+    """The terms of texts whose rank is in ``ranks``; ``filter_`` is the kernel's number of the term
+    filter."""
+    strings = Ragged.of_strings(texts)
+    values, counts, first, ends, tokens = _native.document_terms(
+        strings.values, strings.offsets, options, filter_, table, ranks.start, ranks.stop
     )
-    return DocumentTerms(Ragged(found, ends), counts, first, tokens)
+    return DocumentTerms(Ragged(values, ends), counts, first, tokens)
 
 
 def terms_of_words(
     words: Ragged, table: _native.TermTable, ranks: range, most: int
 ) -> DocumentTerms:
-    """The same from hashes of words, where every term is a word as it is; of each document the
-    ``most`` rarest."""
-    found, counts, first, ends, tokens = _native.terms_of_words(
+    """The same from word hashes, if every word is a term; at most the ``most`` rarest terms of each
+    document."""
+    values, counts, first, ends, tokens = _native.terms_of_words(
         words.values, words.offsets, table, ranks.start, ranks.stop, most
     )
-    return DocumentTerms(Ragged(found, ends), counts, first, tokens)
+    return DocumentTerms(Ragged(values, ends), counts, first, tokens)
 
 
 _NONE = 0xFFFF

@@ -1,1 +1,1 @@
-"""Pairs that people judged: one vocabulary, one store, samples, agreement."""
+"""Pairs that people judged: one vocabulary of labels, one store, samples to judge, agreement."""

@@ -1,14 +1,14 @@
-"""Two assessors and an arbiter: how far they agree, and what counts in the end.
+"""Combines the labels of several assessors and measures how far they agree.
 
-A pair has the arbiter's label where there is one, else the one that all its assessors gave; where
-they disagree and no arbiter has spoken it is *disputed* and counts as unjudged. So did Conrad et
-al.: two assessors a pair, independently, and a third for ties.
+A pair takes the arbiter's label if an arbiter judged it, otherwise the label on which all its
+assessors agree. If assessors disagree and no arbiter has decided, the pair is *disputed* and counts
+as unjudged. This follows Conrad et al. (2003): two independent assessors a pair, and a third person
+for ties.
 
-Who judges what next: the order of an assessor, what is done, and what waits for an arbiter.
-
-Everything follows from the sample and the labels, so an assessor who was interrupted goes on where
-it was. The order is random, and another one for each name. An arbiter gets the disputed pairs only,
-and nobody learns from it who said what.
+The module also decides which pair an assessor judges next. That follows from the sample and the
+stored labels alone, so an interrupted assessor continues where the work stopped. The order is
+random and differs between assessors. An arbiter sees only disputed pairs, and never who gave which
+label.
 """
 
 from __future__ import annotations
@@ -26,8 +26,12 @@ from neardup.labels.sampling import Item
 
 
 def cohen_kappa(a: Sequence[str], b: Sequence[str]) -> float | None:
-    """Cohen (1960): (p_o − p_e) / (1 − p_e), with p_e from both assessors' own shares. None where
-    chance alone would agree always, or nothing was judged by both."""
+    """Cohen's kappa (1960): (p_o − p_e) / (1 − p_e), with p_e from the label shares of both
+    assessors.
+
+    The result is None if the assessors share no judged pair, or if they would always agree by
+    chance.
+    """
     if (expected := _by_chance(a, b)) is None:
         return None
     observed = sum(x == y for x, y in zip(a, b, strict=True)) / len(a)
@@ -35,28 +39,28 @@ def cohen_kappa(a: Sequence[str], b: Sequence[str]) -> float | None:
 
 
 def _by_chance(a: Sequence[str], b: Sequence[str]) -> float | None:
-    """p_e; None where nothing was judged, or where it is 1."""
+    """p_e, or None if nothing was judged or p_e is 1."""
     n = len(a)
     names = sorted({*a, *b})
     expected = sum(a.count(name) / n * (b.count(name) / n) for name in names)
-    # 1 − p_e of two constant assessors is 0, but for rounding.
+    # 1 − p_e of two assessors who always give one label is 0 up to rounding.
     return None if not n or 1 - expected < 1e-12 else expected
 
 
 def kappa_interval(a: Sequence[str], b: Sequence[str]) -> Interval | None:
-    """Of 95 %: Wilson's interval of p_o with p_e taken as given, as in Cohen's own error. It does
-    not shrink to a point where few pairs were judged and all of them alike."""
+    """95 % interval: Wilson's interval of p_o with p_e taken as fixed, as in Cohen's standard
+    error. It does not shrink to a point if few pairs were judged and all labels agree."""
     if (expected := _by_chance(a, b)) is None:
         return None
-    found = wilson(sum(x == y for x, y in zip(a, b, strict=True)), len(a))
-    assert found is not None
-    return Interval(*((end - expected) / (1 - expected) for end in found))
+    observed = wilson(sum(x == y for x, y in zip(a, b, strict=True)), len(a))
+    assert observed is not None
+    return Interval(*((end - expected) / (1 - expected) for end in observed))
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of two assessors on the pairs that both judged. ``kappa`` takes *undecided* as a label of its
-    own; ``kappa_decided`` leaves out pairs on which one of them is undecided."""
+    """Agreement of two assessors on the pairs that both judged. ``kappa`` treats *undecided* as a
+    label of its own; ``kappa_decided`` leaves out pairs on which either assessor is undecided."""
 
     assessors: tuple[str, str]
     pairs: int
@@ -70,24 +74,27 @@ class Agreement:
     def data(self) -> dict[str, Any]:
         share = self.equal / self.pairs if self.pairs else None
         interval = list(self.kappa_interval) if self.kappa_interval else None
-        found = {"assessors": list(self.assessors), "kappa_interval": interval}
-        return {**vars(self), **found, "agreement": share}
+        lists = {"assessors": list(self.assessors), "kappa_interval": interval}
+        return {**vars(self), **lists, "agreement": share}
 
 
 def agreements(labels: Labels) -> list[Agreement]:
-    """For every two assessors who judged a pair in common; arbiters see only disagreements, so
-    their agreement means nothing."""
-    said = _by_assessor(labels)
-    found = [_agreement(x, y, said[x], said[y]) for x, y in combinations(labels.assessors, 2)]
-    return [one for one in found if one.pairs]
+    """The agreement of every two assessors who judged a pair in common. Arbiters are left out: they
+    see only disagreements, so their agreement means nothing."""
+    by_assessor = _by_assessor(labels)
+    every = [
+        _agreement(x, y, by_assessor[x], by_assessor[y])
+        for x, y in combinations(labels.assessors, 2)
+    ]
+    return [agreement for agreement in every if agreement.pairs]
 
 
 def _by_assessor(labels: Labels) -> dict[str, dict[Pair, str]]:
-    said: dict[str, dict[Pair, str]] = {name: {} for name in labels.assessors}
+    by_assessor: dict[str, dict[Pair, str]] = {name: {} for name in labels.assessors}
     for label in labels:
         if not label.arbiter:
-            said[label.assessor][label.pair] = str(label.label)
-    return said
+            by_assessor[label.assessor][label.pair] = str(label.label)
+    return by_assessor
 
 
 def _agreement(x: str, y: str, of_x: dict[Pair, str], of_y: dict[Pair, str]) -> Agreement:
@@ -111,7 +118,8 @@ def _agreement(x: str, y: str, of_x: dict[Pair, str], of_y: dict[Pair, str]) -> 
 
 @dataclass(frozen=True)
 class Verdicts:
-    """``settled``: the label that counts; ``disputed``: pairs that wait for an arbiter."""
+    """``settled`` has the label that counts of each pair; ``disputed`` pairs wait for an
+    arbiter."""
 
     settled: dict[Pair, Label]
     disputed: list[Pair]
@@ -123,18 +131,14 @@ def verdicts(labels: Labels) -> Verdicts:
         by_pair.setdefault(label.pair, []).append(label)
     settled: dict[Pair, Label] = {}
     disputed: list[Pair] = []
-    for pair, some in by_pair.items():
-        word = [label for label in some if label.arbiter] or some
-        if len({label.label for label in word}) == 1:
-            settled[pair] = _one(word)
+    for pair, pair_labels in by_pair.items():
+        deciding = [label for label in pair_labels if label.arbiter] or pair_labels
+        if len({label.label for label in deciding}) == 1:
+            # Kinds may differ although labels agree: the first kind counts.
+            settled[pair] = next((label for label in deciding if label.kind), deciding[0])
         else:
             disputed.append(pair)
     return Verdicts(settled, disputed)
-
-
-def _one(labels: Sequence[Label]) -> Label:
-    """Kinds may differ where labels agree: then the first that was given stands."""
-    return next((label for label in labels if label.kind), labels[0])
 
 
 ASSESSOR, ARBITER = "assessor", "arbiter"
@@ -144,7 +148,7 @@ LONGEST_NAME = 100
 
 @dataclass(frozen=True)
 class Turn:
-    """``items`` in the order of this assessor, and what it said of them already."""
+    """``items`` in the order of one assessor, and the labels that are ``done`` already."""
 
     items: tuple[Item, ...]
     done: Mapping[str, Label]
@@ -162,41 +166,41 @@ class Turn:
         return sum(label.seconds or 0.0 for label in self.done.values())
 
 
-def turn_of(items: Sequence[Item], labels: Labels, who: str, role: str = ASSESSOR) -> Turn:
-    said = {item.item: labels.of(who, item.pair) for item in items}
-    done = {name: label for name, label in said.items() if label}
+def turn_of(items: Sequence[Item], labels: Labels, assessor: str, role: str = ASSESSOR) -> Turn:
+    done = {item.item: label for item in items if (label := labels.of(assessor, item.pair))}
     if role == ARBITER:
         disputed = set(verdicts(labels).disputed)
         items = [item for item in items if item.pair in disputed or item.item in done]
-    return Turn(ordered(items, who), done)
+    return Turn(ordered(items, assessor), done)
 
 
-def ordered(items: Sequence[Item], who: str) -> tuple[Item, ...]:
-    mixed = sorted(items, key=lambda item: item.item)
-    Random(f"{who}:order").shuffle(mixed)
-    return tuple(mixed)
+def ordered(items: Sequence[Item], assessor: str) -> tuple[Item, ...]:
+    shuffled = sorted(items, key=lambda item: item.item)
+    Random(f"{assessor}:order").shuffle(shuffled)
+    return tuple(shuffled)
 
 
-def check_assessor(labels: Labels, who: str, role: str) -> None:
-    """One name, one role: an arbiter's word would replace what the same name said before."""
+def check_assessor(labels: Labels, assessor: str, role: str) -> None:
+    """Check that an assessor keeps one role: the label of an arbiter would replace earlier labels
+    given under the same name."""
     if role not in ROLES:
         raise SettingsError(f"The role is {role!r}.", hint=f"expected {' or '.join(ROLES)}.")
-    if not who.strip() or len(who) > LONGEST_NAME:
+    if not assessor.strip() or len(assessor) > LONGEST_NAME:
         raise SettingsError(
             f"An assessor needs a name of at most {LONGEST_NAME} characters.",
             hint="any name will do, and the same one finds your labels again.",
         )
-    other = next((one for one in labels if one.assessor == who), None)
-    if other is not None and other.arbiter != (role == ARBITER):
-        was = ARBITER if other.arbiter else ASSESSOR
+    earlier = next((label for label in labels if label.assessor == assessor), None)
+    if earlier is not None and earlier.arbiter != (role == ARBITER):
+        earlier_role = ARBITER if earlier.arbiter else ASSESSOR
         raise SettingsError(
-            f"{who!r} has judged here as {was}, so it cannot be {role} as well.",
+            f"{assessor!r} has judged here as {earlier_role}, so it cannot be {role} as well.",
             hint="take another name for the other role.",
         )
 
 
 def free_name(labels: Labels, role: str = ASSESSOR) -> str:
-    """For somebody who does not say who it is."""
+    """A name that nobody uses yet, for an assessor who gives none."""
     taken = {label.assessor for label in labels}
     number = 1
     while f"{role} {number}" in taken:

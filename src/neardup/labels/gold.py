@@ -1,6 +1,8 @@
-"""What gold is asked, whatever it was made from.
+"""Gold: the known answer that an evaluation compares with, as a protocol and as groups.
 
-Gold as groups: a column whose equal values are duplicates.
+``Gold`` classifies pairs of documents, given by their numbers, as positive (duplicates), negative
+or unknown. ``GroupGold`` derives this from a column whose equal values are duplicates; ``PairGold``
+(``labelled_pairs.py``) derives it from labelled pairs.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ Classes = npt.NDArray[np.int8]
 
 @dataclass
 class Unused:
-    """What labels said that could not be used."""
+    """Counts of the labels that could not be used."""
 
-    unknown_ids: int = 0  # rows that name a document that is not there
+    unknown_ids: int = 0  # rows with an id that no document has
     examples: list[str] = field(default_factory=list)  # of such ids
     with_itself: int = 0
     contradicting: int = 0  # pairs that are both positive and negative
@@ -37,8 +39,8 @@ class Unused:
 
 
 class Gold(Protocol):
-    """``documents`` is their number; ``same`` numbers texts: equal after normalisation, equal
-    number (None where that is not known)."""
+    """``documents`` is the number of documents. Documents with the same number in ``same`` have
+    texts that are equal after normalisation; ``same`` is None if that is not known."""
 
     @property
     def documents(self) -> int: ...
@@ -53,42 +55,41 @@ class Gold(Protocol):
     def names(self) -> list[str]: ...
 
     def label_codes(self, a: Array, b: Array) -> Array:
-        """What gold calls each pair, as a place in ``names``; −1 where it says nothing."""
+        """The label of each pair as an index into ``names``; −1 for a pair without a label."""
         ...
 
     def labels(self, a: Array, b: Array) -> npt.NDArray[np.object_]:
-        """What gold calls each pair; "" where it says nothing."""
+        """The label of each pair; "" if gold has no label for the pair."""
         return np.array([*self.names, ""], object)[self.label_codes(a, b)]
 
     def positives(self, limit: int | None = None) -> tuple[Array, Array]:
-        """All positive pairs, the smaller number first, sorted; where there are more than
-        ``limit``, so many of them, drawn with a fixed seed."""
+        """All positive pairs, sorted, the smaller number first. If there are more than ``limit``,
+        about that many are drawn with a fixed seed."""
         ...
 
     def negatives_known(self) -> bool:
-        """Whether any pair is negative: without one, precision says nothing."""
+        """Whether any pair is known to be negative. Without one, precision is undefined."""
         ...
 
     def positive_count(self, *, hard: bool = False) -> int:
-        """``hard``: without pairs that are equal after normalisation."""
+        """The number of positive pairs; ``hard`` leaves out texts equal after normalisation."""
         ...
 
     def label_counts(self) -> dict[str, int]:
-        """How many pairs each label has, where that can be counted."""
+        """The number of pairs that have each label, as far as it can be counted."""
         ...
 
     def clusters(self) -> Array | None:
-        """The true cluster of each document, −1 where it is not known; None where labels are too
-        few to tell."""
+        """The true cluster of each document, −1 if unknown; None if there are too few labels."""
         ...
 
     def units(self) -> Array:
-        """What is drawn again in a bootstrap: the group of each document, or itself. Both
-        documents of a positive pair are in one unit."""
+        """The sampling unit of each document for the bootstrap: its group, or the document alone.
+        Both documents of a positive pair are in one unit."""
         ...
 
     def unit_positives(self, *, hard: bool = False) -> Array:
-        """How many positive pairs each unit has."""
+        """The number of positive pairs in each unit."""
         ...
 
 
@@ -97,12 +98,13 @@ def is_hard(gold: Gold, a: Array, b: Array) -> Array:
 
 
 def joint(*codes: Array) -> Array:
-    """One number for each combination of numbers."""
-    both = np.zeros(len(codes[0]), np.int64)
-    for one in codes:
-        one = np.unique(one, return_inverse=True)[1]
-        both = np.unique(both * (int(one.max(initial=0)) + 1) + one, return_inverse=True)[1]
-    return both
+    """One number for each distinct combination of the numbers at the same place."""
+    combined = np.zeros(len(codes[0]), np.int64)
+    for code in codes:
+        code = np.unique(code, return_inverse=True)[1]
+        width = int(code.max(initial=0)) + 1
+        combined = np.unique(combined * width + code, return_inverse=True)[1]
+    return combined
 
 
 SAME_GROUP, OTHER_GROUP, EQUAL_TEXT = "same group", "other group", "equal text, other group"
@@ -110,7 +112,7 @@ SAME_GROUP, OTHER_GROUP, EQUAL_TEXT = "same group", "other group", "equal text, 
 
 @dataclass
 class GroupGold(Gold):
-    """Documents of one group are duplicates of each other; group −1 is unknown."""
+    """Gold in which documents of one group are duplicates of each other; group −1 is unknown."""
 
     group: Array
     complete: bool = True
@@ -122,40 +124,42 @@ class GroupGold(Gold):
         return len(self.group)
 
     def classes(self, a: Array, b: Array) -> Classes:
-        one, other = self.group[a], self.group[b]
-        found = np.full(len(a), NEGATIVE if self.complete else UNKNOWN, np.int8)
-        found[~is_hard(self, a, b)] = UNKNOWN
-        found[one == other] = POSITIVE
-        found[(one < 0) | (other < 0)] = UNKNOWN
-        return found
+        group_a, group_b = self.group[a], self.group[b]
+        classes = np.full(len(a), NEGATIVE if self.complete else UNKNOWN, np.int8)
+        classes[~is_hard(self, a, b)] = UNKNOWN
+        classes[group_a == group_b] = POSITIVE
+        classes[(group_a < 0) | (group_b < 0)] = UNKNOWN
+        return classes
 
     @property
     def names(self) -> list[str]:
         return [SAME_GROUP, OTHER_GROUP, EQUAL_TEXT]
 
     def label_codes(self, a: Array, b: Array) -> Array:
-        one, other = self.group[a], self.group[b]
+        group_a, group_b = self.group[a], self.group[b]
         codes = np.where(is_hard(self, a, b), 1, 2)
-        codes[one == other] = 0
-        codes[(one < 0) | (other < 0)] = -1
+        codes[group_a == group_b] = 0
+        codes[(group_a < 0) | (group_b < 0)] = -1
         return codes
 
     def positives(self, limit: int | None = None) -> tuple[Array, Array]:
         if limit is not None and self.positive_count() > limit:
             return self._drawn(limit)
-        known = np.flatnonzero(self.group >= 0)
-        order = known[np.argsort(self.group[known], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
+        order, starts = self._by_group()
         groups = [part for part in np.split(order, starts[1:]) if len(part) > 1]
         pairs = [np.triu_indices(len(group), 1) for group in groups]
         a = [group[i] for group, (i, _) in zip(groups, pairs, strict=True)]
         b = [group[j] for group, (_, j) in zip(groups, pairs, strict=True)]
         return _sorted(np.concatenate([np.empty(0, np.int64), *a]), np.concatenate([[], *b]))
 
-    def _drawn(self, limit: int) -> tuple[Array, Array]:
+    def _by_group(self) -> tuple[Array, Array]:
+        """The documents sorted by group, and where each group starts."""
         known = np.flatnonzero(self.group >= 0)
         order = known[np.argsort(self.group[known], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
+        return order, np.flatnonzero(np.diff(self.group[order], prepend=-1))
+
+    def _drawn(self, limit: int) -> tuple[Array, Array]:
+        order, starts = self._by_group()
         sizes = np.diff(starts, append=len(order))
         ends = np.cumsum(sizes * (sizes - 1) // 2)
         drawn = np.unique(np.random.default_rng(0).integers(0, int(ends[-1]), limit))
@@ -174,7 +178,7 @@ class GroupGold(Gold):
         return total
 
     def equal_across(self) -> int:
-        """Pairs of equal text in different groups."""
+        """The number of pairs of equal text in different groups."""
         if self.same is None:
             return 0
         known = self.group >= 0
@@ -188,17 +192,17 @@ class GroupGold(Gold):
         return self.group if self.complete else None
 
     def units(self) -> Array:
-        alone = len(self.group) + np.arange(len(self.group))
-        return joint(np.where(self.group < 0, alone, self.group))
+        own = len(self.group) + np.arange(len(self.group))
+        return joint(np.where(self.group < 0, own, self.group))
 
     def unit_positives(self, *, hard: bool = False) -> Array:
         units = self.units()
         sizes = np.bincount(units)
         total = sizes * (sizes - 1) // 2
         if hard and self.same is not None:
-            both, where = np.unique(joint(units, self.same), return_index=True)
-            sizes = np.bincount(joint(units, self.same), minlength=len(both))
-            np.subtract.at(total, units[where], sizes * (sizes - 1) // 2)
+            combinations, first = np.unique(joint(units, self.same), return_index=True)
+            sizes = np.bincount(joint(units, self.same), minlength=len(combinations))
+            np.subtract.at(total, units[first], sizes * (sizes - 1) // 2)
         return total
 
 
@@ -213,7 +217,7 @@ def _sorted(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def unranked(number: Array) -> tuple[Array, Array]:
-    """Pairs 0 ≤ low < high in the order (0,1), (0,2), (1,2), (0,3) …, by their number."""
+    """Pairs 0 ≤ low < high from their numbers in the order (0,1), (0,2), (1,2), (0,3) …"""
     high = np.floor((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
     high -= high * (high - 1) // 2 > number  # the root may be rounded up
     high += high * (high + 1) // 2 <= number
@@ -226,10 +230,11 @@ def from_groups(
     complete: bool = True,
     same: Array | None = None,
 ) -> GroupGold:
-    """Equal values are one group; a missing, empty or undefined value is no group."""
+    """Equal values form one group; a null, empty or NaN value means no group."""
     column = values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(list(values))
     encoded = pc.dictionary_encode(plain(column, "group"))
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.int64)
-    none = [i for i, v in enumerate(encoded.dictionary.to_pylist()) if v == "" or v != v]  # NaN
-    codes[np.isin(codes, none)] = -1
+    names = encoded.dictionary.to_pylist()
+    undefined = [code for code, name in enumerate(names) if name == "" or name != name]  # NaN
+    codes[np.isin(codes, undefined)] = -1
     return GroupGold(codes, complete, same)

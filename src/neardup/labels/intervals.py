@@ -1,8 +1,9 @@
-"""How sure a measure is: Wilson's interval for shares, the bootstrap for F1.
+"""Uncertainty of measures: Wilson's interval for shares, the bootstrap for F1.
 
-The bootstrap draws groups of documents, not pairs: pairs of one group stand or fall together. Each
-group gets a Poisson(1) weight in each resample, made from a hash of (seed, resample, group), so the
-same groups get the same weights for every setting and threshold: differences are paired.
+The bootstrap draws groups of documents rather than pairs, because the pairs of one group are not
+independent. Each group gets a Poisson(1) weight in each resample, computed from a hash of (seed,
+resample, group). All settings and thresholds therefore see the same weights, and their differences
+are paired.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from neardup.schema import Array
 
 LEVEL = 0.95
 RESAMPLES = 1000
-_STEP = 16  # resamples at a time: bounds the memory
+_STEP = 16  # resamples computed at a time, to bound the memory
 
 
 class Interval(NamedTuple):
@@ -29,21 +30,21 @@ class Interval(NamedTuple):
 
 
 def wilson(successes: float, n: float, level: float = LEVEL) -> Interval | None:
-    """For ``successes`` of ``n`` independent trials (Wilson 1927); None for no trial."""
+    """Wilson's interval (1927) for ``successes`` in ``n`` trials; None without trials."""
     if not n:
         return None
     z = NormalDist().inv_cdf((1 + level) / 2)
     share, z2 = successes / n, z * z
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    # At the ends rounding could miss the share itself.
+    # At 0 and 1 rounding could exclude the share itself.
     low = 0.0 if successes == 0 else middle - half
     return Interval(low, 1.0 if successes == n else middle + half)
 
 
 def probability(successes: int, n: int, least: float) -> float:
-    """That the true share is ``least`` or more, if all shares were equally likely beforehand: the
-    tail of Beta(successes + 1, n − successes + 1), as a sum of binomial terms (Bayes 1763)."""
+    """Probability that the true share is at least ``least``, with a uniform prior (Bayes 1763): the
+    tail of Beta(successes + 1, n − successes + 1), as a sum of binomial terms."""
     if least >= 1:
         return 0.0
     k = np.arange(1, n + 2)
@@ -55,14 +56,14 @@ def probability(successes: int, n: int, least: float) -> float:
 
 @dataclass(frozen=True)
 class Resamples:
-    """Weighted counts: a row a resample, a column a cut. What is undefined is NaN."""
+    """Weighted counts with a row per resample and a column per threshold; NaN if undefined."""
 
     tp: Array
     fp: Array
     fn: Array
 
     def f1(self) -> Array:
-        """As in ``PairCounts``, undefined where no positive was drawn."""
+        """F1 as in ``PairCounts``, undefined in resamples without a positive."""
         with np.errstate(invalid="ignore"):
             return np.where(
                 self.tp + self.fn > 0, 2 * self.tp / (2 * self.tp + self.fp + self.fn), np.nan
@@ -82,17 +83,17 @@ class Resamples:
 def bootstrap(
     units: Array, tp: Array, fp: Array, fn: Array, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Resamples:
-    """``tp``, ``fp``, ``fn`` have a row for each of ``units`` and a column a cut. Units without a
-    count may be left out: they weigh nothing."""
+    """Resampled counts. ``tp``, ``fp``, ``fn`` have a row for each of ``units`` and a column per
+    threshold. Units without any count may be left out: they do not change the sums."""
     counts = np.concatenate([tp, fp, fn], axis=1).astype(np.float64)
-    made = np.empty((resamples, counts.shape[1]))
+    sums = np.empty((resamples, counts.shape[1]))
     for start, weights in _weights(units, resamples, seed):
-        made[start : start + len(weights)] = weights @ counts
-    return Resamples(*np.split(made, 3, axis=1))
+        sums[start : start + len(weights)] = weights @ counts
+    return Resamples(*np.split(sums, 3, axis=1))
 
 
 def interval_of(samples: Array, level: float = LEVEL) -> Interval | None:
-    """The middle ``level`` of the samples that are defined."""
+    """The central ``level`` share of the samples that are defined."""
     defined = samples[~np.isnan(samples)]
     if not len(defined):
         return None
@@ -101,7 +102,7 @@ def interval_of(samples: Array, level: float = LEVEL) -> Interval | None:
 
 
 def _poisson_table() -> npt.NDArray[np.float64]:
-    """The weight for each value of 16 random bits."""
+    """The Poisson(1) weight for each value of 16 random bits."""
     shares = np.cumsum([math.exp(-1) / math.factorial(k) for k in range(9)])
     return np.searchsorted(shares, (np.arange(1 << 16) + 0.5) / (1 << 16)).astype(np.float64)
 
@@ -110,8 +111,8 @@ def _weights(units: Array, resamples: int, seed: int) -> Iterator[tuple[int, Arr
     table = _poisson_table()
     base = units.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for start in range(0, resamples, _STEP):
-        drawn = np.arange(start, min(start + _STEP, resamples), dtype=np.uint64)
-        salt = (drawn + np.uint64(seed + 1) * np.uint64(1 << 32)) * np.uint64(0xD1B54A32D192ED03)
+        numbers = np.arange(start, min(start + _STEP, resamples), dtype=np.uint64)
+        salt = (numbers + np.uint64(seed + 1) * np.uint64(1 << 32)) * np.uint64(0xD1B54A32D192ED03)
         yield start, table[_mixed(base[None, :] ^ _mixed(salt)[:, None]) >> np.uint64(48)]
 
 

@@ -1,19 +1,20 @@
-"""How good treatments are, from a judged sample.
+"""Estimates from judged samples: how good treatments are, and one run at other thresholds.
 
-*Precision*: within strata the share of duplicates among decided pairs, weighted by the sizes of the
-strata: unbiased for random draws within them. Its interval is Wilson's at the effective number
-1 / Σ W²(1 − f)/n, with f the share of a stratum that was judged; a little wide where strata differ.
-*Recall*: no gold exists, so it is relative to the *pool*: all true pairs that were judged in any
-treatment (Williams and Giles, §4). ``pooled`` is their estimate, the share of the pool that a
-treatment returned. ``recall`` weighs each pair of the pool by how improbable it was to be drawn
-(Horvitz and Thompson), which estimates the share of *all* true pairs that any treatment returned.
+*Precision* is the share of duplicates among decided pairs within strata, weighted by stratum size;
+it is unbiased for random draws within strata. Its interval is Wilson's at the effective sample size
+1 / Σ W²(1 − f)/n, where f is the judged share of a stratum; it is slightly too wide if strata
+differ.
 
-What judged samples say of one run: precision by score, and how it would be at other thresholds.
+*Recall* is relative to the *pool*, all true pairs that were judged in any treatment, because no
+gold exists (Williams and Giles, §4). ``pooled`` is their estimate: the share of the pool that a
+treatment returned. ``recall`` weights each pair of the pool by the inverse of its probability of
+being drawn (Horvitz and Thompson), which estimates the share of *all* true pairs that any treatment
+returned.
 
-A judged pair stands for as many as it was improbable to be drawn (Horvitz and Thompson): of a
-stratum of *N* pairs of which *n* were judged, each for *N/n*; where several samples were drawn, for
-1 / (1 − Π(1 − n/N)). Recall is relative to the duplicates that the run itself found: a higher
-threshold can only lose some of them, and nobody knows what a lower one would add.
+For one run, a judged pair has the same kind of weight: in a stratum of *N* pairs of which *n* were
+judged it stands for *N/n*, and with several samples for 1 / (1 − Π(1 − n/N)). Recall at a higher
+threshold is relative to the duplicates that the run itself found. What a lower threshold would add
+is unknown.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from neardup.labels.label_store import DUPLICATE, UNDECIDED, Label, Pair
 from neardup.labels.sampling import Key, Stratum, Treatment
 from neardup.runs.result import Result
 
-Said = Mapping[str, str | None]  # item → the label that counts; None: not judged, or disputed
+ItemLabels = Mapping[str, str | None]  # item → its final label; None: not judged, or disputed
 
 
 @dataclass(frozen=True)
 class Share:
-    """``n`` is the effective number of judgements behind it; None where everything was judged."""
+    """A share with its interval; ``n`` is the effective sample size, None if all was judged."""
 
     value: float | None
     interval: Interval | None
@@ -52,8 +53,8 @@ NOTHING = Share(None, None, 0.0)
 
 @dataclass(frozen=True)
 class Estimate:
-    """One treatment. ``covered`` is the share of its pairs that lie in strata with a decided label;
-    below 1 precision speaks of those only."""
+    """Estimates for one treatment. ``covered`` is the share of its pairs in strata that have a
+    decided label; if it is below 1, precision describes only those strata."""
 
     name: str
     method: str
@@ -78,48 +79,48 @@ class Estimate:
 
 
 def estimates(key: Key, settled: Mapping[Pair, str]) -> list[Estimate]:
-    """``settled`` is the label that counts of each pair that has one."""
-    said = {item: settled.get(pair) for item, pair in key.pairs.items()}
-    judged = [_judged_shares(one, said) for one in key.treatments]
+    """Estimates for all treatments of a sample; ``settled`` has the final label of each pair."""
+    labels = {item: settled.get(pair) for item, pair in key.pairs.items()}
+    judged = [_judged_shares(treatment, labels) for treatment in key.treatments]
     weights = {
         item: 1 / chance(item, key.treatments, judged)
-        for item, label in said.items()
+        for item, label in labels.items()
         if label == DUPLICATE
     }
-    return [_estimate(one, said, weights) for one in key.treatments]
+    return [_estimate(treatment, labels, weights) for treatment in key.treatments]
 
 
-def _judged_shares(treatment: Treatment, said: Said) -> list[float]:
-    """Of each stratum, how much was drawn and judged. Items stand in random order, so those that
-    an assessor has come to are a random draw as well."""
+def _judged_shares(treatment: Treatment, labels: ItemLabels) -> list[float]:
+    """The share of each stratum that was drawn and judged. Items are judged in random order, so the
+    items judged so far are a random draw as well."""
     return [
-        sum(said.get(item) is not None for item in stratum.items) / stratum.pairs
+        sum(labels.get(item) is not None for item in stratum.items) / stratum.pairs
         for stratum in treatment.strata
     ]
 
 
 def chance(item: str, treatments: Sequence[Treatment], judged: Sequence[Sequence[float]]) -> float:
-    """That any treatment draws it: they draw independently, each its share of the stratum."""
+    """Probability that at least one treatment draws the item: treatments draw independently of each
+    other, each its judged share of the stratum."""
     missed = 1.0
-    for one, shares in zip(treatments, judged, strict=True):
-        if item in one.returned:
-            missed *= 1 - shares[one.returned[item]]
+    for treatment, shares in zip(treatments, judged, strict=True):
+        if item in treatment.returned:
+            missed *= 1 - shares[treatment.returned[item]]
     return 1 - missed
 
 
-def _estimate(one: Treatment, said: Said, weights: Mapping[str, float]) -> Estimate:
-    drawn = [item for stratum in one.strata for item in stratum.items]
-    labels = [said.get(item) for item in drawn]
-    precision, covered = stratified(one, said)
-    returned = {item: weight for item, weight in weights.items() if item in one.returned}
+def _estimate(treatment: Treatment, labels: ItemLabels, weights: Mapping[str, float]) -> Estimate:
+    drawn = [labels.get(item) for stratum in treatment.strata for item in stratum.items]
+    precision, covered = stratified(treatment, labels)
+    returned = {item: weight for item, weight in weights.items() if item in treatment.returned}
     return Estimate(
-        name=one.name,
-        method=one.method,
-        pairs=one.pairs,
-        complete=one.complete,
+        name=treatment.name,
+        method=treatment.method,
+        pairs=treatment.pairs,
+        complete=treatment.complete,
         drawn=len(drawn),
-        decided=sum(label not in (None, UNDECIDED) for label in labels),
-        undecided=sum(label == UNDECIDED for label in labels),
+        decided=sum(label not in (None, UNDECIDED) for label in drawn),
+        undecided=sum(label == UNDECIDED for label in drawn),
         precision=precision,
         covered=covered,
         recall=_weighted(returned, weights),
@@ -127,12 +128,12 @@ def _estimate(one: Treatment, said: Said, weights: Mapping[str, float]) -> Estim
     )
 
 
-def stratified(one: Treatment, said: Said) -> tuple[Share, float]:
-    """Precision, and the share of the treatment's pairs that it speaks of."""
+def stratified(treatment: Treatment, labels: ItemLabels) -> tuple[Share, float]:
+    """Precision, and the share of the treatment's pairs that it describes."""
     parts = []
-    for stratum in one.strata:
-        decided = [said.get(i) for i in stratum.items if said.get(i) not in (None, UNDECIDED)]
-        if decided:
+    for stratum in treatment.strata:
+        drawn = [labels.get(item) for item in stratum.items]
+        if decided := [label for label in drawn if label not in (None, UNDECIDED)]:
             hits = sum(label == DUPLICATE for label in decided)
             parts.append((stratum.pairs, len(decided), hits / len(decided)))
     total = sum(pairs for pairs, _, _ in parts)
@@ -140,11 +141,11 @@ def stratified(one: Treatment, said: Said) -> tuple[Share, float]:
         return NOTHING, 0.0
     value = sum(pairs / total * share for pairs, _, share in parts)
     variance = sum((pairs / total) ** 2 * (1 - n / pairs) / n for pairs, n, _ in parts)
-    return _share(value, 1 / variance if variance else None), total / one.pairs
+    return _share(value, 1 / variance if variance else None), total / treatment.pairs
 
 
 def _weighted(part: Mapping[str, float], whole: Mapping[str, float]) -> Share:
-    """A weighted share; its effective number is (Σw)² / Σw² (Kish)."""
+    """A weighted share with Kish's effective sample size (Σw)² / Σw²."""
     total = sum(whole.values())
     if not total:
         return NOTHING
@@ -153,26 +154,28 @@ def _weighted(part: Mapping[str, float], whole: Mapping[str, float]) -> Share:
 
 
 def _share(value: float, n: float | None) -> Share:
-    """Without ``n`` everything was judged: there is nothing left to chance."""
+    """A share with its interval, which is a point if ``n`` is None: everything was judged."""
     value = min(max(value, 0.0), 1.0)  # sums of weights round
     if n is None:
         return Share(value, Interval(value, value), None)
     return Share(value, wilson(value * n, n), n)
 
 
-CUTS = 60  # thresholds at most
+MOST_THRESHOLDS = 60
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a run says of a pair."""
+class RunPair:
+    """Score and kind that a run gave to a pair."""
 
     score: float
     kind: str | None
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedPair:
+    """A pair of a run with its label; ``weight`` is how many pairs of the run it stands for."""
+
     score: float
     duplicate: bool
     weight: float
@@ -180,7 +183,8 @@ class Judged:
 
 @dataclass(frozen=True)
 class AtThreshold:
-    """``pairs`` of the run have this score or more, ``judged`` of them were judged."""
+    """Estimates for a run at one threshold. ``pairs`` of the run score at least the threshold;
+    ``judged`` of them were judged."""
 
     threshold: float
     pairs: int
@@ -199,42 +203,35 @@ class AtThreshold:
         return {**vars(self), "precision_interval": interval and list(interval), "f1": self.f1}
 
 
-def found_by(result: Result, pairs: Sequence[Pair]) -> dict[Pair, Found]:
-    """Those of the pairs that the run has."""
-    ids = pa.array(sorted({one for pair in pairs for one in pair}), pa.large_string())
+def found_by(result: Result, pairs: Sequence[Pair]) -> dict[Pair, RunPair]:
+    """Those of ``pairs`` that the run reported."""
+    ids = pa.array(sorted({document for pair in pairs for document in pair}), pa.large_string())
     table = result.pairs
-    near = table.filter(pc.and_(pc.is_in(table["a"], ids), pc.is_in(table["b"], ids)))
-    wanted, found = set(pairs), dict[Pair, Found]()
-    for row in near.select(["a", "b", "score", "kind"]).to_pylist():
+    likely = table.filter(pc.and_(pc.is_in(table["a"], ids), pc.is_in(table["b"], ids)))
+    wanted, run_pairs = set(pairs), dict[Pair, RunPair]()
+    for row in likely.select(["a", "b", "score", "kind"]).to_pylist():
         if (pair := Pair.of(row["a"], row["b"])) in wanted:
-            found[pair] = Found(float(row["score"]), row["kind"])
-    return found
+            run_pairs[pair] = RunPair(float(row["score"]), row["kind"])
+    return run_pairs
 
 
 def judged_of(
-    keys: Sequence[Key],
-    name: str,
-    settled: Mapping[Pair, Label],
-    found: Mapping[Pair, Found],
-) -> list[Judged]:
-    """The decided pairs that were drawn from this run in any of the samples."""
-    draws = [(key, one) for key in keys for one in key.treatments if one.name == name]
-    shares = [_shares(key, one, settled) for key, one in draws]
-    made = []
-    drawn = {key.pairs[item] for key, one in draws for s in one.strata for item in s.items}
-    for pair in sorted(drawn):
+    keys: Sequence[Key], name: str, settled: Mapping[Pair, Label], run_pairs: Mapping[Pair, RunPair]
+) -> list[JudgedPair]:
+    """The decided pairs that any of the samples drew from the run called ``name``."""
+    draws = [(key, drawn) for key in keys for drawn in key.treatments if drawn.name == name]
+    shares = [[_decided(key, s, settled) / s.pairs for s in drawn.strata] for key, drawn in draws]
+    pairs = {key.pairs[item] for key, drawn in draws for s in drawn.strata for item in s.items}
+    judged = []
+    for pair in sorted(pairs):
         label = settled.get(pair)
-        if label is None or label.label == UNDECIDED or pair not in found:
+        if label is None or label.label == UNDECIDED or pair not in run_pairs:
             continue
-        score, missed = found[pair].score, 1.0
-        for (_, one), share in zip(draws, shares, strict=True):
-            missed *= 1 - share[_stratum(one, score)]
-        made.append(Judged(score, label.label == DUPLICATE, 1 / (1 - missed)))
-    return made
-
-
-def _shares(key: Key, one: Treatment, settled: Mapping[Pair, Label]) -> list[float]:
-    return [_decided(key, s, settled) / s.pairs for s in one.strata]
+        score, missed = run_pairs[pair].score, 1.0
+        for (_, drawn), share in zip(draws, shares, strict=True):
+            missed *= 1 - share[_stratum(drawn, score)]
+        judged.append(JudgedPair(score, label.label == DUPLICATE, 1 / (1 - missed)))
+    return judged
 
 
 def _decided(key: Key, stratum: Stratum, settled: Mapping[Pair, Label]) -> int:
@@ -242,31 +239,33 @@ def _decided(key: Key, stratum: Stratum, settled: Mapping[Pair, Label]) -> int:
     return sum(label is not None and label.label != UNDECIDED for label in labels)
 
 
-def _stratum(one: Treatment, score: float) -> int:
-    """Equal scores stay in one stratum, so the score says which."""
-    return next(i for i, s in enumerate(one.strata) if score <= s.high or i + 1 == len(one.strata))
+def _stratum(treatment: Treatment, score: float) -> int:
+    """The stratum of a score: it is unique, because equal scores stay in one stratum."""
+    last = len(treatment.strata) - 1
+    return next(i for i, s in enumerate(treatment.strata) if score <= s.high or i == last)
 
 
-def curve(judged: Sequence[Judged], scores: np.ndarray, lowest: float) -> list[AtThreshold]:
-    """``scores`` are those of all pairs of the run, which begin at its threshold ``lowest``."""
+def curve(judged: Sequence[JudgedPair], scores: np.ndarray, lowest: float) -> list[AtThreshold]:
+    """Estimates at rising thresholds. ``scores`` are those of all pairs of the run; ``lowest`` is
+    the threshold of the run."""
     if not judged:
         return []
-    highest = max(one.score for one in judged)
-    cuts = np.unique(np.round(np.linspace(lowest, highest, CUTS), 4))
+    highest = max(pair.score for pair in judged)
+    thresholds = np.unique(np.round(np.linspace(lowest, highest, MOST_THRESHOLDS), 4))
     ordered = np.sort(scores)
-    found = [_at(float(cut), judged, ordered) for cut in cuts]
-    return [one for one in found if one.judged]
+    points = [_at(float(threshold), judged, ordered) for threshold in thresholds]
+    return [point for point in points if point.judged]
 
 
-def _at(cut: float, judged: Sequence[Judged], ordered: np.ndarray) -> AtThreshold:
-    above = [one for one in judged if one.score >= cut]
-    weights = np.array([one.weight for one in above])
-    right = np.array([one.weight for one in above if one.duplicate])
-    every = sum(one.weight for one in judged if one.duplicate)
+def _at(threshold: float, judged: Sequence[JudgedPair], ordered: np.ndarray) -> AtThreshold:
+    above = [pair for pair in judged if pair.score >= threshold]
+    weights = np.array([pair.weight for pair in above])
+    right = np.array([pair.weight for pair in above if pair.duplicate])
+    every = sum(pair.weight for pair in judged if pair.duplicate)
     value = float(right.sum() / weights.sum()) if above else None
     return AtThreshold(
-        cut,
-        int(len(ordered) - np.searchsorted(ordered, cut)),
+        threshold,
+        int(len(ordered) - np.searchsorted(ordered, threshold)),
         len(above),
         value,
         None if value is None else _interval(value, weights),
@@ -275,29 +274,29 @@ def _at(cut: float, judged: Sequence[Judged], ordered: np.ndarray) -> AtThreshol
 
 
 def _interval(value: float, weights: np.ndarray) -> Interval:
-    """Wilson's at the effective number (Σw)² / Σw²(1 − 1/w), as in ``judging``; a point where all
-    that there is was judged, each pair for itself."""
+    """Wilson's interval at the effective sample size (Σw)² / Σw²(1 − 1/w); a point if every pair
+    was judged, so that each weight is 1."""
     value = min(value, 1.0)  # sums of weights round
     left = float((weights**2 * (1 - 1 / weights)).sum())
     if left < 1e-9:
         return Interval(value, value)
     effective = float(weights.sum() ** 2) / left
-    found = wilson(value * effective, effective)
-    assert found is not None
-    return found
+    interval = wilson(value * effective, effective)
+    assert interval is not None
+    return interval
 
 
 def by_stratum(key: Key, name: str, settled: Mapping[Pair, Label]) -> list[dict[str, Any]]:
-    """Precision within each class of the score of one sample."""
-    one = next((one for one in key.treatments if one.name == name), None)
-    found = []
-    for stratum in one.strata if one else ():
+    """Precision within each stratum of the scores of one sample."""
+    treatment = next((drawn for drawn in key.treatments if drawn.name == name), None)
+    rows = []
+    for stratum in treatment.strata if treatment else ():
         decided = _decided(key, stratum, settled)
         labels = [settled.get(key.pairs[item]) for item in stratum.items]
         hits = sum(label is not None and label.label == DUPLICATE for label in labels)
         weights = np.full(decided, stratum.pairs / max(decided, 1))
         interval = _interval(hits / decided, weights) if decided else None
-        found.append(
+        rows.append(
             {
                 "low": stratum.low,
                 "high": stratum.high,
@@ -308,17 +307,17 @@ def by_stratum(key: Key, name: str, settled: Mapping[Pair, Label]) -> list[dict[
                 "interval": interval and list(interval),
             }
         )
-    return found
+    return rows
 
 
 def kind_table(
-    settled: Mapping[Pair, Label], found: Mapping[Pair, Found]
+    settled: Mapping[Pair, Label], run_pairs: Mapping[Pair, RunPair]
 ) -> dict[str, dict[str, int]]:
-    """Kinds as people said (rows) and as the run says (columns), where both did."""
+    """Counts of pairs by the kind that people gave (rows) and the kind of the run (columns)."""
     table: dict[str, dict[str, int]] = {}
     for pair, label in settled.items():
-        said = found.get(pair)
-        if label.kind and label.label == DUPLICATE and said and said.kind:
+        run_pair = run_pairs.get(pair)
+        if label.kind and label.label == DUPLICATE and run_pair and run_pair.kind:
             row = table.setdefault(label.kind, {})
-            row[said.kind] = row.get(said.kind, 0) + 1
+            row[run_pair.kind] = row.get(run_pair.kind, 0) + 1
     return table

@@ -1,11 +1,11 @@
-"""The store of labels: what assessors said of pairs, one JSON line each, never rewritten.
+"""The store of labels: one JSON line for each label that an assessor gave to a pair.
 
-A row is ``{"a", "b", "label", "assessor"}`` with ``a < b``, and where they are known ``kind``,
-``note``, ``sample``, ``item``, ``arbiter`` (true: this word ends a disagreement) and ``seconds``,
-the time it took. A label is ``duplicate``, ``not`` or ``undecided``; null takes back what this
-assessor said of this pair. The last row of an assessor on a pair counts.
+A row is ``{"a", "b", "label", "assessor"}`` with ``a < b``. If they are known, it also has
+``kind``, ``note``, ``sample``, ``item``, ``arbiter`` (true: this label settles a disagreement) and
+``seconds``, the time that the judgement took. A label is ``duplicate``, ``not`` or ``undecided``;
+null withdraws the assessor's label of the pair. The last row of an assessor for a pair counts.
 
-The file only grows (``files.py``): what was acknowledged is there, whatever happens.
+Rows are only ever added (``files.py``), so a label that was acknowledged survives a crash.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LABELS = (DUPLICATE, NOT, UNDECIDED)
 
 
 class Pair(NamedTuple):
-    """Two ids, the smaller one first, so that a pair has one name."""
+    """Two ids, the smaller one first, so that each pair has exactly one form."""
 
     a: str
     b: str
@@ -38,6 +38,8 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Label:
+    """One judgement; ``label`` None withdraws the assessor's earlier label of the pair."""
+
     a: str
     b: str
     label: str | None
@@ -73,9 +75,9 @@ class Label:
         return Pair(self.a, self.b)
 
     def row(self) -> dict[str, Any]:
-        """Without what is not known; ``label`` always stands there."""
-        given = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {k: v for k, v in given.items() if k == "label" or v not in (None, False)}
+        """The fields that are known, and always ``label``."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {k: v for k, v in values.items() if k == "label" or v not in (None, False)}
 
 
 def _is_duration(seconds: object) -> bool:
@@ -86,8 +88,8 @@ def _is_duration(seconds: object) -> bool:
 
 @dataclass(frozen=True)
 class Labels:
-    """The word of each assessor on each pair that counts now, in the order of first rows. ``torn``
-    is half a row at the end of the file, which counts for nothing."""
+    """The current label of each assessor for each pair, in the order of their first rows. ``torn``
+    is an incomplete row at the end of the file, which is ignored."""
 
     current: dict[tuple[Pair, str], Label]
     torn: str | None = None
@@ -102,17 +104,17 @@ class Labels:
         return self.current.get((pair, assessor))
 
     def among(self, pairs: Container[Pair]) -> Labels:
-        """Those of these pairs."""
+        """The labels of these pairs."""
         return Labels({key: label for key, label in self.current.items() if key[0] in pairs})
 
     @property
     def assessors(self) -> list[str]:
-        """Those who are no arbiter, in the order of their first label."""
+        """Names of the assessors without arbiters, in the order of their first labels."""
         return list(dict.fromkeys(label.assessor for label in self if not label.arbiter))
 
 
 def read_labels(path: Path) -> Labels:
-    """Changes nothing; a file that is not there holds no label."""
+    """Read a store without changing it; a missing file holds no labels."""
     lines, torn = read_lines(path)
     current: dict[tuple[Pair, str], Label] = {}
     for number, line in lines:
@@ -141,7 +143,7 @@ def _apply(current: dict[tuple[Pair, str], Label], label: Label) -> None:
 
 
 class LabelStore:
-    """Adds rows to one file. ``set_aside`` is half a row that was found there, and moved away."""
+    """Adds rows to one file. ``set_aside`` is an incomplete last row that was moved away."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -151,12 +153,12 @@ class LabelStore:
         return read_labels(self.path)
 
     def add(self, label: Label) -> bool:
-        """False where this is what its assessor says already: then nothing is written."""
+        """Add a label; False if it is the assessor's current label, so that nothing was written."""
         return self.add_all([label]) == 1
 
     def add_all(self, labels: Iterable[Label], *, together: bool = False) -> int:
-        """How many said something new. Each row is on the disk before the next is written; those
-        that mean nothing apart go ``together``, with one write."""
+        """Add labels and return how many were new. Each row is on the disk before the next is
+        written; ``together`` writes rows at once that have no meaning on their own."""
         with adding(self.path) as file:
             self.set_aside = file.set_aside or self.set_aside
             new = list(_new(labels, dict(self.labels().current)))
@@ -166,22 +168,21 @@ class LabelStore:
     def undo(
         self, assessor: str, count: int = 1, *, among: Container[Pair] | None = None
     ) -> list[Label]:
-        """Takes back what this assessor said last, the last first: those pairs are unjudged.
-        ``among``: only of these pairs."""
-        said = self.labels() if among is None else self.labels().among(among)
-        last = {one.pair: one for one in self._history() if one.assessor == assessor}
-        order = [one.pair for one in reversed(self._history()) if one.assessor == assessor]
-        pairs = [pair for pair in dict.fromkeys(order) if said.of(assessor, pair)][:count]
-        taken = [last[pair] for pair in pairs]
-        self.add_all(Label(*one.pair, None, assessor, arbiter=one.arbiter) for one in taken)
-        return taken
-
-    def _history(self) -> list[Label]:
-        return [_label(line, self.path, n) for n, line in read_lines(self.path).lines]
+        """Withdraw the last labels of an assessor, newest first, and return them. ``among``
+        restricts this to some pairs."""
+        current = self.labels() if among is None else self.labels().among(among)
+        rows = [_label(line, self.path, n) for n, line in read_lines(self.path).lines]
+        own = [label for label in reversed(rows) if label.assessor == assessor]
+        last: dict[Pair, Label] = {}
+        for label in own:
+            last.setdefault(label.pair, label)
+        withdrawn = [last[pair] for pair in last if current.of(assessor, pair)][:count]
+        self.add_all(Label(*was.pair, None, assessor, arbiter=was.arbiter) for was in withdrawn)
+        return withdrawn
 
 
 def _new(labels: Iterable[Label], current: dict[tuple[Pair, str], Label]) -> Iterator[Label]:
-    """Those that say something else than what counts already."""
+    """The labels that differ from the current ones."""
     for label in labels:
         before = current.get((label.pair, label.assessor))
         if before != (label if label.label is not None else None):

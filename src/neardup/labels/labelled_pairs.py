@@ -1,8 +1,8 @@
-"""Gold as labelled pairs: rows of two ids and a label, of which some are positive or negative.
+"""Labelled pairs as gold, and how they are read.
 
-Labelled pairs as users have them: JSON Lines, CSV, TSV, Parquet or Arrow files, or rows.
-
-Each has a column for either document and, unless every row is a duplicate, one for the label.
+A row has two ids and a label; the label makes the pair positive, negative or unknown. Rows come
+from JSON Lines, CSV, TSV, Parquet or Arrow files, from Python, or from an Arrow table. A file has
+one column for each document and, unless every row is a duplicate, one for the label.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from neardup.decisions.clusters import components
 from neardup.documents.columns import unknown_column
 from neardup.documents.streams import CODECS, open_binary, unreadable
-from neardup.errors import InputError
+from neardup.errors import InputError, SettingsError
 from neardup.labels.gold import NEGATIVE, POSITIVE, UNKNOWN, Classes, Gold, Unused, is_hard, joint
 from neardup.schema import Array
 
@@ -35,11 +35,12 @@ SHOWN_IDS = 3
 
 @dataclass
 class PairGold(Gold):
-    """Labelled pairs: ``keys`` (a · documents + b, sorted) with their classes and label numbers."""
+    """Labelled pairs as ``keys`` (a · documents + b, sorted), with their classes and label
+    codes."""
 
     count: int
     keys: Array
-    found: Classes
+    known: Classes
     label: Array
     labelled: list[str]
     complete: bool = False
@@ -55,7 +56,7 @@ class PairGold(Gold):
         return self.labelled
 
     def _rows(self, a: Array, b: Array) -> tuple[Array, Array]:
-        """Where each pair is among the labelled ones, and whether it is there at all."""
+        """The index of each pair among the labelled ones, and whether it is labelled at all."""
         wanted = np.minimum(a, b) * self.documents + np.maximum(a, b)
         if not len(self.keys):
             return np.zeros(len(wanted), np.int64), np.zeros(len(wanted), bool)
@@ -63,16 +64,16 @@ class PairGold(Gold):
         return row, self.keys[row] == wanted
 
     def classes(self, a: Array, b: Array) -> Classes:
-        row, there = self._rows(a, b)
+        row, labelled = self._rows(a, b)
         unlisted = is_hard(self, a, b) if self.complete else np.zeros(len(a), bool)
-        found = np.where(unlisted, NEGATIVE, UNKNOWN).astype(np.int8)
-        found[there] = self.found[row[there]]
-        return found
+        classes = np.where(unlisted, NEGATIVE, UNKNOWN).astype(np.int8)
+        classes[labelled] = self.known[row[labelled]]
+        return classes
 
     def label_codes(self, a: Array, b: Array) -> Array:
-        row, there = self._rows(a, b)
+        row, labelled = self._rows(a, b)
         codes = np.full(len(a), -1, np.int64)
-        codes[there] = self.label[row[there]]
+        codes[labelled] = self.label[row[labelled]]
         return codes
 
     def listed(self) -> tuple[Array, Array]:
@@ -81,13 +82,13 @@ class PairGold(Gold):
 
     def positives(self, limit: int | None = None) -> tuple[Array, Array]:
         a, b = self.listed()
-        rows = np.flatnonzero(self.found == POSITIVE)
+        rows = np.flatnonzero(self.known == POSITIVE)
         if limit is not None and len(rows) > limit:
             rows = np.sort(np.random.default_rng(0).choice(rows, limit, replace=False))
         return a[rows], b[rows]
 
     def negatives_known(self) -> bool:
-        return self.complete or bool((self.found == NEGATIVE).any())
+        return self.complete or bool((self.known == NEGATIVE).any())
 
     def positive_count(self, *, hard: bool = False) -> int:
         a, b = self.positives()
@@ -116,41 +117,44 @@ def from_pairs(
     rows: pa.Table | Iterable[Mapping[str, Any]],
     ids: pa.Array | Sequence[str],
     *,
-    positive: Sequence[str] = POSITIVE_LABELS,
-    negative: Sequence[str] = NEGATIVE_LABELS,
+    positive: Sequence[str] | None = None,
+    negative: Sequence[str] | None = None,
     complete: bool = False,
     same: Array | None = None,
 ) -> PairGold:
-    """``rows`` have ``a``, ``b`` (ids) and ``label``; ``ids`` are those of all documents in order,
-    None for rejected ones. Labels are compared in lower case; one that is neither positive nor
-    negative makes its pair unknown."""
+    """Gold from ``rows`` with the columns ``a``, ``b`` (ids) and ``label``. ``ids`` are those of
+    all documents in order, None for rejected ones. Labels are compared in lower case; a label that
+    is neither positive nor negative makes its pair unknown."""
     table = rows if isinstance(rows, pa.Table) else _table(rows)
     known = ids if isinstance(ids, pa.Array) else pa.array(ids, pa.large_string())
     unused = Unused()
-    there = _numbered(table, known, unused)
-    label, names = _label_codes(table["label"], there.usable)
-    meaning = _meanings(names, positive, negative)
-    return _paired(there, label, names, meaning, len(known), complete, same, unused)
+    rows_used = _numbered(table, known, unused)
+    label, names = _label_codes(table["label"], rows_used.usable)
+    meanings = label_meanings(positive, negative)
+    meaning = np.array([meanings.get(plain_label(name), UNKNOWN) for name in names], np.int8)
+    return _paired(rows_used, label, names, meaning, len(known), complete, same, unused)
 
 
 @dataclass(frozen=True)
 class _Numbered:
+    """Document numbers of the rows that can be used; ``usable`` are the indices of these rows."""
+
     a: Array
     b: Array
-    usable: Array  # rows of the table
+    usable: Array
 
 
 def _table(rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    listed = list(rows)
+    entries = list(rows)
     columns = {
-        name: pa.array([as_label(row.get(name)) for row in listed], pa.large_string())
+        name: pa.array([as_label(row.get(name)) for row in entries], pa.large_string())
         for name in ("a", "b", "label")
     }
     return pa.table(columns)
 
 
 def as_label(value: Any) -> str | None:
-    """As JSON writes it, so that true, 1 and "1" are labels alike wherever they come from."""
+    """The value as JSON writes it, so that true, 1 and "1" are the same label in every format."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer():
@@ -158,16 +162,34 @@ def as_label(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
+def plain_label(label: object) -> str:
+    return str(label).strip().lower()
+
+
+def label_meanings(
+    positive: Sequence[str] | None = None, negative: Sequence[str] | None = None
+) -> dict[str, int]:
+    """``POSITIVE`` or ``NEGATIVE`` for each label in lower case; None means the default labels."""
+    yes = {plain_label(label) for label in positive or POSITIVE_LABELS}
+    no = {plain_label(label) for label in negative or NEGATIVE_LABELS}
+    if both := yes & no:
+        raise SettingsError(
+            f"The label {min(both)!r} is both positive and negative.",
+            hint="name it once, with --positive or with --negative.",
+        )
+    return dict.fromkeys(yes, POSITIVE) | dict.fromkeys(no, NEGATIVE)
+
+
 def _numbered(table: pa.Table, ids: pa.Array, unused: Unused) -> _Numbered:
     names = ids.cast(pa.large_string())
     sides = []
     for name in ("a", "b"):
         column = table[name].cast(pa.large_string())
-        # A missing id would be found among the rejected documents, which have none either.
-        found = pc.if_else(pc.is_valid(column), pc.index_in(column, names), None)
-        number = np.asarray(found.combine_chunks().fill_null(-1)).astype(np.int64)
-        lost = column.filter(pa.array(number < 0)).unique()
-        unused.examples += [str(one) for one in lost.slice(0, SHOWN_IDS).to_pylist()]
+        # A missing id would match the rejected documents, whose id is None.
+        place = pc.if_else(pc.is_valid(column), pc.index_in(column, names), None)
+        number = np.asarray(place.combine_chunks().fill_null(-1)).astype(np.int64)
+        unknown = column.filter(pa.array(number < 0)).unique()
+        unused.examples += [str(name) for name in unknown.slice(0, SHOWN_IDS).to_pylist()]
         sides.append(number)
     unused.examples = list(dict.fromkeys(unused.examples))[:SHOWN_IDS]
     a, b = np.minimum(*sides), np.maximum(*sides)
@@ -186,13 +208,6 @@ def _label_codes(column: pa.ChunkedArray, usable: Array) -> tuple[Array, list[st
     return place[np.asarray(encoded.indices)], [names[i] for i in order]
 
 
-def _meanings(names: Sequence[str], positive: Sequence[str], negative: Sequence[str]) -> Classes:
-    yes, no = ({str(one).strip().lower() for one in some} for some in (positive, negative))
-    plain_names = [name.strip().lower() for name in names]
-    found = [POSITIVE if n in yes else NEGATIVE if n in no else UNKNOWN for n in plain_names]
-    return np.array(found, np.int8)
-
-
 def _paired(
     rows: _Numbered,
     label: Array,
@@ -208,22 +223,22 @@ def _paired(
     )
     meant = meaning[label] if len(label) else np.empty(0, np.int8)
     votes = {
-        one: np.bincount(place[meant == one], minlength=len(keys)) > 0
-        for one in (POSITIVE, NEGATIVE)
+        meant_class: np.bincount(place[meant == meant_class], minlength=len(keys)) > 0
+        for meant_class in (POSITIVE, NEGATIVE)
     }
-    found = np.full(len(keys), UNKNOWN, np.int8)
-    for one, voted in votes.items():
-        found[voted] = one
+    classes = np.full(len(keys), UNKNOWN, np.int8)
+    for meant_class, voted in votes.items():
+        classes[voted] = meant_class
     both = votes[POSITIVE] & votes[NEGATIVE]
-    found[both] = UNKNOWN
+    classes[both] = UNKNOWN
     unused.contradicting = int(both.sum())
     counts = np.bincount(label[meant == UNKNOWN], minlength=len(names)).tolist()
     unused.other_labels = {n: c for n, c in zip(names, counts, strict=True) if c}
-    # The name that a pair is called by is one that decided its class.
-    decided = np.flatnonzero(meant == found[place])
+    # A pair with several labels is shown with one that decided its class.
+    decided = np.flatnonzero(meant == classes[place])
     named = label[first]
     named[place[decided[::-1]]] = label[decided[::-1]]
-    return PairGold(documents, keys, found, named, names, complete, same, unused)
+    return PairGold(documents, keys, classes, named, names, complete, same, unused)
 
 
 FORMS = {
@@ -236,11 +251,11 @@ FORMS = {
     ".arrow": "arrow",
     ".feather": "arrow",
 }
-ALL_POSITIVE = "duplicate"  # of a file without labels: a list of duplicates
+ALL_POSITIVE = "duplicate"  # the label of every row in a file without a label column
 
 
 class PairColumns(NamedTuple):
-    """``label`` may be missing in a file unless the user named it."""
+    """Names of the columns. A file may lack the ``label`` column unless the user named it."""
 
     a: str = "a"
     b: str = "b"
@@ -248,22 +263,34 @@ class PairColumns(NamedTuple):
     label_named: bool = False
 
 
-def read_pairs(given: Any, columns: PairColumns | None = None) -> pa.Table:
-    """Columns a, b and label, all strings; ``given`` is a path, several, rows or a table."""
+def pair_columns(names: Sequence[str]) -> PairColumns:
+    if len(names) not in (2, 3):
+        raise SettingsError(
+            f"columns are {list(names)}; expected those of a, b and the label.",
+            hint="such as a,b,label.",
+        )
+    a, b, *label = names
+    if not label:
+        return PairColumns(a, b)
+    return PairColumns(a, b, label[0], label_named=label != ["label"])
+
+
+def read_pairs(pairs: Any, columns: PairColumns | None = None) -> pa.Table:
+    """A table with the string columns a, b and label, from paths, rows or a table."""
     columns = columns or PairColumns()
-    if isinstance(given, str | Path):
-        given = [given]
-    if hasattr(given, "__arrow_c_stream__") or isinstance(given, pa.Table):
-        return _named(pa.table(given).to_pylist(), pa.table(given).column_names, columns, "pairs")
-    listed = list(given)
-    if listed and all(isinstance(one, str | Path) for one in listed):
-        return pa.concat_tables([_read(Path(one), columns) for one in listed])
-    if not all(isinstance(one, Mapping) for one in listed):
+    if isinstance(pairs, str | Path):
+        pairs = [pairs]
+    if hasattr(pairs, "__arrow_c_stream__") or isinstance(pairs, pa.Table):
+        return _named(pa.table(pairs).to_pylist(), pa.table(pairs).column_names, columns, "pairs")
+    entries = list(pairs)
+    if entries and all(isinstance(entry, str | Path) for entry in entries):
+        return pa.concat_tables([_read(Path(entry), columns) for entry in entries])
+    if not all(isinstance(entry, Mapping) for entry in entries):
         raise InputError(
             "The labelled pairs are neither files nor rows.",
             hint="give paths, or dicts such as {'a': 'x', 'b': 'y', 'label': True}.",
         )
-    return _named(listed, _keys(listed), columns, "pairs")
+    return _named(entries, _keys(entries), columns, "pairs")
 
 
 def _read(path: Path, columns: PairColumns) -> pa.Table:
@@ -312,17 +339,17 @@ def _keys(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _named(
-    rows: Sequence[Mapping[str, Any]], there: Sequence[str], columns: PairColumns, file: str
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], columns: PairColumns, file: str
 ) -> pa.Table:
     for name in (columns.a, columns.b, *([columns.label] if columns.label_named else [])):
-        if rows and name not in there:
-            raise unknown_column(name, there, file)
-    made = {
+        if rows and name not in names:
+            raise unknown_column(name, names, file)
+    ids = {
         ours: pa.array([as_label(row.get(theirs)) for row in rows], pa.large_string())
         for ours, theirs in (("a", columns.a), ("b", columns.b))
     }
-    if columns.label in there:
+    if columns.label in names:
         labels = [as_label(row.get(columns.label)) for row in rows]
     else:
         labels = [ALL_POSITIVE] * len(rows)
-    return pa.table({**made, "label": pa.array(labels, pa.large_string())})
+    return pa.table({**ids, "label": pa.array(labels, pa.large_string())})

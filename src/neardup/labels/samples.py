@@ -1,10 +1,10 @@
-"""A sample and its key, and what assessors wrote into copies of it, read back from files.
+"""Reads samples and judgements back, and keeps the folder of judgements.
 
-The folder of judgements: samples with their keys, result lists, and one store of labels.
-
-It lies beside what was judged: ``RUN/judging/`` of a run, ``FILE.judging/`` of the store of an
-index. Making the run again leaves it there. ``neardup label``, ``evaluate`` and ``train`` read its
-files as they are.
+A sample and its key are read from their files; ``read_judged`` reads the labels that assessors
+wrote into copies of a sample. ``JudgedFolder`` holds samples with their keys, result lists and one
+store of labels. It lies beside what was judged: ``RUN/judging/`` for a run, ``FILE.judging/`` for
+the store of an index. A new run into the same folder does not delete it. ``neardup label``,
+``evaluate`` and ``train`` read its files directly.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from neardup.labels.label_store import (
 )
 from neardup.labels.sampling import FORMAT, Item, Key, Sample, Stratum, Treatment, key_path
 
-# What people write, in lower case.
-WRITTEN = {
+# Spellings that are accepted for each label, in lower case.
+SPELLINGS = {
     **dict.fromkeys(("duplicate", "dup", "yes", "y", "true", "1", "correct"), DUPLICATE),
     **dict.fromkeys(("not", "no", "n", "false", "0", "incorrect", "different"), NOT),
     **dict.fromkeys(("undecided", "unsure", "?"), UNDECIDED),
@@ -42,8 +42,8 @@ WRITTEN = {
 
 
 @dataclass
-class Judged:
-    """``open`` rows have no label yet."""
+class JudgedRows:
+    """The labels of a judged copy of a sample; ``open`` rows have no label yet."""
 
     labels: list[Label]
     open: int = 0
@@ -60,7 +60,7 @@ def read_key(sample: Path) -> Key:
             )
         return Key(
             written["seed"],
-            tuple(_treatment(one) for one in written["treatments"]),
+            tuple(_treatment(treatment) for treatment in written["treatments"]),
             {item: Pair(*pair) for item, pair in written["pairs"].items()},
         )
     except FileNotFoundError:
@@ -73,7 +73,9 @@ def read_key(sample: Path) -> Key:
 
 
 def _treatment(written: dict[str, Any]) -> Treatment:
-    strata = tuple(Stratum(**{**one, "items": tuple(one["items"])}) for one in written["strata"])
+    strata = tuple(
+        Stratum(**{**stratum, "items": tuple(stratum["items"])}) for stratum in written["strata"]
+    )
     return Treatment(**{**written, "strata": strata})
 
 
@@ -98,39 +100,39 @@ def read_judged(
     *,
     arbiter: bool = False,
     sample: str | None = None,
-) -> Judged:
+) -> JudgedRows:
     return read_judged_text(_text(path), str(path), pairs, assessor, arbiter=arbiter, sample=sample)
 
 
 def read_judged_text(
     text: str,
-    called: str,
+    file: str,
     pairs: Mapping[str, Pair],
     assessor: str | None,
     *,
     arbiter: bool = False,
     sample: str | None = None,
-) -> Judged:
-    """``pairs`` are the items of the sample. Rows name an item, or a and b of one; all that is
-    wrong is reported at once, before anything is stored. Without ``assessor`` each row has to name
-    its own, as those of a store do."""
-    found, problems = Judged([]), []
+) -> JudgedRows:
+    """Labels from the rows of a judged sample. ``pairs`` are the items of the sample; a row names
+    an item, or the ids a and b of one. All errors are reported together, before anything is stored.
+    Without ``assessor`` each row must name its own, as the rows of a store do."""
+    judged, problems = JudgedRows([]), []
     known = set(pairs.values())
-    for number, row in _rows(text, called):
+    for number, row in _rows(text, file):
         try:
-            who = (assessor, arbiter) if assessor is not None else _named(row)
-            label = _judged(row, pairs, known, who[0], arbiter=who[1], sample=sample)
+            name, decides = (assessor, arbiter) if assessor is not None else _named(row)
+            label = _judged(row, pairs, known, name, arbiter=decides, sample=sample)
         except NeardupError as error:
-            problems.append(f"{called}, line {number}: {error}")
+            problems.append(f"{file}, line {number}: {error}")
             continue
         if label is None:
-            found.open += 1
+            judged.open += 1
         else:
-            found.labels.append(label)
+            judged.labels.append(label)
     if problems:
         more = f" (and {len(problems) - 3} more)" if len(problems) > 3 else ""
         raise InputError(" ".join(problems[:3]) + more, hint="nothing was stored.")
-    return found
+    return judged
 
 
 def _named(row: Any) -> tuple[str, bool]:
@@ -150,14 +152,14 @@ def _text(path: Path) -> str:
         ) from error
 
 
-def _rows(text: str, called: str) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.split("\n"), 1):  # a text may hold other line ends
+def _rows(text: str, file: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.split("\n"), 1):  # splitlines() would split inside texts
         if not line.strip():
             continue
         try:
             yield number, json.loads(line)
         except ValueError as error:
-            raise InputError(f"{called}, line {number} is no JSON: {error}.") from error
+            raise InputError(f"{file}, line {number} is no JSON: {error}.") from error
 
 
 def _judged(
@@ -175,7 +177,7 @@ def _judged(
     written = row.get("label")
     if written is None or str(written).strip() == "":
         return None
-    label = WRITTEN.get(str(written).strip().lower())
+    label = SPELLINGS.get(str(written).strip().lower())
     if label is None:
         raise InputError(f"the label is {written!r}.", hint="expected duplicate, not or undecided.")
     kind, note, item = (
@@ -210,18 +212,19 @@ def _pair(row: dict[str, Any], pairs: Mapping[str, Pair], known: set[Pair]) -> P
 
 
 FOLDER, LABELS_FILE, LISTS = "judging", "labels.jsonl", "lists.jsonl"
-DRAWN, SUGGESTED = "sample", "suggested"  # what the names of samples begin with
+DRAWN, SUGGESTED = "sample", "suggested"  # prefixes of the names of samples
 _NAME = re.compile(rf"({DRAWN}|{SUGGESTED})-(\d{{1,6}})\.jsonl")
 
 
 def judging_folder(target: Path) -> Path:
+    """The folder of judgements that belongs to a run folder or to the store of an index."""
     if target.is_dir():
         return target / FOLDER
     return target.with_name(f"{target.name}.{FOLDER}")
 
 
 class JudgedFolder:
-    """Safe to be used by several threads; what was read is kept while its file stays the same."""
+    """A folder of judgements, safe for several threads; unchanged files are read once."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -253,16 +256,16 @@ class JudgedFolder:
             return self._read[1]
 
     def samples(self) -> list[str]:
-        """Their names, those drawn at random before those suggested, the oldest first."""
+        """Names of the samples: random ones before suggested ones, oldest first."""
         try:
-            found = [match for name in os.listdir(self.path) if (match := _NAME.fullmatch(name))]
+            matches = [match for name in os.listdir(self.path) if (match := _NAME.fullmatch(name))]
         except (FileNotFoundError, NotADirectoryError):
             return []
-        ordered = sorted(found, key=lambda match: (match[1], int(match[2])))
+        ordered = sorted(matches, key=lambda match: (match[1], int(match[2])))
         return [Path(match[0]).stem for match in ordered]
 
     def sample(self, name: str) -> Path:
-        """The file of one of ``samples``: never a path that somebody else made up."""
+        """The file of one of ``samples``; other names are refused: they may come from a request."""
         if name not in self.samples():
             raise InputError(f"There is no sample {name!r} here.", hint="begin one.")
         return self.path / f"{name}.jsonl"
@@ -274,13 +277,13 @@ class JudgedFolder:
         return self._items(name)
 
     def add(self, sample: Sample, kind: str = DRAWN) -> str:
-        """Under the next free name, unless this very sample is there."""
+        """Save a sample under the next free name, unless it is stored already; return its name."""
         with self._lock:
-            there = [name for name in self.samples() if name.startswith(f"{kind}-")]
-            for name in there:
+            stored = [name for name in self.samples() if name.startswith(f"{kind}-")]
+            for name in stored:
                 if self.key(name) == sample.key:
                     return name
-            number = 1 + max((int(name.rpartition("-")[2]) for name in there), default=0)
+            number = 1 + max((int(name.rpartition("-")[2]) for name in stored), default=0)
             self._make()
             try:
                 sample.save(self.path / f"{kind}-{number}.jsonl")
@@ -297,7 +300,7 @@ class JudgedFolder:
 
 def _state(path: Path) -> tuple[int, int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return (0, -1)
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size

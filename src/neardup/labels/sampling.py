@@ -1,11 +1,9 @@
-"""Blind samples of the pairs of runs, to be judged by people.
+"""Draws blind samples of the pairs of runs, for people to judge.
 
-From each treatment (a run) pairs are drawn at random within strata of the score, independently of
-the other treatments (Williams and Giles draw 20 a treatment). What an assessor sees are two texts:
-no score, no method; sides and order are random. Who drew a pair from which stratum, and which
-treatments returned it, is in the key, a file of its own.
-
-The pairs of a run by rising score, in strata, and a random draw from each.
+Pairs are drawn at random within strata of the score, from each treatment (a run) independently of
+the other treatments (Williams and Giles draw 20 per treatment). An assessor sees two texts but
+neither score nor method; sides and order are random. The key, a separate file, records from which
+stratum a pair was drawn and which treatments returned it.
 """
 
 from __future__ import annotations
@@ -26,16 +24,17 @@ import pyarrow.compute as pc
 from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError
 from neardup.labels.label_store import Pair
-from neardup.plan import check_positive
 from neardup.runs.result import Result
 from neardup.runs.texts_again import unchanged_texts_of
 from neardup.schema import Array
+from neardup.settings import check_positive
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """``pairs`` are sorted by score and then by name, so that their order in a run does not matter;
-    stratum *i* is the rows from ``ends[i]`` to ``ends[i + 1]``, of which ``rows[i]`` were drawn."""
+    """Pairs of a run and the ones drawn. ``pairs`` are sorted by score and then by ids, so that
+    their order in the run does not matter. Stratum *i* has the rows from ``ends[i]`` to ``ends[i +
+    1]``, of which ``rows[i]`` were drawn."""
 
     pairs: pa.Table
     ends: tuple[int, ...]
@@ -48,24 +47,24 @@ class Drawn:
         return Pair(self.pairs["a"][row].as_py(), self.pairs["b"][row].as_py())
 
     def digest(self) -> str:
-        """Of all pairs with their scores: whether a run is still the one that was sampled."""
-        made = hashlib.sha256()
+        """A digest of all pairs and scores: it shows whether a run has changed since the sample."""
+        digest = hashlib.sha256()
         for name in ("a", "b", "score"):
             for buffer in self.pairs[name].combine_chunks().buffers():
-                made.update(buffer or b"")
-        return made.hexdigest()[:16]
+                digest.update(buffer or b"")
+        return digest.hexdigest()[:16]
 
     def scores(self, stratum: int) -> tuple[float, float]:
-        """The lowest and the highest."""
+        """The lowest and the highest score of a stratum."""
         first, last = self.ends[stratum], self.ends[stratum + 1] - 1
         return tuple(float(self.pairs["score"][i].as_py()) for i in (first, last))  # type: ignore[return-value]
 
     def places(self, pairs: Collection[Pair]) -> Iterator[tuple[Pair, int]]:
-        """Which of these are among its own, and the number of their stratum."""
+        """Those of ``pairs`` that belong to the run, each with the number of its stratum."""
         firsts = pa.array(sorted({pair.a for pair in pairs}), pa.large_string())
-        near = np.flatnonzero(pc.is_in(self.pairs["a"], firsts).to_numpy())
+        likely = np.flatnonzero(pc.is_in(self.pairs["a"], firsts).to_numpy())
         wanted = set(pairs)
-        for row in near.tolist():
+        for row in likely.tolist():
             if (pair := self.pair(row)) in wanted:
                 yield pair, int(np.searchsorted(self.ends, row, side="right")) - 1
 
@@ -83,34 +82,30 @@ def draw_pairs(result: Result, wanted: int, strata: int, seed: str) -> Drawn:
 
 
 def _sorted(pairs: pa.Table) -> pa.Table:
-    """The smaller id first, as in :class:`Pair`."""
+    """The pairs by rising score, the smaller id of each pair first as in :class:`Pair`."""
     a, b = pairs["a"], pairs["b"]
     ordered = pc.less_equal(a, b)
     table = pa.table(
-        {
-            "a": pc.if_else(ordered, a, b),
-            "b": pc.if_else(ordered, b, a),
-            "score": pairs["score"],
-        }
+        {"a": pc.if_else(ordered, a, b), "b": pc.if_else(ordered, b, a), "score": pairs["score"]}
     )
     return table.sort_by([("score", "ascending"), ("a", "ascending"), ("b", "ascending")])
 
 
 def cut_strata(score: Array, strata: int) -> list[int]:
-    """The ends of about ``strata`` parts of sorted scores, of about the same size; equal scores
-    stay together, so there may be fewer."""
+    """Bounds of about ``strata`` parts of the sorted scores, of about the same size. Equal scores
+    stay in one part, so there may be fewer."""
     edges = np.unique([len(score) * i // strata for i in range(strata + 1)])
     inner = edges[(edges > 0) & (edges < len(score))]
-    # To the nearer end of the run of equal scores.
+    # Each bound moves to the nearer end of its run of equal scores.
     low, high = (np.searchsorted(score, score[inner], side=side) for side in ("left", "right"))
     moved = np.where(inner - low <= high - inner, low, high)
-    found: list[int] = np.unique([0, *moved.tolist(), len(score)]).tolist()
-    return found
+    bounds: list[int] = np.unique([0, *moved.tolist(), len(score)]).tolist()
+    return bounds
 
 
 def allocate(sizes: Sequence[int], wanted: int) -> list[int]:
-    """Equal numbers from all strata, as far as they have so many; what is left goes to others, the
-    weakest scores first, because that is where a threshold errs."""
+    """Sample sizes for strata of these sizes: equal as far as the strata allow. The remainder goes
+    to the lowest scores first, because thresholds err there."""
     shares = [0] * len(sizes)
     left = min(wanted, sum(sizes))
     while left:
@@ -127,7 +122,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Stratum:
-    """``pairs`` with scores from ``low`` to ``high``, of which ``items`` were drawn."""
+    """``pairs`` counts the pairs with scores from ``low`` to ``high``; ``items`` were drawn."""
 
     low: float
     high: float
@@ -137,8 +132,9 @@ class Stratum:
 
 @dataclass(frozen=True)
 class Treatment:
-    """``returned``: of the items of the whole sample those among its pairs, with the number of the
-    stratum that each is in, whoever drew it. ``digest`` is that of all its pairs, where known."""
+    """A run in a sample. ``returned`` has the items of the whole sample that the run returned, with
+    the number of their stratum, whichever treatment drew them. ``digest`` is that of all its pairs,
+    if known."""
 
     name: str
     method: str
@@ -151,7 +147,7 @@ class Treatment:
 
 @dataclass(frozen=True)
 class Item:
-    """What an assessor sees."""
+    """What an assessor sees of a pair."""
 
     item: str
     a: str
@@ -169,7 +165,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Key:
-    """What an assessor must not see. ``pairs`` are the items by name."""
+    """What an assessor must not see. ``pairs`` maps the names of items to their pairs."""
 
     seed: int
     treatments: tuple[Treatment, ...]
@@ -182,8 +178,8 @@ class Sample:
     key: Key
 
     def save(self, path: Path) -> Path:
-        """The sample, and beside it the key, whose path is returned. The key comes first: a sample
-        without one could not be used."""
+        """Write the sample and its key, and return the path of the key. The key is written first,
+        because a sample without its key is useless."""
         place = key_path(path)
         written = {"format": FORMAT, **asdict(self.key)}
         lines = (json.dumps(item.row(), ensure_ascii=False) + "\n" for item in self.items)
@@ -198,7 +194,7 @@ def key_path(sample: Path) -> Path:
 
 
 def labels_path(sample: Path) -> Path:
-    """Where labels of a sample go unless another store is named."""
+    """The default store for labels of a sample."""
     return sample.with_name(f"{sample.stem}.labels.jsonl")
 
 
@@ -221,11 +217,14 @@ def draw(
         check_texts(name, result)
         drawn[name] = draw_pairs(result, per_treatment, strata, f"{seed}:{name}")
     chosen = {
-        one.pair(row): name for name, one in drawn.items() for rows in one.rows for row in rows
+        from_run.pair(row): name
+        for name, from_run in drawn.items()
+        for rows in from_run.rows
+        for row in rows
     }
     names = {pair: item_name(seed, pair) for pair in chosen}
-    made = [_treatment(name, result, drawn[name], names) for name, result in treatments.items()]
-    key = Key(seed, tuple(made), {names[p]: p for p in sorted(names, key=names.__getitem__)})
+    described = tuple(_treatment(name, run, drawn[name], names) for name, run in treatments.items())
+    key = Key(seed, described, {names[p]: p for p in sorted(names, key=names.__getitem__)})
     return Sample(_items(treatments, chosen, names, seed), key)
 
 
@@ -238,23 +237,24 @@ def check_texts(name: str, result: Result) -> None:
 
 
 def judged_texts(name: str, result: Result, ids: Iterable[str]) -> dict[str, str]:
-    """Of all of them: whoever judged other texts than the run read would judge another run."""
+    """The texts of all ``ids``. It is an error if any has changed: people would then judge texts
+    that the run never compared."""
     wanted = set(ids)
     try:
-        found = unchanged_texts_of(result, sorted(wanted))
-    except LookupError:  # an input has fewer rows than it had
-        found = {}
-    if missing := len(wanted - found.keys()):
+        texts = unchanged_texts_of(result, sorted(wanted))
+    except LookupError:  # an input has lost rows since the run
+        texts = {}
+    if missing := len(wanted - texts.keys()):
         raise InputError(
             f"The inputs of {name} were changed since the run: {missing:,} of {len(wanted):,} "
             "texts to judge are not there as it read them.",
             hint="put the inputs back as they were, or run again.",
         )
-    return found
+    return texts
 
 
 def item_name(seed: int, pair: Pair) -> str:
-    """Says nothing of the pair, and is the same whoever draws it."""
+    """A name that reveals nothing about the pair and is the same for every treatment."""
     written = json.dumps([seed, *pair]).encode("utf-8", "surrogatepass")
     return hashlib.sha256(written).hexdigest()[:12]
 
@@ -288,15 +288,21 @@ def _items(
 ) -> tuple[Item, ...]:
     texts = {
         name: judged_texts(
-            name, result, (one for pair in chosen if chosen[pair] == name for one in pair)
+            name, result, (id for pair in chosen if chosen[pair] == name for id in pair)
         )
         for name, result in treatments.items()
     }
-    made = []
-    for pair in sorted(chosen, key=names.__getitem__):
-        found = texts[chosen[pair]]
+    return blind_items({pair: texts[chosen[pair]] for pair in chosen}, names, seed)
+
+
+def blind_items(
+    texts: Mapping[Pair, Mapping[str, str]], names: Mapping[Pair, str], seed: int
+) -> tuple[Item, ...]:
+    """Items in random order with random sides; ``texts`` has the texts of each pair by id."""
+    items = []
+    for pair in sorted(texts, key=names.__getitem__):
         sides = list(pair)
         Random(f"{seed}:{names[pair]}").shuffle(sides)
-        made.append(Item(names[pair], *sides, *(found[side] for side in sides)))
-    Random(f"{seed}:order").shuffle(made)
-    return tuple(made)
+        items.append(Item(names[pair], *sides, *(texts[pair][side] for side in sides)))
+    Random(f"{seed}:order").shuffle(items)
+    return tuple(items)

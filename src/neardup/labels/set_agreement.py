@@ -1,13 +1,10 @@
-"""Do found sets of duplicates agree with those people marked (Conrad et al. 2003, Table 8)?
+"""Compares sets of duplicates: those of a run, or of a second assessor, with those people marked.
 
-A gold set is *found* when a found set has exactly its members, *partial* when one shares a pair
-with it, *missed* otherwise. A found set without a pair of any gold set is an *over-identification*,
-or *unjudged* where nobody said that any of its pairs is wrong.
-
-How assessors of result lists agree: kappa over the pairs, and sets that are exactly the same.
-
-A run is compared with the sets that they settled on in the same way (Conrad et al., Table 8): of a
-list its sets are the documents that its pairs join.
+The measures follow Conrad et al. (2003, Table 8). A gold set is *found* if a reported set has
+exactly its members, *partial* if one shares a pair with it, and *missed* otherwise. A reported set
+without a pair of any gold set is an *over-identification*, or *unjudged* if none of its pairs is
+known to be wrong. Two assessors of result lists are compared in the same way, and by kappa over the
+pairs. The sets of a run on a list are the documents that its pairs connect.
 """
 
 from __future__ import annotations
@@ -34,7 +31,8 @@ Classes = Callable[[Array, Array], Array]
 
 @dataclass(frozen=True)
 class SetAgreement:
-    """Numbers of sets. ``overlapping`` are the found ones that share a pair with a gold set."""
+    """Numbers of sets; ``overlapping`` counts inexact found sets that share a pair with a gold
+    set."""
 
     gold: int
     exact: int
@@ -49,12 +47,12 @@ class SetAgreement:
 
     @property
     def recall(self) -> float | None:
-        """Of the gold sets, those found exactly."""
+        """The share of gold sets that were found exactly."""
         return self.exact / self.gold if self.gold else None
 
     @property
     def precision(self) -> float | None:
-        """Of the judged found sets, those that are gold sets exactly."""
+        """The share of judged reported sets that are exactly a gold set."""
         judged = self.exact + self.overlapping + self.over
         return self.exact / judged if judged else None
 
@@ -73,23 +71,23 @@ class SetAgreement:
 
 
 def set_agreement(gold: Array, found: Array, classes: Classes | None = None) -> SetAgreement:
-    """``gold`` and ``found``: the set of each document, −1 where it is in none. Without
-    ``classes`` every pair is judged: what no gold set has is wrong."""
+    """Compare two clusterings: ``gold`` and ``found`` have the set of each document, −1 for none.
+    Without ``classes`` all pairs count as judged, so a found set without a gold pair is wrong."""
     gold_sizes, found_sizes = _sizes(gold), _sizes(found)
-    both = (gold >= 0) & (found >= 0)
-    cells, shared = np.unique(np.stack([gold[both], found[both]]), axis=1, return_counts=True)
-    g, f = cells
-    equal = (shared == gold_sizes[g]) & (shared == found_sizes[f])
+    in_both = (gold >= 0) & (found >= 0)
+    cells, shared = np.unique(np.stack([gold[in_both], found[in_both]]), axis=1, return_counts=True)
+    gold_set, found_set = cells
+    equal = (shared == gold_sizes[gold_set]) & (shared == found_sizes[found_set])
     meet = shared > 1
-    g_met, f_met = np.unique(g[meet]), np.unique(f[meet])
+    gold_met, found_met = np.unique(gold_set[meet]), np.unique(found_set[meet])
     exact = int(equal.sum())
-    alone = np.setdiff1d(np.arange(len(found_sizes)), f_met)
+    alone = np.setdiff1d(np.arange(len(found_sizes)), found_met)
     wrong = len(alone) if classes is None else _refused(found, alone, classes)
     return SetAgreement(
         gold=len(gold_sizes),
         exact=exact,
-        partial=len(g_met) - exact,
-        overlapping=len(f_met) - exact,
+        partial=len(gold_met) - exact,
+        overlapping=len(found_met) - exact,
         over=wrong,
         unjudged=len(alone) - wrong,
     )
@@ -100,7 +98,7 @@ def _sizes(sets: Array) -> Array:
 
 
 def _refused(found: Array, chosen: Array, classes: Classes) -> int:
-    """How many of the chosen sets hold a pair that is known to be wrong."""
+    """The number of chosen sets that hold a pair known to be wrong."""
     order = np.argsort(found, kind="stable")
     begins = np.searchsorted(found[order], chosen)
     ends = np.searchsorted(found[order], chosen, side="right")
@@ -113,23 +111,23 @@ def _refused(found: Array, chosen: Array, classes: Classes) -> int:
 
 
 def list_agreements(lists: Sequence[ResultList], labels: Labels) -> list[dict[str, Any]]:
-    """Of every two assessors on the lists that both have judged as a whole."""
-    found = []
+    """The agreement of every two assessors on the lists that both have judged completely."""
+    rows = []
     for x, y in combinations(labels.assessors, 2):
         both = [
             (a, b)
-            for one in lists
-            if (a := one.sets_of(labels, x)) and (b := one.sets_of(labels, y))
+            for judged in lists
+            if (a := judged.sets_of(labels, x)) and (b := judged.sets_of(labels, y))
         ]
         if not both:
             continue
-        pairs = {pair for one in lists for pair in one.pairs}
+        pairs = {pair for judged in lists for pair in judged.pairs}
         of_two = Labels({k: v for k, v in labels.among(pairs).current.items() if k[1] in (x, y)})
         (kappa,) = agreements(of_two) or (None,)
         first, second = (_joined([sides[side] for sides in both]) for side in (0, 1))
         agreed = set_agreement(first, second).data()
         equal = sum(a == b for a, b in both)
-        found.append(
+        rows.append(
             {
                 "assessors": [x, y],
                 "lists": len(both),
@@ -139,39 +137,40 @@ def list_agreements(lists: Sequence[ResultList], labels: Labels) -> list[dict[st
                 "sets": agreed,
             }
         )
-    return found
+    return rows
 
 
 def _joined(sets: Sequence[Sequence[int]]) -> np.ndarray:
-    """The sets of several lists as one numbering from 0, −1 for none."""
-    made, shift = [], 0
-    for one in sets:
-        made += [-1 if number == 0 else number - 1 + shift for number in one]
-        shift += max(one, default=0)
-    return np.array(made, np.int64)
+    """The sets of several lists as one numbering from 0, −1 for no set."""
+    joined, shift = [], 0
+    for numbers in sets:
+        joined += [-1 if number == 0 else number - 1 + shift for number in numbers]
+        shift += max(numbers, default=0)
+    return np.array(joined, np.int64)
 
 
 def disputed_lists(lists: Sequence[ResultList], labels: Labels) -> list[ResultList]:
-    """Those with a pair on which assessors differ."""
+    """The lists with a pair on which assessors disagree."""
     disputed = set(verdicts(labels).disputed)
-    return [one for one in lists if not disputed.isdisjoint(one.pairs)]
+    return [judged for judged in lists if not disputed.isdisjoint(judged.pairs)]
 
 
 def run_agreement(
     lists: Sequence[ResultList], settled: Mapping[Pair, Label], result: Result
 ) -> dict[str, Any] | None:
-    """On the lists that are settled as a whole and whose documents the run has; None for none."""
-    known = [one for one in lists if all(pair in settled for pair in one.pairs)]
-    ids = pa.array([one.id for each in known for one in each.results], pa.large_string())
-    there = set(ids.filter(pc.is_in(ids, result.decisions["id"])).to_pylist())
-    judged = [one for one in known if all(each.id in there for each in one.results)]
-    if not judged:
+    """Compare a run with the settled sets. Only lists count that are settled completely and whose
+    documents the run has; None if there are none."""
+    whole = [judged for judged in lists if all(pair in settled for pair in judged.pairs)]
+    ids = pa.array([item.id for judged in whole for item in judged.results], pa.large_string())
+    in_run = set(ids.filter(pc.is_in(ids, result.decisions["id"])).to_pylist())
+    usable = [judged for judged in whole if all(item.id in in_run for item in judged.results)]
+    if not usable:
         return None
-    found = found_by(result, [pair for one in judged for pair in one.pairs])
-    gold = [_sets(one, [settled[pair].label == DUPLICATE for pair in one.pairs]) for one in judged]
-    made = [_sets(one, [pair in found for pair in one.pairs]) for one in judged]
-    return {"lists": len(judged), "sets": set_agreement(_joined(gold), _joined(made)).data()}
-
-
-def _sets(one: ResultList, same: Sequence[bool]) -> tuple[int, ...]:
-    return numbered(len(one.results), same)
+    reported = found_by(result, [pair for judged in usable for pair in judged.pairs])
+    gold, found = [], []
+    for judged in usable:
+        count = len(judged.results)
+        same = [settled[pair].label == DUPLICATE for pair in judged.pairs]
+        gold.append(numbered(count, same))
+        found.append(numbered(count, [pair in reported for pair in judged.pairs]))
+    return {"lists": len(usable), "sets": set_agreement(_joined(gold), _joined(found)).data()}

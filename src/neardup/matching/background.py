@@ -1,13 +1,14 @@
-"""Where duplicates begin, told from the scores of a collection alone (decision 0014).
+"""Where duplicates begin, estimated from the scores of a collection alone (decision 0014).
 
-Two signs. A valley in the distribution of scores: few pairs are neither alike nor unlike, and a cut
-there changes little. And contrast: a document whose other neighbours are all far away has a
-neighbour that stands out, even at a score that would say nothing elsewhere; scans and rewritten
-texts are found so. The background of a document is its third best neighbour below the usual
-threshold, because the best ones may be its copies.
+Two signs show it. The first is a gap in the distribution of scores: few pairs are neither alike nor
+unlike, and a threshold in the gap changes little. The second is contrast: where all other
+neighbours of two documents are far away, the pair is an exception, even at a score that would say
+nothing elsewhere; scans and rewritten texts are found so. The background of a document is its third
+best neighbour below the usual threshold, because the best ones may be its copies. Such low-scoring
+pairs are found by the rare features that they share.
 
-A model has a cut that was learned in another collection. Here it may go downhill, to where the
-fewest pairs are in doubt (low-density separation, Chapelle & Zien 2005).
+A model has a threshold that was learned in another collection. Here it may move to where the fewest
+pairs are in doubt (low-density separation, Chapelle & Zien 2005).
 """
 
 from __future__ import annotations
@@ -17,59 +18,69 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from neardup import _native
+from neardup.matching.candidates import Leaders, share_keys
+from neardup.matching.rare import evidence_blocks
 from neardup.matching.verify import Pairs
+from neardup.methods.base import Method, RareEntries
 from neardup.methods.thresholds import moved
-from neardup.schema import Array
+from neardup.schema import Array, Ragged
 
 STEP = 0.05
-HIGHEST = 0.6  # no valley is looked for above
-DEPTH = 0.7  # of the lower of its two sides, that a clear valley has at most
+HIGHEST = 0.6  # no gap is looked for above
+DEPTH = 0.7  # the most that a clear gap has of the lower of its two sides
 FEWEST_PAIRS = 50
 NEIGHBOUR = 3
 CONTRAST = 1.5  # in log-odds
-LEAST_CUT, NO_BACKGROUND = 0.02, 0.005
-DOUBT = 0.5  # log-odds around a model's cut where pairs are in doubt
-STRIDE = 0.05  # log-odds from one place of it to the next
+LEAST_THRESHOLD, NO_BACKGROUND = 0.02, 0.005
+DOUBT = 0.5  # log-odds around the threshold of a model where pairs are in doubt
+STRIDE = 0.05  # log-odds from one threshold that is tried to the next
 HILL = 1.05  # times the lowest doubt so far
-ENOUGH_PAIRS = 300  # within a log-odd of a model's cut; of fewer a valley may be chance
+ENOUGH_PAIRS = 300  # within a log-odd of the threshold of a model; of fewer a gap may be chance
+FEWEST_SHARED = 5  # rare features of a low-scoring pair
+LARGEST_GROUP = 64  # what more documents have is not rare, whatever the table says
+FEWEST_DOCUMENTS = 500  # fewer show no background
+MOST_FEATURES = 32 << 20  # of more, one in so many stands for all
 
 
-class Valley(NamedTuple):
+class ScoreGap(NamedTuple):
+    """``clear``: the scores show it; else ``threshold`` is the usual one."""
+
     threshold: float
     clear: bool
 
 
-def valley(scores: Array, usual: float) -> Valley:
-    """The lowest place between the ``usual`` threshold and ``HIGHEST``, where it is one."""
+def score_gap(scores: Array, usual: float) -> ScoreGap:
+    """The lowest place between the ``usual`` threshold and ``HIGHEST``, where it is a gap."""
     edges = np.arange(usual, 1.0 + STEP / 2, STEP)
     if len(scores) < FEWEST_PAIRS or len(edges) < 5 or usual + STEP >= HIGHEST:
-        return Valley(usual, False)
+        return ScoreGap(usual, False)
     counts = np.histogram(np.minimum(scores, edges[-1] - STEP / 2), edges)[0].astype(np.float64)
     padded = np.concatenate([counts[:1], counts, counts[-1:]])
     smooth = (padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4
     inside = int(np.count_nonzero(edges[:-1] + STEP <= HIGHEST + STEP / 2))
     lowest = int(np.argmin(smooth[:inside]))
     if lowest == 0:
-        return Valley(usual, False)
+        return ScoreGap(usual, False)
     sides = min(smooth[:lowest].max(), smooth[lowest + 1 :].max())
     if smooth[lowest] > DEPTH * sides or sides - smooth[lowest] < 3 * np.sqrt(sides):
-        return Valley(usual, False)
-    return Valley(round(float(edges[lowest]) + STEP / 2, 3), True)
+        return ScoreGap(usual, False)
+    return ScoreGap(round(float(edges[lowest]) + STEP / 2, 3), True)
 
 
 def least_doubt(scores: Array, usual: float, reach: float) -> float:
-    """The cut that lies downhill from the ``usual`` one: where fewer pairs are in doubt, for what
-    passes. No hill is crossed to get there, and it is half as far up as down, because what is
-    lost by a cut too high nobody sees. All pairs from ``reach`` on are given; those of probability
-    1 are equal texts and tell nothing."""
+    """The threshold near the ``usual`` one where the fewest pairs, for what passes, are in doubt.
+    Doubt must fall on the way there, and it moves half as far up as down, because nobody sees what
+    is lost by a threshold too high. ``scores`` are those of all pairs from ``reach`` on; those of
+    probability 1 are equal texts and show nothing."""
     at, odds = _log_odds(np.array([usual]))[0], np.sort(_log_odds(scores[scores < 1]))
     if np.diff(np.searchsorted(odds, [at - 1, at + 1]))[0] < ENOUGH_PAIRS:
         return usual
     far = round((at - _log_odds(np.array([reach]))[0] - DOUBT) / STRIDE)
-    cuts = at + STRIDE * np.arange(-far, far + 1)
-    below, cut, beyond = np.searchsorted(odds, cuts + np.array([[-DOUBT], [0], [DOUBT]]))
-    # With their number alone, a cut that lets hardly anything pass would look best.
-    doubt = (beyond - below) / np.sqrt(len(odds) - cut + 1)
+    tried = at + STRIDE * np.arange(-far, far + 1)
+    below, here, beyond = np.searchsorted(odds, tried + np.array([[-DOUBT], [0], [DOUBT]]))
+    # By their number alone, a threshold that lets hardly anything pass would look best.
+    doubt = (beyond - below) / np.sqrt(len(odds) - here + 1)
     down, up = _downhill(doubt[far::-1]), _downhill(doubt[far : far + far // 2 + 1])
     steps = -down if doubt[far - down] <= doubt[far + up] else up
     return moved(usual, STRIDE * steps) if steps else usual
@@ -83,25 +94,25 @@ def _downhill(doubt: Array) -> int:
 
 
 def _log_odds(probability: Array) -> Array:
-    kept: Array = np.clip(probability, 1e-9, 1 - 1e-9)
-    odds: Array = np.log(kept / (1 - kept))
+    inside: Array = np.clip(probability, 1e-9, 1 - 1e-9)
+    odds: Array = np.log(inside / (1 - inside))
     return odds
 
 
 def stability(scores: Array, threshold: float) -> float | None:
-    """The share of duplicates that moving the cut by 0.05 either way would not touch."""
+    """The share of duplicates that moving the threshold by 0.05 either way would not touch."""
     near = np.count_nonzero(np.abs(scores - threshold) < STEP)
     above = np.count_nonzero(scores >= threshold)
     return round(max(0.0, float(1 - near / above)), 4) if above else None
 
 
-def own_cuts(documents: int, pairs: Pairs, usual: float) -> npt.NDArray[np.float64]:
-    """The score from which each document's neighbours stand out; infinite where that would be above
-    the ``usual`` threshold, which needs no contrast."""
+def own_thresholds(documents: int, pairs: Pairs, usual: float) -> npt.NDArray[np.float64]:
+    """The score from which a neighbour of each document is an exception; infinite where that would
+    be above the ``usual`` threshold, which needs no contrast."""
     background = _background(documents, pairs.where(pairs.score < usual))
     odds = background / (1 - background) * np.exp(CONTRAST)
-    cuts = np.maximum(odds / (1 + odds), LEAST_CUT)
-    return np.where(cuts < usual, cuts, np.inf)
+    thresholds = np.maximum(odds / (1 + odds), LEAST_THRESHOLD)
+    return np.where(thresholds < usual, thresholds, np.inf)
 
 
 def _background(documents: int, pairs: Pairs) -> Array:
@@ -111,12 +122,69 @@ def _background(documents: int, pairs: Pairs) -> Array:
     document, score = document[order], score[order]
     ends = np.searchsorted(document, np.arange(documents + 1))
     at = ends[:-1] + NEIGHBOUR - 1
-    there = at < ends[1:]
-    found = np.full(documents, NO_BACKGROUND)
-    found[there] = np.maximum(score[at[there]], NO_BACKGROUND)
-    return found
+    enough = at < ends[1:]
+    background = np.full(documents, NO_BACKGROUND)
+    background[enough] = np.maximum(score[at[enough]], NO_BACKGROUND)
+    return background
 
 
-def standing_out(pairs: Pairs, cuts: Array) -> Pairs:
-    """The pairs that reach the cuts of both their documents."""
-    return pairs.where(pairs.score >= np.maximum(cuts[pairs.a], cuts[pairs.b]))
+def above_both(pairs: Pairs, thresholds: Array) -> Pairs:
+    """The pairs that reach the own thresholds of both their documents."""
+    return pairs.where(pairs.score >= np.maximum(thresholds[pairs.a], thresholds[pairs.b]))
+
+
+def background_pairs(leaders: Leaders, method: Method) -> tuple[Pairs, Array]:
+    """The low-scoring pairs of all documents, where they are enough to be a background."""
+    places = leaders.long
+    enough = places if len(places) >= FEWEST_DOCUMENTS else places[:0]
+    return low_scoring_pairs(enough, leaders, method)
+
+
+def low_scoring_pairs(places: Array, leaders: Leaders, method: Method) -> tuple[Pairs, Array]:
+    """Pairs of ``places`` that share rare features, with an estimate of the score that these alone
+    would give; and which of the pairs may be exceptions. Of none, where no document may."""
+    if not _anyone_may(places, leaders, method):
+        return Pairs.none(), np.empty(0, np.bool_)
+    entries, every = _rare_entries(places, leaders, method)
+    codes = None if leaders.codes is None else leaders.codes[places]
+    return pairs_of_entries(entries, every, places, codes)
+
+
+def pairs_of_entries(
+    rare: RareEntries, every: int, places: Array, codes: Array | None
+) -> tuple[Pairs, Array]:
+    """``low_scoring_pairs`` of the documents at ``places``, whose rare entries are given."""
+    entries, weights = rare.entries, rare.weights
+    groups = share_keys(entries, entries.lengths.astype(np.int32), codes)
+    members = groups.where(groups.members.lengths <= LARGEST_GROUP).members
+    least = max(2, -(-FEWEST_SHARED // every))
+    a, b, shared = _native.sharing_pairs(members.values, members.offsets, len(places), least)
+    usual = (entries.values & np.uint64(0xFFFFFFFF)).sum() / max(len(entries.values), 1)
+    weight = shared * (usual * every)
+    score = weight / np.maximum(weights[a] + weights[b] - weight, weight)
+    return Pairs(places[a], places[b], score), rare.may[a] | rare.may[b]
+
+
+def _anyone_may(places: Array, leaders: Leaders, method: Method) -> bool:
+    """In most collections no document: then nothing more is gathered."""
+    blocks = evidence_blocks(places, leaders.order, leaders.store)
+    return any(method.may_be_exceptions(evidence).any() for evidence, _ in blocks)
+
+
+def one_in(features: int) -> int:
+    """One in how many of so many features stands for all."""
+    return 1 + features // MOST_FEATURES
+
+
+def _rare_entries(places: Array, leaders: Leaders, method: Method) -> tuple[RareEntries, int]:
+    order, store = leaders.order, leaders.store
+    every = one_in(int(store.lengths[order[places]].sum()))
+    parts, at = [], [np.empty(0, np.int64)]
+    for evidence, where in evidence_blocks(places, order, store):
+        parts.append(method.rare_entries(evidence, every))
+        at.append(where)
+    back = np.argsort(np.concatenate(at), kind="stable")
+    entries = Ragged.concat([part.entries for part in parts], np.uint64)
+    weights = np.concatenate([np.empty(0, np.int64), *(part.weights for part in parts)])
+    may = np.concatenate([np.empty(0, np.bool_), *(part.may for part in parts)])
+    return RareEntries(entries.take(back), weights[back], may[back]), every

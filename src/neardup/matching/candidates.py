@@ -2,21 +2,25 @@
 
 Groups are cheap while they are small. ``pairs_within`` makes the pairs of the small ones within a
 budget and leaves the rest as hot groups, which the rule then walks document by kept document
-(``decisions/rule.py``), so that no group costs its square.
-
-Documents with equal evidence are one document to every method: the first stands for all.
-
-This is what makes a million copies of one text linear.
+(``decisions/rule.py``), so that no group costs its square. Documents with equal evidence are one
+document to every method, and the first stands for all (``leaders``): a million copies of one text
+cost as much as a million documents. :class:`Leaders` is what each way to meet is given, and
+:class:`Candidates` what it finds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
+from neardup.matching.evidence import EvidenceStore
+from neardup.matching.verify import Pairs
+from neardup.methods.base import Prepared
+from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of
 
 
@@ -46,7 +50,7 @@ def share_keys(keys: Ragged, probes: Array, within: Array | None = None) -> Grou
     """``within`` holds a code a document: only documents of one code may meet."""
     values = keys.values
     if within is not None:
-        spread = (within.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        spread = (within.astype(np.uint64) + np.uint64(1)) * SPREAD
         values = values ^ np.repeat(spread, keys.lengths)
     members, looks, offsets = _native.shared_groups(values, keys.offsets, probes)
     return Groups(Ragged(members, offsets), looks)
@@ -72,25 +76,6 @@ def pairs_within(groups: Groups, budget: int) -> tuple[Array, Array, Groups]:
     return a, b, groups.where(members.lengths > largest)
 
 
-def that_share_a_key(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    """Those of the pairs that ``share_keys`` would have brought together."""
-    shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
-    return a[shared], b[shared]
-
-
-def that_share_keys(keys: Ragged, least: int, a: Array, b: Array) -> tuple[Array, Array]:
-    """Those of the pairs that share so many; keys are sorted, and a document looks with all."""
-    shared = _native.common_values(keys.values, keys.offsets, a, b) >= least
-    return a[shared], b[shared]
-
-
-def pairs_sharing(groups: Groups, documents: int, least: int) -> tuple[Array, Array]:
-    """The pairs (a < b) that stand together in so many groups."""
-    members = groups.members
-    a, b, _ = _native.sharing_pairs(members.values, members.offsets, documents, least)
-    return a, b
-
-
 def leaders(digests: Array, rank: Array, within: Array | None = None) -> npt.NDArray[np.int64]:
     """For each document the first, by rank, of those with its digest (and its ``within`` code)."""
     code = within if within is not None else np.zeros(len(rank), np.int64)
@@ -103,3 +88,43 @@ def leaders(digests: Array, rank: Array, within: Array | None = None) -> npt.NDA
     leader = np.empty(len(order), np.int64)
     leader[order] = np.repeat(order[start], np.diff(np.append(start, len(order))))
     return leader
+
+
+Verify = Callable[[Array, Array], Pairs]  # pairs of places → those that pass
+
+
+@dataclass(frozen=True)
+class Leaders:
+    """Documents with unlike evidence that are to be matched. Each has a place, and is document
+    ``order[place]`` of the collection; places follow the policy. Only documents with one code of
+    ``codes`` may meet. ``usual_pairs`` is how many pairs are worth making when decisions alone are
+    asked for, ``most_pairs`` how many may be made and listed."""
+
+    order: Array
+    codes: Array | None
+    prepared: Prepared
+    store: EvidenceStore
+    usual_pairs: int
+    most_pairs: int
+    workers: int
+
+    @property
+    def keys(self) -> tuple[Ragged, Array]:
+        """By place, and with how many of its keys a document looks."""
+        return self.prepared.keys.take(self.order), self.prepared.probes[self.order]
+
+    @property
+    def long(self) -> Array:
+        """Places of documents that are not too short. A digest stands for a short document, not
+        features: its equals are collapsed already, and whatever else shares a number with it does
+        so by accident."""
+        return np.flatnonzero(~self.prepared.too_short[self.order])
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Verified pairs of small groups, hot groups still to be walked, and how to verify those."""
+
+    pairs: Pairs
+    hot: Groups
+    verify: Verify

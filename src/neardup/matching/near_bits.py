@@ -9,37 +9,33 @@ from __future__ import annotations
 import numpy as np
 
 from neardup import _native
-from neardup.matching.candidates import Groups
-from neardup.matching.evidence import EvidenceStore
-from neardup.methods.base import BitsMethod
+from neardup.matching.candidates import Candidates, Groups, Leaders, Verify, distinct
+from neardup.methods.meeting import NearBits
 from neardup.schema import Array, Ragged
 
 
-def near_pairs(
-    places: Array,
-    order: Array,
-    within: Array | None,
-    method: BitsMethod,
-    store: EvidenceStore,
-    budget: int,
-) -> tuple[Array, Array, Groups]:
-    """Pairs (a < b) of ``places`` (places in ``order``), each once, and crowds."""
-    documents = order[places]
+def near_candidates(way: NearBits, leaders: Leaders, verify: Verify) -> Candidates:
+    """Pairs (a < b) of the documents that have a fingerprint, each once, and crowds."""
+    places, budget = leaders.long, leaders.most_pairs
+    documents = leaders.order[places]
     ascending = np.argsort(documents, kind="stable")
-    values = store.take(documents[ascending]).values
+    values = leaders.store.take(documents[ascending]).values
     places = places[ascending]
-    codes = np.empty(0, np.int64) if within is None else within[places].astype(np.int64)
-    masks = method.masks(len(places))
-    found, crowds = [], []
+    codes = np.empty(0, np.int64)
+    if leaders.codes is not None:
+        codes = leaders.codes[places].astype(np.int64)
+    masks = way.masks(len(places), 1)
+    pairs, crowds = [np.empty((2, 0), np.int64)], []
     for table in range(len(masks)):
         a, b, members, ends = _native.near_pairs(
-            values, codes, masks.reshape(-1), masks.shape[1], method.distance, table, budget
+            values, codes, masks.reshape(-1), masks.shape[1], way.distance, table, budget
         )
         budget -= len(a)
-        found.append(np.stack([places[a], places[b]]))
+        pairs.append(np.stack([places[a], places[b]]))
         crowds.append(_group(places, members, ends))
-    both = np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)
-    return both.min(axis=0), both.max(axis=0), Groups.concat(crowds)
+    both = np.concatenate(pairs, axis=1)
+    verified = verify(both.min(axis=0), both.max(axis=0))
+    return Candidates(verified, distinct(Groups.concat(crowds)), verify)
 
 
 def _group(places: Array, members: Array, ends: Array) -> Groups:

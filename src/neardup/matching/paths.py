@@ -2,14 +2,11 @@
 Sivertsen 2018, CPSJoin).
 
 Every set walks down ``repetitions`` random trees; each step takes, by hash, about one of the
-features that any partner must share. Who is on the same path is compared on sketches when few are,
-and goes on when many are: common features make long paths, rare ones short ones. The kernels and
-the proof are in ``native/matching/paths.hpp``. How rare features are is counted from a sample, and
+features that any partner must share. Sets on the same path are compared on sketches when they are
+few, and go on when they are many: common features make long paths, rare ones short ones. The
+kernels and the proof are in ``native/matching/paths.hpp``. How deep paths go and how many
+repetitions keep the miss rate is computed here. How rare features are is counted from a sample, and
 changes the cost, not the bound on what is missed.
-
-How deep paths go, and how many repetitions of them keep a miss rate.
-
-The sets that walk paths: read in blocks, how rare their features are, and their sketches.
 """
 
 from __future__ import annotations
@@ -24,9 +21,19 @@ from typing import NamedTuple
 import numpy as np
 
 from neardup import _native
-from neardup.matching.candidates import Groups, share_keys
+from neardup.matching.candidates import (
+    Candidates,
+    Groups,
+    Leaders,
+    Verify,
+    distinct,
+    pairs_within,
+    share_keys,
+)
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.base import PathMethod
+from neardup.matching.rare import refine
+from neardup.matching.verify import Pairs
+from neardup.methods.meeting import SPREAD, SharedPaths
 from neardup.schema import Array, Ragged, offsets_of
 
 LEAST_DEPTH, MOST_DEPTH = 3, 15
@@ -121,32 +128,37 @@ PATHS_OF_ONE = 6  # of one repetition of one document, roughly: what memory is p
 _LOW_BITS = np.uint64(0x3FF)  # of a path: its depth and how many are on it
 
 
-def path_pairs(
-    places: Array,
-    order: Array,
-    within: Array | None,
-    method: PathMethod,
-    store: EvidenceStore,
-    workers: int,
-) -> tuple[Array, Array, Groups]:
-    """Pairs (a < b) of ``places`` (places in ``order``) that may pass, each once; and crowds, whose
-    pairs were not made."""
-    codes = None if within is None else within[places]
+def path_candidates(way: SharedPaths, leaders: Leaders, verify: Verify) -> Candidates:
+    a, b, crowds = _path_pairs(way, leaders)
+    pairs = [verify(a, b)]
+    c, d, hot = pairs_within(distinct(crowds), leaders.usual_pairs)
+    pairs.append(verify(c, d))
+    if len(hot):
+        hot = refine(hot, leaders, way.rare_keys, verify)
+        e, f, hot = pairs_within(hot, leaders.most_pairs - len(c))
+        pairs.append(verify(e, f))
+    return Candidates(Pairs.concat(pairs).distinct(), hot, verify)
+
+
+def _path_pairs(way: SharedPaths, leaders: Leaders) -> tuple[Array, Array, Groups]:
+    """Pairs (a < b) that may pass, each once; and crowds, whose pairs were not made."""
+    places = leaders.long
+    codes = None if leaders.codes is None else leaders.codes[places]
     if len(places) <= FEW:
         return *_no_pairs(), _everyone(places, codes)
-    by_document = np.argsort(order[places], kind="stable")
+    by_document = np.argsort(leaders.order[places], kind="stable")
     named = places[by_document]
     codes = None if codes is None else codes[by_document]
-    with ThreadPoolExecutor(workers) as pool:
-        search = _Search.over(PathSets(order[named], store, pool), method)
-        found = [search.run(roots) for roots in search.rounds(codes)]
-    pairs = np.unique(np.concatenate([some for some, _ in found]))
+    with ThreadPoolExecutor(leaders.workers) as pool:
+        search = _Search.over(PathSets(leaders.order[named], leaders.store, pool), way)
+        met = [search.run(roots) for roots in search.rounds(codes)]
+    pairs = np.unique(np.concatenate([some for some, _ in met]))
     one, other = pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)
     if codes is not None:  # first paths are hashes: two codes may have the same
         same = codes[one] == codes[other]
         one, other = one[same], other[same]
     a, b = named[one], named[other]
-    crowds = Groups.concat([crowd for _, some in found for crowd in some])
+    crowds = Groups.concat([crowd for _, some in met for crowd in some])
     return np.minimum(a, b), np.maximum(a, b), _named(crowds, named)
 
 
@@ -194,16 +206,16 @@ class _Search:
     by_size: Array
 
     @classmethod
-    def over(cls, sets: PathSets, method: PathMethod) -> _Search:
+    def over(cls, sets: PathSets, way: SharedPaths) -> _Search:
         by_slot, rarities = rarity(sets)
-        depth = path_depth(len(sets.documents), FEW_BITS, method.share, rarities)
+        depth = path_depth(len(sets.documents), FEW_BITS, way.share, rarities)
         return cls(
             sets,
-            method.share,
+            way.share,
             by_slot,
             depth,
-            repetitions(depth, method.miss_rate_limit),
-            sketches(sets, method.share),
+            repetitions(depth, way.miss_rate),
+            sketches(sets, way.share),
             np.argsort(sets.sizes, kind="stable").astype(np.uint32),
         )
 
@@ -211,7 +223,7 @@ class _Search:
         """The first paths of all sets, as many repetitions at a time as memory allows."""
         count = len(self.sets.documents)
         spread = np.zeros(count, np.uint64) if codes is None else codes.astype(np.uint64)
-        spread = (spread + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+        spread = (spread + np.uint64(1)) * SPREAD
         fit = self.sets.store.limit // 2 // (count * PATHS_OF_ONE * 8)
         everyone = np.uint64(count.bit_length() << 4)
         for some in np.split(*_cut(self.repetitions, max(fit, 1))):

@@ -1,32 +1,38 @@
 """Prefix filter with the rarest features first.
 
-Of every set, so many features that any partner above the threshold has at least one of them
-(``rare_keys`` of the method), taken in an order that is the same for all: rarest first, as
-counted over the documents at hand. What many share drops out of the prefixes, so few documents
-meet; any order loses nothing, so the counts may be rough and cannot change the answer. Features of
-one document only, most of all in running text, are known as such and make no keys at all.
+Of every set, so many features are keys that any partner above the threshold has at least one of
+them (``rare_keys`` of the method), taken in an order that is the same for all documents: rarest
+first, as counted over the documents at hand. What many documents share drops out of the prefixes,
+so few documents meet. Any order loses nothing, so the counts may be rough and cannot change the
+answer. Features of a single document, which are most features of running text, make no keys.
 
-Hot groups: many documents share a key, but are they alike?
-
-Where they are (a thousand versions of one text), the rule needs to compare each with the few that
-are kept, and the group may stay large. Where they are not (one template, other facts), all would be
-kept and compared with each other. Such groups get new keys: of each document the rarest features,
-as many as make it certain that a partner has one of them (prefix filter). What the template gives
-is common and drops out; no pair above the threshold is lost. Where even the rarest features are
-common (character q-grams of one language), the groups stay as they are.
+Hot groups of shared keys are looked at again here (``refine``). Where their members are alike, such
+as a thousand versions of one text, the rule compares each with the few that are kept, and the group
+may stay large. Where they are not, such as one template filled with different facts, all would be
+kept and compared with each other; these documents get rare keys instead, in which the template
+drops out. Where even the rarest features are common, such as character q-grams of one language, the
+groups stay as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from neardup import _native
-from neardup.matching.candidates import Groups, distinct, pair_count, share_keys
+from neardup.matching.candidates import (
+    Candidates,
+    Groups,
+    Leaders,
+    Verify,
+    distinct,
+    pair_count,
+    pairs_within,
+    share_keys,
+)
 from neardup.matching.evidence import EvidenceStore
-from neardup.matching.verify import Pairs
-from neardup.methods.base import Method, OverlapMethod, Rarity
+from neardup.methods.meeting import RareKeys, RarePrefix, Rarity
 from neardup.schema import Array, Ragged, offsets_of
 
 MOST_COUNT_SLOTS = 1 << 27  # bytes
@@ -35,22 +41,22 @@ BLOCK_FEATURES = 4 << 20
 PART_KEYS = 8 << 20
 
 
-def rare_groups(
-    places: Array,
-    order: Array,
-    within: Array | None,
-    method: OverlapMethod,
-    store: EvidenceStore,
-    *,
-    most_pairs: int | None = None,
+def rare_candidates(way: RarePrefix, leaders: Leaders, verify: Verify) -> Candidates:
+    groups = _rare_groups(leaders.long, leaders, way.rare_keys)
+    assert groups is not None  # it may make as many pairs as there are
+    a, b, hot = pairs_within(distinct(groups), leaders.most_pairs)
+    return Candidates(verify(a, b), hot, verify)
+
+
+def _rare_groups(
+    places: Array, leaders: Leaders, rare_keys: RareKeys, *, most_pairs: int | None = None
 ) -> Groups | None:
-    """Groups of ``places`` (places in ``order``) that share a key; None where they make more than
-    ``most_pairs``."""
+    """Groups of ``places`` that share a key; None where they make more than ``most_pairs``."""
     if not len(places):
         return Groups.concat([])
-    codes = None if within is None else within[places]
+    codes = None if leaders.codes is None else leaders.codes[places]
     found, made = [], 0
-    for keys, probes in _rare_keys(places, order, method, store):
+    for keys, probes in _rare_keys(places, leaders.order, rare_keys, leaders.store):
         groups = share_keys(keys, probes, codes)
         made += pair_count(groups)
         if most_pairs is not None and made > most_pairs:
@@ -64,7 +70,7 @@ def _named(groups: Groups, places: Array) -> Groups:
 
 
 def _rare_keys(
-    places: Array, order: Array, method: OverlapMethod, store: EvidenceStore
+    places: Array, order: Array, rare_keys: RareKeys, store: EvidenceStore
 ) -> Iterator[tuple[Ragged, Array]]:
     """Keys of the documents at ``places``, a share of the key space at a time."""
     features = int(store.lengths[order[places]].sum())
@@ -74,7 +80,7 @@ def _rare_keys(
     # Which features are keys is found once: looking counts up is what costs.
     made = EvidenceStore(np.uint64, limit=store.limit // 2, folder=store.folder)
     try:
-        yield from _key_parts(made, places, order, method, store, counts)
+        yield from _key_parts(made, places, order, rare_keys, store, counts)
     finally:  # who has enough leaves before the end
         made.close()
 
@@ -83,13 +89,13 @@ def _key_parts(
     made: EvidenceStore,
     places: Array,
     order: Array,
-    method: OverlapMethod,
+    rare_keys: RareKeys,
     store: EvidenceStore,
     counts: Array,
 ) -> Iterator[tuple[Ragged, Array]]:
     probes, at = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     for evidence, where in evidence_blocks(places, order, store):
-        keys, looks = method.rare_keys(evidence, Rarity(counts))
+        keys, looks = rare_keys(evidence, Rarity(counts))
         made.append(keys)
         probes.append(looks)
         at.append(where)
@@ -146,27 +152,18 @@ def evidence_blocks(
         yield store.take(order[places[at]]), at
 
 
-SAMPLE = 12
-ALIKE = 0.5
-
-Verify = Callable[[Array, Array], Pairs]
+SAMPLE = 12  # members of a hot group that are compared with each other
+ALIKE = 0.5  # of their pairs pass: the group is one of copies
 
 
-def refine(
-    hot: Groups,
-    order: Array,
-    within: Array | None,
-    method: Method,
-    store: EvidenceStore,
-    verify: Verify,
-) -> Groups:
-    """``hot`` with the groups of unlike members re-keyed; members are places in ``order``."""
-    if not len(hot) or not isinstance(method, OverlapMethod):
+def refine(hot: Groups, leaders: Leaders, rare_keys: RareKeys | None, verify: Verify) -> Groups:
+    """``hot`` with the groups of unlike members under rare keys; without them, as it is."""
+    if not len(hot) or rare_keys is None:
         return hot
     unlike = _share_alike(hot, verify) < ALIKE
     places = np.unique(hot.where(unlike).members.values)
     as_many = pair_count(hot.where(unlike))
-    again = rare_groups(places, order, within, method, store, most_pairs=as_many)
+    again = _rare_groups(places, leaders, rare_keys, most_pairs=as_many)
     if again is None:
         return hot
     return distinct(Groups.concat([hot.where(~unlike), again]))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.base import Scores
-from neardup.schema import Array, Ragged
+from neardup.schema import Array
 
 BLOCK_BYTES = 32 << 20
 
@@ -59,24 +59,35 @@ class Pairs:
         return Pairs(a[new], b[new], score[new])
 
 
+# Evidence and pairs of its rows → scores; with ``forms`` also what each row is known by.
+ScorePairs = Callable[..., Scores]
+
+
 class Verifier:
+    """``score`` is asked with the evidence of some documents and pairs of them. Where ``forms`` of
+    all documents are given, it is given those of these documents too."""
+
     def __init__(
         self,
-        score: Callable[[Ragged, Array, Array], Scores],
+        score: ScorePairs,
         store: EvidenceStore,
         *,
+        forms: Array | None = None,
         workers: int = 1,
         progress: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._score_pairs = score
         self._store = store
+        self._forms = forms
         self._workers = workers
         self._progress = progress
         self.scored = self.refused = 0
 
-    def scoring(self, score: Callable[[Ragged, Array, Array], Scores]) -> Verifier:
-        """The same on other grounds; what it scores is not counted here."""
-        return Verifier(score, self._store, workers=self._workers, progress=self._progress)
+    def scoring(self, score: ScorePairs, forms: Array) -> Verifier:
+        """The same documents scored otherwise; what it scores is not counted here."""
+        return Verifier(
+            score, self._store, forms=forms, workers=self._workers, progress=self._progress
+        )
 
     def scores(self, a: Array, b: Array) -> Scores:
         """One score a pair, in the order given."""
@@ -105,6 +116,7 @@ class Verifier:
         documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
         evidence = self._store.take(documents)
         local = local.astype(np.int64)
-        scores = self._score_pairs(evidence, local[: len(a)], local[len(a) :])
+        forms = [] if self._forms is None else [self._forms[documents]]
+        scores = self._score_pairs(evidence, local[: len(a)], local[len(a) :], *forms)
         self._progress(len(a))
         return scores

@@ -9,12 +9,9 @@ Clipping (``common``, ``rare``) leaves frequent or rare q-grams of the new docum
 Frequent ones count as shared, rare ones as not shared, so doc_q is at most ``clipped.common / m``
 too high and ``clipped.rare / m`` too low, m being the size of the larger set.
 
-A bitmap window under the numbers of an index: what meets a document is what passes.
-
-An index numbers its documents in the order of arrival and now and then anew, without those that
-are gone. Where others are met by keys and must then be scored on their evidence, ``meet`` gives the
-documents at or above the threshold and no others, with their scores: what the window has of them
-is all that is needed.
+An index numbers its documents in the order of arrival and now and then anew, without those that are
+gone. ``WindowPostings`` is the window under these numbers, and ``SlottedWindow`` chooses the slots.
+What they meet is what passes, with its score, so an index keeps no evidence beside them.
 """
 
 from __future__ import annotations
@@ -27,6 +24,7 @@ import numpy as np
 
 from neardup import _native
 from neardup.errors import SettingsError
+from neardup.matching.postings import Passing, Signed
 from neardup.methods.overlap import passing_scores
 from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
@@ -150,13 +148,6 @@ GONE = -1
 MEASURE = "max"
 
 
-class Passing(NamedTuple):
-    """Numbers, ascending, and scores."""
-
-    numbers: Array
-    scores: Array
-
-
 class WindowPostings:
     """``slots``: how many there are at once; a slot that is used again must be dropped first."""
 
@@ -206,3 +197,93 @@ class WindowPostings:
     @property
     def bytes(self) -> int:
         return self._window.memory().bytes + sum(8 * len(numbers) for numbers in self._numbers)
+
+
+A_SLOT = 4096  # documents, without a window of time
+MOST_COUNTED = 4096  # slots, without a window of time; the last one then takes all that come
+LEAST_LEFT = 2  # a slot of which less than one in so many is left is emptied
+NOWHERE = -1
+NOBODY = Passing(np.empty(0, np.int64), np.empty(0))
+
+
+class SlottedWindow:
+    """A window whose slots give memory back: a slot is dropped when none of its documents is left,
+    and where most of a slot is gone, what is left of it moves. A slot holds the documents of one
+    ``period`` of time, or so many documents where there is no window of time. Documents that are
+    too short are not in it: only equal ones match, which need not meet."""
+
+    def __init__(self, share: Fraction, period: int | None) -> None:
+        self._by_time = period is not None
+        self._period = A_SLOT if period is None else period
+        count = HOURS + 1 if self._by_time else MOST_COUNTED
+        self._postings = WindowPostings(share, count)
+        self._free = list(range(count - 1, -1, -1))
+        self._slots: dict[int, int] = {}  # period → slot
+        self._first: dict[int, tuple[int, int]] = {}  # slot → its period, and a time of it
+        self._alive = [0] * count
+        self._slot_of = array("i")  # by number
+        self._added = 0
+
+    def add(self, signed: Signed, number: int, time: int) -> None:
+        self._slot_of.append(NOWHERE)
+        if not signed.too_short:
+            self._place(signed.evidence, number, time)
+
+    def _place(self, evidence: Array, number: int, time: int) -> None:
+        slot = self._slot(time)
+        self._postings.add(evidence, number, slot)
+        self._slot_of[number] = slot
+        self._alive[slot] += 1
+        self._added += 1
+
+    def _slot(self, time: int) -> int:
+        period = (time if self._by_time else self._added) // self._period
+        if period not in self._slots:
+            if not self._free:  # times beyond the window: they cost memory for a while, no match
+                return next(reversed(self._first))
+            self._slots[period] = self._free.pop()
+            self._first[self._slots[period]] = period, time
+        return self._slots[period]
+
+    def meet(self, signed: Signed) -> Passing:
+        if signed.too_short:
+            return NOBODY
+        return self._postings.meet(signed.evidence)
+
+    def forget(self, number: int) -> None:
+        slot = self._slot_of[number]
+        if slot == NOWHERE:
+            return
+        self._slot_of[number] = NOWHERE
+        self._alive[slot] -= 1
+        if not self._alive[slot]:
+            self._drop(slot)
+
+    def _drop(self, slot: int) -> None:
+        self._postings.drop(slot)
+        self._alive[slot] = 0
+        period, _ = self._first.pop(slot)
+        del self._slots[period]
+        self._free.append(slot)
+
+    def keep(self, numbers: Array) -> None:
+        self._postings.keep(numbers)
+        self._slot_of = array("i", np.array(self._slot_of, np.int32)[numbers >= 0].tobytes())
+        sparse = [s for s in self._first if self._alive[s] * LEAST_LEFT < self._postings.places(s)]
+        for slot in sparse:
+            self._move(slot)
+
+    def _move(self, slot: int) -> None:
+        """With a window of time they come into a slot of the same time, else to the newest."""
+        left, (_, time) = self._postings.sets(slot), self._first[slot]
+        self._drop(slot)
+        for number, evidence in left:
+            self._place(evidence, number, time)
+
+    @property
+    def bytes(self) -> int:
+        return self._postings.bytes
+
+    def lasting_bytes(self, alive: float) -> int:  # noqa: ARG002
+        """Slots that fell out are gone already."""
+        return self.bytes

@@ -1,9 +1,9 @@
 """Which tables find all fingerprints within k bits (Manku, Jain & Das Sarma 2007, §3).
 
-The bits are cut into B blocks; two fingerprints that differ in at most k bits agree in B − k whole
-blocks, so a table for every choice of B − k blocks finds them all. Few blocks make few tables with
-narrow keys, under which many meet by accident; more blocks make more tables with wider keys. The
-cheaper for so many documents is taken.
+The bits are divided into B blocks; two fingerprints that differ in at most k bits agree in B − k
+whole blocks, so a table for every choice of B − k blocks finds them all. Few blocks make few tables
+with narrow keys, under which many meet by accident; more blocks make more tables with wider keys.
+The cheaper for so many documents is taken.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.errors import SettingsError
+from neardup.methods.meeting import SPREAD
 
 MOST_TABLES = 5000
 KEY_COST = 40  # comparisons, of some 1.7 ns, that take as long as making and sorting one key
@@ -81,7 +82,7 @@ def mixed(
     """Keys of unlike tables must never meet, so the table's number is part of the key. One number
     for all rows, or one for each."""
     number = np.atleast_1d(np.asarray(table, np.uint64)) + np.uint64(1)
-    key = np.broadcast_to(number * np.uint64(0x9E3779B97F4A7C15), len(masked))
+    key = np.broadcast_to(number * SPREAD, len(masked))
     for lane in range(masked.shape[1]):
         key = (key ^ masked[:, lane]) * np.uint64(0xBF58476D1CE4E5B9)
         key ^= key >> np.uint64(29)

@@ -1,9 +1,8 @@
 """Several methods as one: all must agree, or one is enough (Henzinger 2006; Williams & Giles §2).
 
 A pair is scored by each method on its own evidence. Their scores are put on one scale, where 0.5 is
-the threshold of each: agreement takes the weakest, union the strongest.
-
-Evidence of several methods in one row of 32-bit words: the byte size of each, then each.
+the threshold of each: agreement takes the weakest, union the strongest. The evidence of a document
+is one row of 32-bit words: the byte size of the evidence of each method, then the evidence itself.
 """
 
 from __future__ import annotations
@@ -30,16 +29,8 @@ from neardup.artefacts.artefact import (
     ReadyNeed,
 )
 from neardup.errors import SettingsError
-from neardup.methods.base import (
-    TOO_SHORT,
-    ChecksArtefacts,
-    ChecksColumns,
-    Method,
-    Prepared,
-    Refuses,
-    Scores,
-    whole_scores,
-)
+from neardup.methods.base import TOO_SHORT, Method, Prepared, Scores, whole_scores
+from neardup.methods.meeting import SPREAD
 from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require_one_of
 from neardup.methods.preparation import evidence_digests
@@ -96,7 +87,7 @@ RULES = ("agreement", "union")
 
 
 @dataclass(frozen=True)
-class Combined:
+class Combined(Method):
     """Several methods that must agree on a pair, or of which one is enough.
 
     ``methods``: as on the command line: "simhash", "shingles words=3 threshold=0.5".
@@ -165,13 +156,11 @@ class Combined:
 
     def check_columns(self, first: pa.RecordBatch) -> None:
         for part in self.parts:
-            if isinstance(part, ChecksColumns):
-                part.check_columns(first)
+            part.check_columns(first)
 
     def check_artefacts(self, artefacts: Artefacts) -> None:
         for number, part in enumerate(self.parts, 1):
-            if isinstance(part, ChecksArtefacts):
-                part.check_artefacts(_own(part, artefacts, number))
+            part.check_artefacts(_own(part, artefacts, number))
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         made = [
@@ -215,8 +204,7 @@ class Combined:
         """Where all must agree, what one of them refuses is none."""
         said: list[str | None] = [None] * len(a)
         for part, rows in self._evidence(evidence) if self._everyone else ():
-            reasons = part.refusals(rows, a, b) if isinstance(part, Refuses) else []
-            for i, reason in enumerate(reasons):
+            for i, reason in enumerate(part.refusals(rows, a, b)):
                 said[i] = said[i] or (reason and f"{part.name}: {reason}")
         return said
 
@@ -324,7 +312,7 @@ def _joined_keys(seekers: Sequence[tuple[int, Prepared]]) -> tuple[Ragged, Array
 
 
 def _mixed(keys: Ragged, number: int) -> Ragged:
-    spread = np.uint64((number + 1) * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
+    spread = np.uint64((number + 1) * int(SPREAD) & (1 << 64) - 1)
     return Ragged(keys.values ^ spread, keys.offsets)
 
 

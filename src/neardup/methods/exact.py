@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.errors import SettingsError
-from neardup.methods.base import Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.parameters import require_one_of
+from neardup.methods.preparation import TEXT_SEED
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 
@@ -26,7 +27,7 @@ FORMS = ("normal", "bytes")
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Method):
     """Copies that are equal, to the byte or after normalisation.
 
     ``form``: "normal" (equal after normalisation) or "bytes".
@@ -39,10 +40,7 @@ class Exact:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "exact"
-    columns: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[tuple[Need, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint8)
-    miss_rate: ClassVar[float] = 0.0
     confirms_copies: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -61,9 +59,6 @@ class Exact:
     def score_meaning(self) -> str:
         return "1 for equal texts, else 0" if self.form == "bytes" else _NORMAL
 
-    def resolved(self) -> dict[str, object]:
-        return {"miss_rate": 0.0}
-
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         texts = Ragged.of_strings(batch.column("text"))
         options = self.text.native()
@@ -76,7 +71,7 @@ class Exact:
             probes=np.ones(count, np.int32),
             evidence=evidence,
             digests=digests,
-            text_digests=_digests(texts, 7),
+            text_digests=_digests(texts, TEXT_SEED),
             normal_digests=_digests(normal, 8),
             flags=np.zeros(count, np.uint8),
         )

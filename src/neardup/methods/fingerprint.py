@@ -22,7 +22,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
-from neardup.methods.base import Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import (
     check_lexicon,
     equal_evidence,
@@ -43,7 +43,7 @@ ENTRIES = LENGTH + 1
 
 
 @dataclass(frozen=True)
-class Fingerprint:
+class Fingerprint(Method):
     """A few of the rarest terms and their places; finds identical documents in other skins.
 
     ``size``: how many terms make a fingerprint; documents with fewer have none.
@@ -64,10 +64,7 @@ class Fingerprint:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "fingerprint"
-    columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
-    miss_rate: ClassVar[float] = 0.0
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(1 <= self.size <= MOST_TERMS, self, "size", f"1 to {MOST_TERMS}")

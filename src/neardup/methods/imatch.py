@@ -21,7 +21,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
-from neardup.methods.base import Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import check_lexicon, equal_evidence, read_terms, table_of
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import prepared
@@ -32,7 +32,7 @@ MOST_LEXICONS = 100
 
 
 @dataclass(frozen=True)
-class IMatch:
+class IMatch(Method):
     """One signature of the terms with an idf within limits; equal signatures are duplicates.
 
     ``idf_min``: terms with a lower idf (0 to 1) are too common to count.
@@ -59,10 +59,7 @@ class IMatch:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "imatch"
-    columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
-    miss_rate: ClassVar[float] = 0.0
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(0 <= self.idf_min <= 1, self, "idf_min", "from 0 to 1")

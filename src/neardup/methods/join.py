@@ -16,9 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.features.qgrams import check_characters_only, qgram_sets
-from neardup.methods.base import PairScorer, Prepared, Rarity, Scores
+from neardup.methods.base import Method, PairScorer, Prepared, Scores
+from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
 from neardup.methods.overlap import (
     MEASURES,
     own_set_keys,
@@ -40,7 +41,7 @@ MOST_SIZE = _native.MOST_SHINGLE_WORDS
 
 
 @dataclass(frozen=True)
-class Join:
+class Join(Method):
     """All pairs of sets at the threshold, none missed, for any of five measures.
 
     ``features``: "shingles" (words in a row), "words" or "qgrams" (characters in a row).
@@ -59,12 +60,7 @@ class Join:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "join"
-    columns: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[tuple[Need, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
-    confirms_copies: ClassVar[bool] = False
-    miss_rate: ClassVar[float] = 0.0
-    keys_from_evidence: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_one_of(SIZES, self, "features")
@@ -148,6 +144,10 @@ class Join:
 
     def pair_scorer(self) -> PairScorer | None:
         return pair_scorer(self.measure, self.fraction)
+
+    @property
+    def meeting(self) -> Meeting:
+        return by_rare_prefix(self.rare_keys)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         return rare_set_keys(self.measure, self.fraction, evidence, rarity)

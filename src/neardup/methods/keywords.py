@@ -23,8 +23,9 @@ from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable, normalised_idf
 from neardup.features.vectors import MEASURES as VECTOR_MEASURES
-from neardup.methods.base import UNRELIABLE, Prepared, Rarity, Scores
+from neardup.methods.base import UNRELIABLE, Method, Prepared, Scores
 from neardup.methods.idf_terms import table_of
+from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import prepared, read_words
 from neardup.methods.thresholds import threshold_fraction
@@ -45,7 +46,7 @@ BY_FEATURE = np.zeros(1 << 8, np.uint8)  # all equally rare
 
 
 @dataclass(frozen=True)
-class Keywords:
+class Keywords(Method):
     """The terms of greatest tf·idf; the defaults find copies and revised versions.
 
     ``k``: how many terms; None takes 20 of a document, 4 of a sentence.
@@ -74,11 +75,7 @@ class Keywords:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "keywords"
-    columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
-    confirms_copies: ClassVar[bool] = False
-    miss_rate: ClassVar[float] = 0.0
-    keys_from_evidence: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_one_of(PER, self, "per")
@@ -150,6 +147,10 @@ class Keywords:
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         measure, vectors = self._measured(evidence)
         return vector_scores(measure, self.fraction, vectors, a, b)
+
+    @property
+    def meeting(self) -> Meeting:
+        return by_rare_prefix(self.rare_keys)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         measure, vectors = self._measured(evidence)

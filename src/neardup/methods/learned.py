@@ -1,28 +1,23 @@
-"""A model's word on a pair: what labelled pairs taught, in the place of a threshold set by hand
+"""A model that was trained on labelled pairs decides, in place of a threshold set by hand
 (Raveena & Nandini 2014).
 
-Documents that share character grams meet (``methods/profiles.py``). Of each pair the similarity
-vector is taken, and the model says how probable it is that the two are duplicates. The order in
-which a model puts pairs holds in other collections too, its cut less so: a collection may move it a
-little, to where the fewest duplicates are in doubt.
+Documents that share character grams meet (``methods/profiles.py``). For each pair the similarity
+vector is computed, and the model estimates the probability that the two are duplicates. The order
+in which a model puts pairs holds in different collections too, its threshold less so: a collection
+may move it a little, to where the fewest duplicates are in doubt.
 
-Without a model of its own the method takes the general one that comes with the package. It is
-calibrated as ``rareshingles`` is: documents that share more than a quotation pass where they stand
-out from all other neighbours of theirs.
+Without a model file the method takes the general model that comes with the package. It is
+calibrated as ``rareshingles`` is: pairs that share more than a quotation pass below the threshold
+where they are far more alike than all other neighbours of both documents.
 
-Two documents that share only what many have, and each go on with words of their own, fill the same
-template with other content: they are refused, however alike (docs/decisions/0014). And documents
-that share a quotation, and nothing else that others know, are none to the general model: half of
-what the smaller has must be in the other, where one is noisy a fifth of what others know of it.
-What labels taught is not overruled so.
+Two kinds of pairs are refused, however alike. Documents that share only what many have, and each go
+on with words of their own, fill one template with different content (docs/decisions/0014). To the
+general model, documents that share only a quotation are no duplicates: half of the smaller must be
+in the other or, where one is noisy, a fifth of what other documents know of it. A model that was
+trained on labels is not overruled so.
 
-A model says what its documents looked like (``artefacts/outline.py``). In a collection that is
-unlike them the method says so, and lets nothing pass but what reaches the model's own cut.
-
-What the sums of two profiles tell beside their measures: a quotation, a filled template, and how
-much of what is rare two documents share.
-
-Which model a method takes: the general one that comes with the package, or one from a file.
+A model knows what its documents looked like (``artefacts/outline.py``). In a collection that is
+unlike them the method reports it, and only pairs that reach the model's own threshold pass.
 """
 
 from __future__ import annotations
@@ -56,8 +51,9 @@ from neardup.features.similarity import (
     section,
     section_places,
 )
-from neardup.methods.base import UNDATED, FaintEntries, Prepared, Scores
+from neardup.methods.base import UNDATED, Method, Prepared, RareEntries, Scores
 from neardup.methods.idf_terms import equal_evidence
+from neardup.methods.meeting import Meeting, by_keys
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import no_keys, prepared, read_words
 from neardup.methods.profiles import (
@@ -152,41 +148,40 @@ def cut_of(model: Model) -> float:
 
 GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # sought by; noise is told by; templates by
 ALWAYS = (f"{GRAMS}_known", "length_ratio", f"{SHINGLES}_known")  # one measure of each of these
-FAINT_FEATURES, FAINT_SCORE, FAINT_GRAMS = 5, 0.05, 150  # of what stands out
-FAINT_LIMIT = 0.5  # who shares so many of the rare grams is no background
+LOW_FEATURES, LOW_SCORE, LOW_GRAMS = 5, 0.05, 150  # the least that an exception has
+LOW_LIMIT = 0.5  # a pair that shares so many of the rare grams is no background
 QUOTING = 0.05  # the most that a quotation scores
 HELD = 0.5  # of the grams of the smaller of two clean documents, that the other must have
 NOISY_HELD = 0.2  # where one is noisy, of the weight of what the smaller has and others know
 TEMPLATE = "they share only a template: what many documents have, with words of their own"
 QUOTATION = f"too little of the smaller is in the other, so the score is at most {QUOTING:g}"
-REACH = 2.5  # log-odds below a model's cut, from which pairs are looked at to move it
+REACH = 2.5  # log-odds below the threshold of a model, from which pairs may move it
 
 
 @dataclass(frozen=True)
-class Learned:
+class Learned(Method):
     """A discriminant that was learned from labelled pairs; the general model needs no labels.
 
     ``model``: the file of a model (`neardup train`); None, or general, takes the general one.
     ``threshold``: the probability from which a pair is one; None takes the model's.
-    ``calibrate``: let the collection move the cut of the model a little, or, with the general one,
-    let pairs pass that stand out; None: unless a threshold is named.
+    ``calibrate``: let the collection move the model's threshold a little, or, with the general one,
+    let unusually similar pairs pass below it; None: unless a threshold is named.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``min_words``: shorter documents are duplicates only of equal ones.
     ``date``: the column of the date, where the model compares dates; also ``--date``.
     """
 
     model: str | None = None
-    threshold: float | None = None
-    calibrate: bool | None = None
+    # Both are None only as written; __post_init__ puts the model's in their place.
+    threshold: float | None = None  # type: ignore[assignment]
+    calibrate: bool | None = None  # type: ignore[assignment]
     templates: str = "refuse"
     min_words: int = 15
     date: str | None = None
 
     name: ClassVar[str] = "learned"
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
-    confirms_copies: ClassVar[bool] = False
     miss_rate: ClassVar[float] = MISS_RATE
-    least_shared: ClassVar[int] = LEAST_SHARED
     follows: ClassVar[dict[str, tuple[str, ...]]] = {
         "model": ("threshold", "calibrate"),
         "date": (),  # nothing follows, but a model of dates cannot be without it
@@ -214,13 +209,13 @@ class Learned:
 
     @property
     def reach(self) -> float:
-        """Of the general model its cut: that was chosen with its calibration."""
+        """The threshold of the general model stays: it was chosen with its calibration."""
         assert self.threshold is not None
         return self.threshold if self._contrasts else moved(self.threshold, -REACH)
 
     @property
     def _contrasts(self) -> bool:
-        """What labels taught is not overruled by what stands out."""
+        """Whether there are exceptions: what labels taught is not overruled."""
         return self.model is None
 
     @property
@@ -230,6 +225,11 @@ class Learned:
     def check_columns(self, first: pa.RecordBatch) -> None:
         if self.date:
             check_dates(first.column(self.date), self.date)
+
+    @property
+    def meeting(self) -> Meeting:
+        """Grams are weak keys: one alone says little, so documents meet that share several."""
+        return by_keys(LEAST_SHARED)
 
     @functools.cached_property
     def measures(self) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ class Learned:
         return f"probability >= {self.threshold:g}"
 
     @property
-    def faint_reason(self) -> str:
+    def exception_reason(self) -> str:
         return "stands out in this collection"
 
     @property
@@ -324,16 +324,16 @@ class Learned:
         passed, refused = enough & ~found.template, int((enough & found.template).sum())
         return Scores(passed, found.probability, refused)
 
-    def faint_limit(self, threshold: float) -> float:
-        return FAINT_LIMIT
+    def exception_limit(self, threshold: float) -> float:
+        return LOW_LIMIT
 
-    def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
-        long = section(evidence, self.families, GRAMS).lengths >= FAINT_GRAMS
+    def may_be_exceptions(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
+        long = section(evidence, self.families, GRAMS).lengths >= LOW_GRAMS
         return long & self._contrasts
 
-    def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries:
+    def rare_entries(self, evidence: Ragged, every: int) -> RareEntries:
         grams = section(evidence, self.families, GRAMS)
-        long = np.repeat(grams.lengths >= FAINT_GRAMS, grams.lengths)
+        long = np.repeat(grams.lengths >= LOW_GRAMS, grams.lengths)
         wanted = long & ((grams.values & np.uint64(3)) == RARE)
         if every > 1:
             wanted &= (grams.values >> np.uint64(32)) % np.uint64(every) == 0
@@ -342,7 +342,7 @@ class Learned:
         # The unit of a weight is that of an entry: its class stands below it.
         known = 4 * (sizes[similarity.WEIGHT] - sizes[similarity.LONE_WEIGHT])
         entries = Ragged(grams.values[wanted], ends.astype(np.int64))
-        return FaintEntries(entries, known, grams.lengths >= FAINT_GRAMS)
+        return RareEntries(entries, known, grams.lengths >= LOW_GRAMS)
 
     def _sizes(self, evidence: Ragged) -> Array:
         everyone = np.arange(len(evidence))
@@ -357,14 +357,14 @@ class Learned:
         both = zip(template.tolist(), found.lowered.tolist(), strict=True)
         return [TEMPLATE if one else QUOTATION if other else None for one, other in both]
 
-    def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+    def low_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """The share of rare grams in all that is known: there unlike documents differ most."""
         found = self._judged(evidence, a, b)
         grams = found.sums[GRAMS]
-        score, enough = rare_share(grams), smaller(grams) >= FAINT_GRAMS
+        score, enough = rare_share(grams), smaller(grams) >= LOW_GRAMS
         alike = ~found.quoting & ~found.template & self._contrasts
-        passed = alike & enough & (score >= FAINT_SCORE)
-        return Scores(passed & (grams.shared[similarity.RARES] >= FAINT_FEATURES), score)
+        passed = alike & enough & (score >= LOW_SCORE)
+        return Scores(passed & (grams.shared[similarity.RARES] >= LOW_FEATURES), score)
 
     def _judged(self, evidence: Ragged, a: Array, b: Array) -> _Judged:
         found = similarity.compared(evidence, a, b, self.families)

@@ -1,14 +1,12 @@
-"""MinHash: the fixed hash family, and how values become bands.
+"""MinHash values, bands of them as keys, and sketches: sets compared on a sample of themselves.
 
-The family is ``h_i(x, y) = y + a_i·x mod 2³²`` over the two halves of a 64-bit feature; its proof
-and kernel are in ``native/features/minhash.hpp``. The multipliers come from SplitMix64 with a fixed
-seed and carry their own index in their low bits, which keeps any two of them apart modulo 2¹²;
-shorter signatures are prefixes of longer ones.
+The hash family is ``h_i(x, y) = y + a_i·x mod 2³²`` over the two halves of a 64-bit feature; its
+proof and kernel are in ``native/features/minhash.hpp``. The multipliers come from SplitMix64 with a
+fixed seed and carry their own index in their low bits, which keeps any two of them apart modulo
+2¹²; shorter signatures are prefixes of longer ones.
 
-Sketches: shingles compared on a sample of their set, as the papers do it.
-
-The relation is defined on the sample, and every pair that passes is found; how far the sample is
-from the truth is another matter. It has a standard error:
+With a sketch the relation is defined on the sample, and every pair that passes there is found. The
+sample estimates the measure on the whole sets with a standard error:
 
 - minima: the least value under each of m functions; agreeing positions / m estimates the
   resemblance r with standard error ``√(r(1−r)/m)`` (Broder 1997; Williams & Giles 2013).
@@ -34,7 +32,8 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.errors import SettingsError
-from neardup.methods.base import UNRELIABLE, Prepared, Rarity, Scores
+from neardup.methods.base import UNRELIABLE, Prepared, Scores
+from neardup.methods.meeting import Rarity
 from neardup.methods.overlap import (
     NO_COUNTS,
     agreeing,

@@ -18,7 +18,8 @@ from fractions import Fraction
 import numpy as np
 
 from neardup import _native
-from neardup.methods.base import PairScorer, Rarity, Scores
+from neardup.methods.base import PairScorer, Scores
+from neardup.methods.meeting import Rarity
 from neardup.schema import Array, Ragged
 
 MEASURES = ("jaccard", "dice", "cosine", "max", "containment")
@@ -134,7 +135,7 @@ def _ceil(values: Array, by: int) -> Array:
 def rare_set_keys(
     measure: str, t: Fraction, evidence: Ragged, rarity: Rarity
 ) -> tuple[Ragged, Array]:
-    """``OverlapMethod.rare_keys`` of a set measure."""
+    """``rare_keys`` of a set measure."""
     sizes = prefix_sizes(measure, t, evidence.lengths)
     everything = measure == "containment"
     keys, ends, probes = _native.rare_prefixes(

@@ -21,7 +21,7 @@ from neardup.text.words import word_map
 
 SHORT_ENTRIES = 4
 SHORT_BYTES = 4 * SHORT_ENTRIES
-TEXT_SEED = 7  # as in native/methods
+TEXT_SEED = 7  # of the digests of texts, as in native/methods/reading.hpp
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,19 @@
-"""Profiles: the features of several families of a document in one list, with their weights.
+"""Profiles: the features of several families of a document in one list; and their keys.
 
-What a measure of the similarity vector is made of (``features/similarity.py``). A feature weighs
-its idf in the collection, keywords tf·idf; its class says whether many, a few or no other documents
-have it. Character grams are one of a few, chosen by their hash, so that a profile stays small.
-Words in their order and dates are held only where a measure asks for them, and need no table.
+A profile holds what the measures of the similarity vector are computed from
+(``features/similarity.py``). A feature weighs its idf in the collection, a keyword tf·idf; its
+class records whether many, a few or no other documents have it. Of the character grams a few are
+chosen by their hash, so that a profile stays small. Words in their order and dates are held only
+where a measure asks for them, and need no table.
 
-Keys of profiles: how documents meet whose similarity vectors are then taken.
-
-Documents that are worth a look share character grams, whatever noise or revision lies between them.
-Of each document those of smallest hash are keys (a bottom sketch; Broder 1997), of rare, of less
-rare and of unknown grams apart, so that neither boilerplate nor noise takes all places. One gram in
-common may be a rare word: documents meet that share ``LEAST_SHARED`` keys. Where two documents have
-a share J of their grams in common, each of n keys is a common one with that chance, so too few are
-once in the binomial tail P(X < LEAST_SHARED).
-
-What more than a hundred documents have is no key: bands of four minima bring large groups of near
-copies together. One band suffices, so it counts as that many keys.
+Documents that are worth comparing share character grams, whatever noise or revision lies between
+them. The grams of smallest hash are keys (a bottom sketch; Broder 1997), of rare, of less rare and
+of unknown grams apart, so that neither boilerplate nor noise takes all places. One common gram may
+be a rare word, so documents meet that share ``LEAST_SHARED`` keys. Where two documents have a share
+J of their grams in common, each of n keys is a common one with that chance, so they share too few
+with the probability of the binomial tail P(X < LEAST_SHARED). What more than a hundred documents
+have is no key: bands of four minima bring large groups of near copies together. One band suffices,
+so it counts as that many keys.
 """
 
 from __future__ import annotations
@@ -34,6 +32,7 @@ from neardup.errors import SettingsError
 from neardup.features import similarity
 from neardup.features.dates import NO_DATE, days
 from neardup.features.similarity import MEASURES, families_of, needs_date
+from neardup.methods.meeting import SPREAD
 from neardup.methods.minhash import Bands, band_keys
 from neardup.methods.weighted_sets import COMMON, LEAST, LONE, RARE, UNIT
 from neardup.schema import Array, Ragged, offsets_of
@@ -270,12 +269,11 @@ FEW_MORE = 100  # in more documents than this a gram is no key
 RARE_KEYS, LESS_RARE_KEYS, UNKNOWN_KEYS = 48, 8, 32
 LEAST_SHARED = 3
 BANDS = Bands(16, 4)
-LEAST_SHARE = 0.2  # of grams in common that a pair at the threshold has, as the general model cuts
+LEAST_SHARE = 0.2  # of grams in common at the threshold of the general model
 MISS_RATE = sum(
     comb(RARE_KEYS, n) * LEAST_SHARE**n * (1 - LEAST_SHARE) ** (RARE_KEYS - n)
     for n in range(LEAST_SHARED)
 )
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _HASH = np.uint32(0x85EBCA6B)  # another order than that of the grams, which are hashes already
 _CLASSES = ((RARE_KEYS, 2, FEW), (LESS_RARE_KEYS, FEW + 1, FEW_MORE), (UNKNOWN_KEYS, 0, 1))
 
@@ -290,11 +288,11 @@ def keys_of(grams: Ragged, table: Frequencies) -> tuple[Ragged, Array]:
         chosen = np.flatnonzero((counts >= least) & (counts <= last))
         chosen = chosen[_smallest(row[chosen], order[chosen], most)]
         rows.append(row[chosen])
-        keys.append((grams.values[chosen].astype(np.uint64) + np.uint64(number << 32)) * _SPREAD)
+        keys.append((grams.values[chosen].astype(np.uint64) + np.uint64(number << 32)) * SPREAD)
     bands, _ = band_keys(grams, BANDS)
     for number in range(LEAST_SHARED):
         rows.append(np.repeat(np.arange(len(grams)), bands.lengths))
-        keys.append(bands.values * _SPREAD + np.uint64(number))
+        keys.append(bands.values * SPREAD + np.uint64(number))
     return _gathered(np.concatenate(rows), np.concatenate(keys), len(grams))
 
 

@@ -1,17 +1,15 @@
 """Character q-grams, as in DDD (Montanari & Puglisi): for flows of short news, in any script.
 
-``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. Q-grams
-are common, so the prefix filter, which finds every pair, makes most documents of a language meet.
-An engine that has all evidence finds pairs by paths (``matching/paths.py``), an index in a bitmap
-window (``matching/window.py``); the keys of a document alone are MinHash bands:
-``doc_q ≥ t`` means a resemblance of at least ``t / (2 − t)``.
-Score 1 means equal sets of q-grams, not equal texts.
+``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. A score
+of 1 means equal sets of q-grams, not equal texts. Q-grams are common, so the prefix filter, which
+finds every pair, makes most documents of a language meet. An engine that has all evidence finds
+pairs by paths (``matching/paths.py``), an index in a bitmap window (``matching/window.py``). The
+keys of a document alone are MinHash bands: ``doc_q ≥ t`` means a resemblance of at least
+``t / (2 − t)``.
 
-Keys that only sets of near sizes share. ``|A∩B| ≥ t·max(|A|, |B|)`` cannot hold where one set
-has less than t of the size of the other.
-
-Sizes are cut into classes so that a partner is in the same class or the next; each set has its keys
-under the number of its class and of the next.
+``|A∩B| ≥ t·max(|A|, |B|)`` cannot hold where one set has less than t of the size of the other. So
+sizes are divided into classes such that a partner is in the same class or the next, and each set
+has its band keys under the number of its class and of the next: only sets of near sizes share one.
 """
 
 from __future__ import annotations
@@ -27,18 +25,25 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.features.qgrams import MOST_CHARACTERS, check_characters_only, qgram_sets
 from neardup.methods import minhash
-from neardup.methods.base import Prepared, Rarity, Scores
+from neardup.methods.base import Method, Prepared, Scores
+from neardup.methods.meeting import (
+    SPREAD,
+    Meeting,
+    RarePrefix,
+    Rarity,
+    SharedKeys,
+    SharedPaths,
+    SharedWindow,
+)
 from neardup.methods.overlap import own_set_keys, rare_set_keys, set_scores, whole_set_score
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import no_keys, prepared, read_words
 from neardup.methods.thresholds import threshold_fraction
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
-
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def sized_keys(keys: Ragged, sizes: Array, t: Fraction) -> tuple[Ragged, Array]:
@@ -65,7 +70,7 @@ def _edges(t: Fraction, bits: int) -> npt.NDArray[np.int64]:
 
 
 def _mixed(keys: npt.NDArray[np.uint64], classes: Array) -> npt.NDArray[np.uint64]:
-    mixed: npt.NDArray[np.uint64] = keys ^ (classes.astype(np.uint64) + np.uint64(1)) * _SPREAD
+    mixed: npt.NDArray[np.uint64] = keys ^ (classes.astype(np.uint64) + np.uint64(1)) * SPREAD
     return mixed
 
 
@@ -74,7 +79,7 @@ KEYS = ("auto", "bands", "prefix")
 
 
 @dataclass(frozen=True)
-class Qgrams:
+class Qgrams(Method):
     """Sets of character q-grams; small edits inside words cost little, in any script.
 
     ``q``: how many characters make a q-gram; more are stricter.
@@ -95,10 +100,7 @@ class Qgrams:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "qgrams"
-    columns: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[tuple[Need, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(1 <= self.q <= MOST_CHARACTERS, self, "q", f"from 1 to {MOST_CHARACTERS}")
@@ -127,27 +129,24 @@ class Qgrams:
         return self.threshold / (2 - self.threshold)
 
     @property
-    def by_paths(self) -> bool:
+    def meeting(self) -> Meeting:
+        arrival = SharedWindow(self.fraction) if self.keys == "auto" else SharedKeys()
+        if self._by_paths:
+            paths = SharedPaths(self.fraction, self.miss_rate_limit, self.rare_keys)
+            return Meeting(paths, arrival)
+        bands = SharedKeys(rare_keys=self.rare_keys)
+        return Meeting(bands if self.bands else RarePrefix(self.rare_keys), arrival)
+
+    @property
+    def _by_paths(self) -> bool:
         return self.keys == "auto" and self.bands is not None
-
-    @property
-    def by_window(self) -> bool:
-        return self.keys == "auto"
-
-    @property
-    def share(self) -> Fraction:
-        return self.fraction
 
     @property
     def miss_rate(self) -> float:
         """At most: sets of equal size are the worst for bands, long paths for paths."""
-        if self.by_paths:
+        if self._by_paths:
             return self.miss_rate_limit
         return self.bands.miss_rate(self._resemblance) if self.bands else 0.0
-
-    @property
-    def keys_from_evidence(self) -> bool:
-        return self.bands is None
 
     @property
     def reason(self) -> str:
@@ -158,7 +157,7 @@ class Qgrams:
         return f"share of the larger set of {self.q}-grams of characters"
 
     def resolved(self) -> dict[str, object]:
-        if self.by_paths:
+        if self._by_paths:
             return {"scheme": "paths", "miss_rate": self.miss_rate}
         bands = {"scheme": "bands", **self.bands._asdict()} if self.bands else {"scheme": "prefix"}
         return {**bands, "miss_rate": self.miss_rate}

@@ -27,7 +27,8 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.boilerplate import BoilerplateNeed, checked
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.methods import weighted_sets
-from neardup.methods.base import FaintEntries, Prepared, Rarity, Scores
+from neardup.methods.base import Method, Prepared, RareEntries, Scores
+from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
 from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import least_features, no_keys, prepared, read_words
@@ -47,12 +48,12 @@ from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 
 REFUSAL = "they share only what many have, and each goes on with words of its own"
-FAINT_FEATURES = 5  # rare ones that a pair below the threshold has to share
+LOW_FEATURES = 5  # rare ones that a pair below the threshold has to share
 _NOTHING = np.empty(0, np.uint64)
 
 
 @dataclass(frozen=True)
-class Rareshingles:
+class Rareshingles(Method):
     """Word shingles that count by their rarity; templates with other content are told apart.
 
     ``words``: how many words make a shingle; more are stricter.
@@ -81,11 +82,7 @@ class Rareshingles:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "rareshingles"
-    columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
-    confirms_copies: ClassVar[bool] = False
-    keys_from_evidence: ClassVar[bool] = True
-    miss_rate: ClassVar[float] = 0.0
     general_threshold: ClassVar[float] = 0.5  # docs/decisions/0022-general-tables.md
 
     def __post_init__(self) -> None:
@@ -127,11 +124,7 @@ class Rareshingles:
         return f"weighted resemblance >= {self.threshold:g}"
 
     @property
-    def reach(self) -> float:
-        return self.threshold
-
-    @property
-    def faint_reason(self) -> str:
+    def exception_reason(self) -> str:
         return "weighted resemblance far above that of all others"
 
     @property
@@ -181,6 +174,10 @@ class Rareshingles:
         classes[:2] = LONE
         return np.asarray(np.rint(UNIT * idf).astype(np.uint32) << np.uint32(2) | classes)
 
+    @property
+    def meeting(self) -> Meeting:
+        return by_rare_prefix(self.rare_keys)
+
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         return weighted_sets.heavy_keys(self.fraction, evidence, rarity)
 
@@ -191,21 +188,18 @@ class Rareshingles:
         passed, refused = enough & ~found.template, int((enough & found.template).sum())
         return Scores(passed, agreeing(found.score, passed, self.threshold), refused)
 
-    def faint_limit(self, threshold: float) -> float:
-        return threshold  # both are shares of weight
-
-    def may_be_faint(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
+    def may_be_exceptions(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
         _, _, noise = _native.sizes_by_rarity(evidence.values, evidence.offsets)
         return noise > 0
 
-    def faint_entries(self, evidence: Ragged, every: int) -> FaintEntries:
+    def rare_entries(self, evidence: Ragged, every: int) -> RareEntries:
         values = evidence.values
         wanted = (values & np.uint64(3)) == RARE
         if every > 1:
             wanted &= (values >> np.uint64(32)) % np.uint64(every) == 0
         ends = np.concatenate([[0], np.cumsum(wanted)])[evidence.offsets]
         weights, _, noise = _native.sizes_by_rarity(values, evidence.offsets)
-        return FaintEntries(Ragged(values[wanted], ends.astype(np.int64)), weights, noise > 0)
+        return RareEntries(Ragged(values[wanted], ends.astype(np.int64)), weights, noise > 0)
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
         return self._compared(evidence, a, b, 0, 1).score
@@ -216,11 +210,11 @@ class Rareshingles:
         refused = found.template & (found.common * den >= found.union * num)
         return [REFUSAL if one else None for one in refused.tolist()]
 
-    def faint_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+    def low_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         found = self._compared(evidence, a, b, 0, 1)
         union = found.common + found.union - found.rare_weight
         score = np.asarray(found.rare_weight / np.maximum(union, 1))
-        passed = ~found.template & (found.rare >= FAINT_FEATURES) & found.noisy
+        passed = ~found.template & (found.rare >= LOW_FEATURES) & found.noisy
         return Scores(passed, score)
 
     def _compared(self, evidence: Ragged, a: Array, b: Array, num: int, den: int) -> _Compared:

@@ -1,12 +1,8 @@
 """The methods by name: one visible table, and the entry points of other packages.
 
-A method is imported only when it is asked for, so that listing them costs nothing.
-
-Methods as people write them: ``shingles words=3 text.digits=mask``.
-
-What ``--set`` takes on the command line is taken here too, several in one line.
-
-A method as data: what it compares, where it cuts, what it misses, its parameters.
+A method is imported only when it is asked for, so that listing them costs nothing. Methods are read
+as people write them, ``shingles words=3 text.digits=mask``, with the assignments that ``--set``
+takes on the command line, and described as data: threshold, miss rate, parameters.
 """
 
 from __future__ import annotations
@@ -18,15 +14,18 @@ import json
 import shlex
 import tomllib
 from collections.abc import Iterable
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup.errors import SettingsError
-from neardup.methods.base import Method
 from neardup.methods.parameters import check_type, parameters, summary
 from neardup.methods.synonyms import other_name, plain
 from neardup.wording import shortened
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+    from neardup.methods.base import Method
 
 METHODS = {
     "combined": "neardup.methods.combined:Combined",
@@ -57,18 +56,28 @@ ALIASES = {
 }
 
 
+def _plugins() -> EntryPoints:
+    from importlib.metadata import entry_points  # slow to load, and most runs ask for none
+
+    return entry_points(group=ENTRY_POINTS)
+
+
 def names() -> list[str]:
-    return sorted({*METHODS, *(entry.name for entry in entry_points(group=ENTRY_POINTS))})
+    return sorted({*METHODS, *(entry.name for entry in _plugins())})
+
+
+def check_name(name: str) -> None:
+    """Refuses the name of a method that does not exist, without loading any."""
+    if name not in METHODS and name not in names():
+        raise SettingsError(f"There is no method {shortened(name)!r}.", hint=_other(name))
 
 
 def method_class(name: str) -> type[Any]:
+    check_name(name)
     if name in METHODS:
         module, _, attribute = METHODS[name].partition(":")
         return getattr(importlib.import_module(module), attribute)  # type: ignore[no-any-return]
-    for entry in entry_points(group=ENTRY_POINTS):
-        if entry.name == name:
-            return entry.load()  # type: ignore[no-any-return]
-    raise SettingsError(f"There is no method {shortened(name)!r}.", hint=_other(name))
+    return _plugins()[name].load()  # type: ignore[no-any-return]
 
 
 def _other(name: str) -> str:
@@ -109,16 +118,15 @@ def changed(method: Method, parameters: dict[str, Any]) -> Method:
     if not parameters:
         return method
     values = _values(type(method), parameters, method.name, method)
-    for leader in values.keys() & getattr(method, "follows", {}).keys():
-        for follower in method.follows[leader]:  # type: ignore[attr-defined]  # just seen
+    for leader in values.keys() & method.follows.keys():
+        for follower in method.follows[leader]:
             values.setdefault(follower, None)
-    made: Method = dataclasses.replace(method, **values)  # type: ignore[type-var]  # by contract
-    return made
+    return dataclasses.replace(method, **values)
 
 
 def leaders(method: Method) -> dict[str, Any]:
     """The parameters that defaults of others follow from, as they are here."""
-    return {name: getattr(method, name) for name in getattr(method, "follows", {})}
+    return {name: getattr(method, name) for name in method.follows}
 
 
 def usual(method: Method) -> Method:

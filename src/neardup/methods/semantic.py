@@ -1,20 +1,16 @@
 """Vectors of an encoder, near when the cosine is high (keys: random hyperplanes, Charikar 2002).
 
-What the vectors mean is the encoder's word: with a model of sentences, texts are near that say the
-same; with ``hashing``, which needs no model, texts that use the same words. A long text is cut into
-chunks of as many words as the encoder reads, and its vector is the mean of theirs, each weighted by
-its words. The vector is kept as numbers of 8 bits, on which the cosine is decided exactly.
-
-How many hyperplanes make a key, and how many keys a document has (Charikar 2002).
+What the vectors mean depends on the encoder: with a model of sentences, texts with the same meaning
+are near; with ``hashing``, which needs no model, texts that use the same words. Encoders of
+sentences ignore what comes after some hundred tokens. So a long text is divided into chunks of as
+many words as the encoder reads, and its vector is the mean of theirs, each weighted by its words.
+Words are those of ``Text()``, so that a chunk of a script without spaces has as many characters as
+a chunk of a different script has words. The vector is kept as numbers of 8 bits, on which the
+cosine is decided exactly.
 
 With ``k`` bits a key and ``L`` keys, each of a table of its own, a pair with the angle θ shares no
-key with probability (1 − (1 − θ/π)ᵏ)ᴸ. More bits let fewer unlike documents meet, and ask for more
+key with probability (1 − (1 − θ/π)ᵏ)ᴸ. More bits let fewer unlike documents meet, and need more
 tables.
-
-Long texts in chunks of so many words, for whoever reads only the beginning of a text.
-
-Encoders of sentences stop after some hundred tokens and say nothing of it. Words are those of
-``Text()``, so that a chunk of a script without spaces has as many characters as others have words.
 """
 
 from __future__ import annotations
@@ -34,7 +30,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.encoders import Encoder, EncoderNeed, Encodes, named
 from neardup.errors import SettingsError, SignatureError
 from neardup.features.vectors import LARGEST, quantised, sides
-from neardup.methods.base import Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.bit_tables import mixed
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.parameters import require
@@ -123,7 +119,7 @@ _PAIRS = 1024  # that are multiplied at once
 
 
 @dataclass(frozen=True)
-class Semantic:
+class Semantic(Method):
     """Vectors of an encoder of sentences, near when their cosine is high.
 
     ``encoder``: the folder of a model (model2vec, sentence-transformers), "module:attribute" or, in
@@ -147,9 +143,7 @@ class Semantic:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "semantic"
-    columns: ClassVar[tuple[str, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.int8)
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "encoder", named(self.encoder))

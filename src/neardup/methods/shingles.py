@@ -8,20 +8,16 @@ stated in ``native/features/shingles.hpp``. With ``sampling`` a sample stands fo
 the papers (``methods/minhash.py``); with ``weights`` rare shingles count for more
 (``methods/weighted_sets.py``).
 
-Shingles without those that do not count: boilerplate, and what many documents have (clipping).
-
-Montanari & Puglisi, §6, would clip features by how many documents have them. What more than a
-share, or a number, of the documents have is left out of the sets; the counts are those of the
-frequencies, an artefact. A share of a small collection could be less than the copies of one text,
-so it means 20 documents at least. A document of which fewer shingles are left than the shortest
-comparable text has is a duplicate only of an equal one: of three shingles two in common would say
-nothing.
+Boilerplate is left out of the sets, and with ``clip`` what more than a share, or a number, of the
+documents have (Montanari & Puglisi, §6); the counts are an artefact. A share of a small collection
+could be less than the copies of one text, so it means 20 documents at least. A document of which
+fewer shingles are left than the shortest comparable text has is a duplicate only of an equal one:
+two of three shingles in common would say nothing.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -35,7 +31,8 @@ from neardup.artefacts.boilerplate import BoilerplateNeed, checked
 from neardup.artefacts.frequencies import MOST_COUNT, Frequencies, FrequencyNeed, Grams
 from neardup.errors import SettingsError
 from neardup.methods import minhash, weighted_sets
-from neardup.methods.base import PairScorer, Prepared, PreparedText, Rarity, Scores
+from neardup.methods.base import Method, PairScorer, Prepared, PreparedText, Scores, TextReader
+from neardup.methods.meeting import Meeting, Rarity, by_keys, by_rare_prefix
 from neardup.methods.overlap import (
     NO_COUNTS,
     pair_scorer,
@@ -101,7 +98,7 @@ KEYS = ("auto", "bands", "prefix", "all")
 
 
 @dataclass(frozen=True)
-class Shingles:
+class Shingles(Method):
     """Sets of word shingles; the defaults find copies with small edits.
 
     ``words``: how many words make a shingle; more are stricter.
@@ -140,8 +137,6 @@ class Shingles:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "shingles"
-    columns: ClassVar[tuple[str, ...]] = ()
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require(1 <= self.words <= _native.MOST_SHINGLE_WORDS, self, "words", "from 1 to 32")
@@ -291,7 +286,7 @@ class Shingles:
             self.ignored,
         )
 
-    def reader(self, artefacts: Artefacts) -> Callable[[bytes], PreparedText] | None:
+    def reader(self, artefacts: Artefacts) -> TextReader | None:
         if self.sampled or self.weights != "none" or self.text.stem is not None:
             return None
         words = word_map(np.empty(0, np.uint8), np.zeros(1, np.int64), self.text)
@@ -326,9 +321,11 @@ class Shingles:
         return "jaccard" if self.measure == "resemblance" else "containment"
 
     @property
-    def keys_from_evidence(self) -> bool:
+    def meeting(self) -> Meeting:
         """Prefix keys: an engine that has all evidence at hand may take rarer features instead."""
-        return self.bands is None and self.keys != "all"
+        if self.bands is None and self.keys != "all":
+            return by_rare_prefix(self.rare_keys)
+        return by_keys(rare_keys=self.rare_keys)
 
     def signatures(self, texts: pa.LargeStringArray) -> Array:
         """The MinHash values alone, one row a document: the sketch others call a signature."""

@@ -19,8 +19,9 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import IdfNeed
 from neardup.errors import SettingsError
 from neardup.methods import bit_tables
-from neardup.methods.base import Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.idf_terms import table_of
+from neardup.methods.meeting import Meeting, NearBits
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import Reading, prepared
 from neardup.schema import Array, Ragged
@@ -35,7 +36,7 @@ _UNIT = 1 << 10  # an idf of 1 as a whole number
 
 
 @dataclass(frozen=True)
-class SimHash:
+class SimHash(Method):
     """One fingerprint of bits a document, near when few of them differ.
 
     ``distance``: in how many bits duplicates may differ.
@@ -60,8 +61,7 @@ class SimHash:
 
     name: ClassVar[str] = "simhash"
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
-    confirms_copies: ClassVar[bool] = False
-    miss_rate: ClassVar[float] = 0.0
+    swept_parameter: ClassVar[str] = "distance"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fields", _fields(self.fields))
@@ -107,6 +107,10 @@ class SimHash:
     def resolved(self) -> dict[str, object]:
         tables = bit_tables.choose_tables(self.bits, self.distance, USUAL_DOCUMENTS)
         return {"blocks": tables.blocks, "tables": tables.count, "miss_rate": 0.0}
+
+    @property
+    def meeting(self) -> Meeting:
+        return Meeting(NearBits(self.distance, self.masks))
 
     def masks(self, documents: int, cores: int = 1) -> npt.NDArray[np.uint64]:
         tables = bit_tables.choose_tables(self.bits, self.distance, documents, cores)

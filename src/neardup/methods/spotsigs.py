@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.features.spots import (
     AUTO,
     antecedent_hashes,
@@ -25,7 +25,8 @@ from neardup.features.spots import (
     spot_sets,
     spot_text,
 )
-from neardup.methods.base import PairScorer, Prepared, Rarity, Scores
+from neardup.methods.base import Method, PairScorer, Prepared, Scores
+from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
 from neardup.methods.overlap import (
     own_set_keys,
     pair_scorer,
@@ -44,7 +45,7 @@ MOST_STEPS = 32
 
 
 @dataclass(frozen=True)
-class SpotSigs:
+class SpotSigs(Method):
     """Stop words with the content words after them; what has no running text is not compared.
 
     ``antecedents``: words that begin a spot: "auto", a language (or several, with commas), or the
@@ -64,12 +65,7 @@ class SpotSigs:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "spotsigs"
-    columns: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[tuple[Need, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
-    confirms_copies: ClassVar[bool] = False
-    miss_rate: ClassVar[float] = 0.0
-    keys_from_evidence: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "antecedents", checked_antecedents(self.antecedents))
@@ -109,6 +105,10 @@ class SpotSigs:
 
     def pair_scorer(self) -> PairScorer | None:
         return pair_scorer(MEASURE, self.fraction)
+
+    @property
+    def meeting(self) -> Meeting:
+        return by_rare_prefix(self.rare_keys)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         return rare_set_keys(MEASURE, self.fraction, evidence, rarity)

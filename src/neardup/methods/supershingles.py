@@ -22,9 +22,9 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import sliding_window_view
 
 from neardup import _native
-from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.methods import minhash
-from neardup.methods.base import Prepared, Scores
+from neardup.methods.base import Method, Prepared, Scores
 from neardup.methods.overlap import prefix_sizes
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import prepared, read_words
@@ -39,7 +39,7 @@ _SINGLE, _PAIR = _SALTS[1], _SALTS[2]
 
 
 @dataclass(frozen=True)
-class Supershingles:
+class Supershingles(Method):
     """Groups of MinHash values; what shares enough of them is nearly equal.
 
     ``variant``: "henzinger" (disjoint groups, 2 equal) or "broder" (windows of the sorted values,
@@ -63,11 +63,7 @@ class Supershingles:
     text: Text = field(default_factory=Text)
 
     name: ClassVar[str] = "supershingles"
-    columns: ClassVar[tuple[str, ...]] = ()
-    needs: ClassVar[tuple[Need, ...]] = ()
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
-    miss_rate: ClassVar[float] = 0.0
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         most = minhash.MOST_VALUES

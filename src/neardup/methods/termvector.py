@@ -28,7 +28,7 @@ from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.idf import FILTERS, IdfNeed, IdfTable
 from neardup.features.dates import NO_DATE, check_dates, days
 from neardup.features.terms import Vector
-from neardup.methods.base import UNDATED, UNRELIABLE, Prepared, Rarity, Scores
+from neardup.methods.base import UNDATED, UNRELIABLE, Method, Prepared, Scores
 from neardup.methods.idf_terms import (
     check_lexicon,
     equal_evidence,
@@ -36,6 +36,7 @@ from neardup.methods.idf_terms import (
     read_terms,
     table_of,
 )
+from neardup.methods.meeting import Meeting, Rarity, by_rare_prefix
 from neardup.methods.overlap import NO_COUNTS, agreeing, prefix_sizes
 from neardup.methods.parameters import require, require_one_of
 from neardup.methods.preparation import SHORT_ENTRIES, prepared
@@ -53,7 +54,7 @@ DAY_ZERO = 1 << 31  # days are stored from here, and no day as 0
 
 
 @dataclass(frozen=True)
-class TermVector:
+class TermVector(Method):
     """Date, length and the 60 rarest terms; finds rewritten and extended versions of a story.
 
     ``size``: how many terms are compared, those of highest idf.
@@ -81,8 +82,6 @@ class TermVector:
 
     name: ClassVar[str] = "termvector"
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint32)
-    miss_rate: ClassVar[float] = 0.0
-    confirms_copies: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         threshold_fraction(self.threshold)
@@ -166,9 +165,9 @@ class TermVector:
         return self.fraction * FEWEST_TERMS > 1 and math.comb(looked_at, 2) <= MOST_KEYS
 
     @property
-    def keys_from_evidence(self) -> bool:
-        """The engine makes them when it has seen all, a share of the key space at a time."""
-        return True
+    def meeting(self) -> Meeting:
+        """The engine makes keys when it has seen all, a share of the key space at a time."""
+        return by_rare_prefix(self.rare_keys)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
         """By the ranks of the table, whatever is rare in the documents at hand."""

@@ -1,13 +1,10 @@
-"""A threshold as it was written: a number, or ``auto``: the collection says.
+"""Thresholds: as written, as exact fractions, and as the values that a sweep goes through.
 
-A method that calibrates itself (``CalibratedMethod``) is told so; for others the cut is chosen by
-planted copies and traps (``engines/batch/threshold_choice.py``) among ``CUTS``.
-
-What of a method can be swept: its threshold, the distance of SimHash, or nothing.
-
-One matching pass at the lowest threshold serves all cuts above it.
-
-Thresholds as exact fractions, so that a pair exactly at the threshold passes on any machine.
+A threshold is written as a number or as ``auto``: then the collection chooses it. A method that
+calibrates itself is told so; for other methods planted copies and decoys choose among ``CUTS``
+(``engines/batch/threshold_choice.py``). A sweep changes the threshold of a method, or the distance
+of SimHash; one matching pass at the lowest threshold serves all above it. Thresholds are exact
+fractions, so that a pair exactly at the threshold passes on any machine.
 """
 
 from __future__ import annotations
@@ -20,9 +17,10 @@ from typing import Any, NamedTuple
 
 from neardup.errors import SettingsError
 from neardup.methods import registry
-from neardup.methods.base import BitsMethod, CalibratedMethod, Method
+from neardup.methods.base import Method
 
-MOST_DISTANCE = 10  # as in Manku's and Henzinger's figures
+THRESHOLD = "threshold"
+SWEPT_COUNTS = range(11)  # distances in bits, as in Manku's and Henzinger's figures
 
 
 @dataclass(frozen=True)
@@ -44,14 +42,14 @@ class Cut:
         )
 
     def of(self, method: Method) -> Method:
-        """The method cut here."""
+        """The method at this threshold."""
         if self.parameter is None:
             return method
         return registry.changed(method, {self.parameter: self.value})
 
 
 class Swept(NamedTuple):
-    """``wide`` finds all pairs of all cuts, which rise."""
+    """``wide`` finds the pairs of all ``cuts``, which rise."""
 
     wide: Method
     cuts: tuple[Cut, ...]
@@ -60,22 +58,21 @@ class Swept(NamedTuple):
 def swept(method: Method, thresholds: Sequence[float]) -> Swept | None:
     """At those of the rising thresholds that the method serves, SimHash at its distances instead;
     None where there is nothing to choose."""
-    if isinstance(method, BitsMethod):
-        return _distances(method)
-    made = [(t, found) for t in thresholds if (found := _possible(method, t))]
-    if not made:
+    if method.swept_parameter != THRESHOLD:
+        return _counts(method)
+    served = [(t, changed) for t in thresholds if (changed := _possible(method, t))]
+    if not served:
         return None
-    return Swept(made[0][1], tuple(Cut(t, "threshold", t) for t, _ in made))
+    return Swept(served[0][1], tuple(Cut(t, THRESHOLD, t) for t, _ in served))
 
 
 def own_cut(method: Method) -> Cut:
     """Of ``exact`` there is one threshold only, so nothing that could be swept."""
-    if isinstance(method, CalibratedMethod) and method.calibrate:
+    if method.calibrate:
         return Cut(0.0, auto=True)
-    if isinstance(method, BitsMethod):
-        return Cut(method.threshold, "distance", method.distance)
-    if has_threshold(method) and method.threshold < 1:
-        return Cut(method.threshold, "threshold", method.threshold)
+    parameter = method.swept_parameter
+    if parameter != THRESHOLD or (has_threshold(method) and method.threshold < 1):
+        return Cut(method.threshold, parameter, getattr(method, parameter))
     return Cut(method.threshold)
 
 
@@ -93,15 +90,17 @@ def _possible(method: Method, threshold: float) -> Method | None:
         return None
 
 
-def _distances(method: Any) -> Swept:
-    made: list[Method] = []
-    for distance in range(MOST_DISTANCE + 1):
+def _counts(method: Method) -> Swept:
+    """Of a method that is swept by a count, such as the distance of SimHash in bits: the smallest
+    count is the strictest."""
+    parameter, served = method.swept_parameter, list[Method]()
+    for count in SWEPT_COUNTS:
         try:
-            made.append(registry.changed(method, {"distance": distance}))
+            served.append(registry.changed(method, {parameter: count}))
         except SettingsError:  # fewer bits allow less
             break
-    cuts = tuple(Cut(m.threshold, "distance", d) for d, m in enumerate(made))
-    return Swept(made[-1], cuts[::-1])
+    cuts = tuple(Cut(m.threshold, parameter, count) for count, m in enumerate(served))
+    return Swept(served[-1], cuts[::-1])
 
 
 AUTO = "auto"
@@ -111,7 +110,7 @@ CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
 def with_threshold(
     cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
 ) -> dict[str, Any]:
-    """The parameters with the threshold in place. A number is a cut that was given: the registry
+    """The parameters with the threshold in place. A number is a threshold as given: the registry
     then calibrates nothing, unless ``calibrate`` is given too, and it is where that begins."""
     written = _written(parameters, threshold)
     if written is None:
@@ -129,7 +128,7 @@ def with_threshold(
 def asks_known_answers(
     cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
 ) -> bool:
-    """Whether planted copies and traps are to choose the cut."""
+    """Whether planted copies and decoys are to choose the threshold."""
     return _written(parameters, threshold) == AUTO and not calibrates_itself(cls)
 
 
@@ -142,7 +141,7 @@ def calibrates_itself(cls: type[Any]) -> bool:
 
 
 def check_cuts(method: Method) -> None:
-    """Refuses a method that has no cut to choose."""
+    """Refuses a method that has no threshold to choose."""
     found = swept(method, CUTS)
     if found is None or len(found.cuts) < 2:
         raise SettingsError(

@@ -1,20 +1,17 @@
-"""Measures on weighted sets, decided in integers, and the prefix filter that serves them all.
+"""Measures on weighted sets, decided in integers, and the prefix filters that serve them.
 
-Entries are ``feature << 32 | weight``. Each measure at a threshold ``t`` asks for a cosine of at
-least ``c``, so one filter on squared weights serves: what is left of x after its prefix has less
-than ``c²`` of its squared length, and by Cauchy and Schwarz whoever shares only that with x has a
-smaller cosine. Features come in one order for all documents, so that the first common one is in
-both prefixes; an order by weight, which each document has for itself, would lose pairs.
+Entries are ``feature << 32 | weight``. Each measure on vectors at a threshold ``t`` implies a
+cosine of at least ``c``, so one filter on squared weights serves all: what is left of x after its
+prefix has less than ``c²`` of its squared length, and by Cauchy and Schwarz a document that shares
+only that with x has a smaller cosine. Features come in one order for all documents, so that the
+first common one is in both prefixes; an order by weight, which each document has for itself, would
+lose pairs.
 
-Shingles weighted by their rarity in the collection: what all documents carry counts for little.
-
-Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``. A pair that reaches t shares t of the weight of
-either set, so of each set the rarest features are keys until less than t of its weight is left.
-
-What rarity tells of features, of documents and of pairs (decision 0014).
-
-A feature weighs its idf and has a class: what many documents have, what a few have, what one alone
-has, and this in a document full of words that no other has.
+Shingles may weigh their rarity in the collection, so that what all documents carry counts for
+little. Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``. A pair that reaches t shares t of the
+weight of either set, so the rarest features of each set are keys until less than t of its weight is
+left. The two lowest bits of such a weight are the class of the feature: many documents have it, a
+few, one alone, or one alone that is full of words that no other has (decision 0014).
 """
 
 from __future__ import annotations
@@ -31,7 +28,8 @@ from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.frequencies import Frequencies
 from neardup.errors import SettingsError
 from neardup.features.vectors import Products, euclidean_score
-from neardup.methods.base import Prepared, Rarity, Scores
+from neardup.methods.base import Prepared, Scores
+from neardup.methods.meeting import Rarity
 from neardup.methods.overlap import NO_COUNTS, agreeing
 from neardup.methods.preparation import prepared, read_words
 from neardup.schema import Array, Ragged
@@ -99,7 +97,7 @@ def _reaches(measure: str, limit: Fraction, xy: int, xx: int, yy: int) -> bool:
 def rare_vector_keys(
     measure: str, t: Fraction, evidence: Ragged, rarity: Rarity, *, pairs: bool = False
 ) -> tuple[Ragged, Array]:
-    """``OverlapMethod.rare_keys`` of a measure on vectors. ``pairs``: features that more than
+    """``rare_keys`` of a measure on vectors. ``pairs``: features that more than
     ``COMMON`` documents have are keys two by two only, which is for vectors of few features."""
     c = cosine_needed(measure, t)
     # Rounded down: a prefix that is longer than it must be loses nothing.

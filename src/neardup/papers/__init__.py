@@ -1,7 +1,9 @@
-"""The experiments of the papers, each by its name: a table, a figure and data.
+"""The experiments of the papers, each by name, with tables, figures and data as its result.
 
-An experiment runs on whatever collection it is given; the figures that the paper printed stand
-beside, in ``docs/papers.md``. A new one is a line in ``PAPERS``.
+An experiment runs on any collection; ``docs/papers.md`` shows its results beside the figures that
+the paper printed. The experiment ``conrad-sets`` is the module ``conrad_sets``, and the recipes of
+a paper are the TOML files that begin with its name. A new experiment is a module and an entry in
+``PAPERS``.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ class Paper(NamedTuple):
     says: str
 
 
-# name → where it is, and what it shows; the order is that of `neardup evaluate --papers`
+# The order is that of `neardup evaluate --papers`.
 PAPERS = {
     "broder": Paper(
         "broder:clusters",
@@ -49,8 +51,7 @@ PAPERS = {
         "Conrad et al. 2003, Tables 3, 4, Figures 1–4: idf tables and signatures over growth",
     ),
     "henzinger": Paper(
-        "henzinger:sources",
-        "Henzinger 2006: correct and incorrect pairs within and across sources",
+        "henzinger:sources", "Henzinger 2006: correct and incorrect pairs within and across sources"
     ),
 }
 
@@ -58,14 +59,14 @@ PAPERS = {
 def run(
     name: str, inputs: Any, options: Options | None = None, progress: Progress | None = None
 ) -> Experiment:
-    """``inputs``: whatever :func:`neardup.find` takes as documents."""
+    """Run one experiment; ``inputs`` is whatever :func:`neardup.find` accepts as documents."""
     from neardup.papers.experiment import Options as Defaults
     from neardup.progress import Silent
 
     module, _, function = check_name(name).home.partition(":")
     experiment = getattr(importlib.import_module(f"{__name__}.{module}"), function)
-    made: Experiment = experiment(inputs, options or Defaults(), progress or Silent())
-    return made
+    outcome: Experiment = experiment(inputs, options or Defaults(), progress or Silent())
+    return outcome
 
 
 def check_name(name: str) -> Paper:

@@ -1,8 +1,8 @@
-"""Statistics of clusters, as in the crawl of Broder et al. 1997 (the lecture, slide 31).
+"""Cluster statistics as in the crawl of Broder et al. 1997 (quoted from the lecture, slide 31).
 
-10-word shingles, those ≡ 0 modulo 25, at most 400 a document, resemblance ≥ .5, union-find. Of 30
-million documents, 3.6 million clusters held 12.3 million; 2.1 million clusters, with 5.3 million
-documents, were of identical ones only.
+Settings: 10-word shingles, those ≡ 0 modulo 25, at most 400 per document, resemblance ≥ .5,
+union-find. In the paper, 3.6 million clusters held 12.3 of 30 million documents; 2.1 million
+clusters, with 5.3 million documents, consisted of identical documents only.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ PAPER = "Broder, Glassman, Manasse & Zweig 1997, by the lecture"
 RECIPE = "broder"
 COUNTS = {"": "", "clusters": ",", "documents": ",", "share of all": ".1%", "Broder 1997": ".1%"}
 SIZES = {"size": "", "clusters": ",", "documents": ","}
-EDGES = (2, 3, 4, 5, 6, 11, 21, 51, 101)  # where a row of the table of sizes begins
+EDGES = (2, 3, 4, 5, 6, 11, 21, 51, 101)  # the smallest size of each row in the table of sizes
 
 
 def clusters(inputs: Any, options: Options, progress: Progress) -> Experiment:
     material = read(inputs, options, progress)
-    found = material.find(recipe=RECIPE)
-    sets = found.pairs.clusters("components")
+    matched = material.find(recipe=RECIPE)
+    sets = matched.pairs.clusters("components")
     sizes = np.bincount(sets[sets >= 0])
     counts = Table(
         "clusters",
         "Clusters",
         COUNTS,
-        count_rows(found, sets),
-        note="Identical: all pairs of the cluster have the same bytes, or the same words. Other "
-        "kinds of pairs are not told apart here.",
+        count_rows(matched, sets),
+        note="Identical: all pairs of the cluster have the same bytes, or the same words. All "
+        "other kinds of pairs count as similar here.",
     )
     spread = Table("sizes", "Sizes of clusters", SIZES, size_rows(sizes))
     return material.experiment(
         "broder",
         PAPER,
-        found.settings,
+        matched.settings,
         [counts, spread],
         [Figure("sizes", "Sizes of clusters", lambda: _chart(spread))],
         notes=[
-            *partial_notes([found]),
-            f"{len(found):,} pairs with an estimated resemblance of .5 or more.",
+            *partial_notes([matched]),
+            f"{len(matched):,} pairs with an estimated resemblance of .5 or more.",
         ],
     )
 
 
-def count_rows(found: Pass, sets: Array) -> list[Row]:
-    kinds = set_kinds(sets, found)
+def count_rows(matched: Pass, sets: Array) -> list[Row]:
+    kinds = set_kinds(sets, matched)
     same = np.isin(kinds, KINDS[:2])
     sizes = np.bincount(sets[sets >= 0], minlength=len(kinds))
-    total = max(found.documents, 1)
+    total = max(matched.documents, 1)
     rows = [
         ("all clusters", np.ones(len(kinds), bool), 12.3 / 30),
         ("of identical documents only", same, 5.3 / 30),

@@ -1,9 +1,10 @@
 """How idf tables and signatures change as a collection grows (Conrad et al. 2003, Tables 3 and 4,
 Figures 1–4).
 
-Three snapshots of the collection, each with the one before in it, that grow as the paper's did:
-by 9.95 % and 7.18 %. Documents come in the order of their dates, else of the input. Slices are
-counted once and merged. Signatures are those of documents that were there from the beginning.
+The collection is split into three snapshots, each of which contains the one before. They grow as in
+the paper, by 9.95 % and 7.18 %. Documents are ordered by date, or by input position without dates.
+Each slice is counted once, and its counts are merged. Signatures are those of documents in the
+first snapshot.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PAPER = "Conrad, Guo & Schriber 2003"
 GROWTH = (1.0995, 1.0718)  # the last line of Table 3
 FILTERS = {"alpha": "alpha-only", "alnum+": "alpha-numeric+"}
 MIN_COUNT = 5
-SAMPLE = 1000  # documents of a domain
+SAMPLE = 1000  # documents per domain
 DOMAINS = 3
 COMPARED = ((0, 1), (1, 2), (0, 2))
 SHOWN_LENGTHS = (1, 6, 30)
@@ -51,25 +52,26 @@ STABLE = {
 def growth(inputs: Any, options: Options, progress: Progress) -> Experiment:
     material = read(inputs, options, progress)
     table, undated = in_order(material)
-    cuts = snapshots(len(table))
-    tables = {name: idf_tables(table, cuts, name, material) for name in FILTERS}
-    sample = _sample(material, table.slice(0, cuts[0]))
+    ends = snapshots(len(table))
+    tables = {name: idf_tables(table, ends, name, material) for name in FILTERS}
+    sample = _sample(material, table.slice(0, ends[0]))
     rows = _stability_rows(tables["alpha"], sample, material)
     shown = [row for row in rows if row["terms"] in SHOWN_LENGTHS]
     return material.experiment(
         "conrad-growth",
         PAPER,
-        {"snapshots": list(cuts), "min_count": MIN_COUNT, "sampled": len(sample)},
+        {"snapshots": list(ends), "min_count": MIN_COUNT, "sampled": len(sample)},
         [
-            _growth_table(material, table, cuts),
+            _growth_table(material, table, ends),
             _correlation_table(tables),
             Table(
                 "figures_1_4",
                 "Figures 1–4: signatures that change with the table",
                 STABLE,
                 shown,
-                note="Of alpha-only terms. The paper: about one in six for 1 to 6 terms, one in "
-                "three to five in twelve for 30. The data has all lengths (stability).",
+                note="For alpha-only terms. In the paper about one in six signatures of 1 to 6 "
+                "terms changes, and one in three to five in twelve of those of 30 terms. The data "
+                "has all lengths (stability).",
             ),
         ],
         [
@@ -83,16 +85,16 @@ def growth(inputs: Any, options: Options, progress: Progress) -> Experiment:
 
 
 def _notes(material: Material, undated: int) -> list[str]:
-    notes = ["Snapshots grow as the paper's did: by 9.95 % and 7.18 %."]
+    notes = ["Snapshots grow as in the paper, by 9.95 % and 7.18 %."]
     if material.options.date is None:
-        notes.append("No column of dates was named: documents came in the order of the input.")
+        notes.append("No date column was named: documents are in input order.")
     if undated:
         notes.append(f"{undated:,} documents without a date were left out.")
     return notes
 
 
 def in_order(material: Material) -> tuple[pa.Table, int]:
-    """Oldest first, and how many had no date."""
+    """Documents, oldest first, and the number of documents without a date, which are left out."""
     name = material.options.date
     if name is None:
         return material.table, 0
@@ -107,32 +109,32 @@ def in_order(material: Material) -> tuple[pa.Table, int]:
 
 
 def snapshots(documents: int) -> tuple[int, ...]:
-    """How many of the documents, oldest first, are in each."""
+    """The number of documents, oldest first, in each snapshot."""
     second = round(documents / GROWTH[1])
     return round(second / GROWTH[0]), second, documents
 
 
 def idf_tables(
-    table: pa.Table, cuts: Sequence[int], filter_: str, material: Material
+    table: pa.Table, ends: Sequence[int], filter_: str, material: Material
 ) -> list[IdfTable]:
-    """One a snapshot."""
+    """An idf table for each snapshot."""
     need, texts = IdfNeed(None, filter_, Text()), table.select(["id", "text"])
-    workers, told = material.options.workers, material.progress
+    workers, progress = material.options.workers, material.progress
     slices = [
-        build_idf(texts.slice(begin, end - begin), need, workers=workers, progress=told)[0]
-        for begin, end in pairwise((0, *cuts))
+        build_idf(texts.slice(begin, end - begin), need, workers=workers, progress=progress)[0]
+        for begin, end in pairwise((0, *ends))
     ]
     merged = [merge_idf(slices[: i + 1]) for i in range(len(slices))]
-    return [one.at_least(MIN_COUNT) for one in merged]
+    return [snapshot.at_least(MIN_COUNT) for snapshot in merged]
 
 
-def _growth_table(material: Material, table: pa.Table, cuts: Sequence[int]) -> Table:
+def _growth_table(material: Material, table: pa.Table, ends: Sequence[int]) -> Table:
     column = material.options.source
     domains = np.array(material.column(column, table) if column else [ALL] * len(table), object)
     names = sorted(set(domains), key=lambda name: (-int((domains == name).sum()), name))
-    rows = [_grown(name, np.flatnonzero(domains == name), cuts) for name in names]
+    rows = [_grown(name, np.flatnonzero(domains == name), ends) for name in names]
     if len(names) > 1:
-        rows.append(_grown("total", np.arange(len(table)), cuts))
+        rows.append(_grown("total", np.arange(len(table)), ends))
     formats = {"domain": "", "first": ",", "second": ",", "change": ".1%"}
     return Table(
         "table_3",
@@ -142,8 +144,8 @@ def _growth_table(material: Material, table: pa.Table, cuts: Sequence[int]) -> T
     )
 
 
-def _grown(name: str, places: Array, cuts: Sequence[int]) -> Row:
-    first, second, third = (int((places < cut).sum()) for cut in cuts)
+def _grown(name: str, places: Array, ends: Sequence[int]) -> Row:
+    first, second, third = (int((places < end).sum()) for end in ends)
     return {
         "domain": name,
         "first": first,
@@ -163,15 +165,15 @@ def _correlation_table(tables: dict[str, list[IdfTable]]) -> Table:
     rows = []
     for filter_, label in FILTERS.items():
         for (i, j), printed in zip(COMPARED, PRINTED[filter_], strict=True):
-            found = rank_correlation(tables[filter_][i], tables[filter_][j])
-            one = {"terms": label, "snapshots": _between(i, j), "common terms": found.common}
-            rows.append({**one, "Spearman": found.coefficient, "paper": printed})
+            ranks = rank_correlation(tables[filter_][i], tables[filter_][j])
+            row = {"terms": label, "snapshots": _between(i, j), "common terms": ranks.common}
+            rows.append({**row, "Spearman": ranks.coefficient, "paper": printed})
     formats = {"terms": "", "snapshots": "", "common terms": ",", "Spearman": ".4f", "paper": ".4f"}
     return Table("table_4", "Table 4: correlation of term ranks", formats, rows)
 
 
 def _sample(material: Material, first: pa.Table) -> pa.Table:
-    """So many documents of each of the largest domains, all from the first snapshot."""
+    """Up to ``SAMPLE`` documents of each of the largest domains, from the first snapshot."""
     column = material.options.source
     domains = np.array(material.column(column, first) if column else [ALL] * len(first), object)
     names, counts = np.unique(domains.astype(str), return_counts=True)
@@ -179,17 +181,17 @@ def _sample(material: Material, first: pa.Table) -> pa.Table:
     draw = np.random.default_rng(material.options.seed)
     chosen = []
     for name in largest:
-        there = np.flatnonzero(domains == name)
-        chosen.append(np.sort(draw.choice(there, min(SAMPLE, len(there)), replace=False)))
+        places = np.flatnonzero(domains == name)
+        chosen.append(np.sort(draw.choice(places, min(SAMPLE, len(places)), replace=False)))
     rows = np.concatenate([np.empty(0, np.int64), *chosen]).astype(np.int64)
-    taken = first.select(["id", "text"]).take(pa.array(rows))
-    return taken.append_column("domain", pa.array(domains[rows], pa.large_string()))
+    sample = first.select(["id", "text"]).take(pa.array(rows))
+    return sample.append_column("domain", pa.array(domains[rows], pa.large_string()))
 
 
 def _stability_rows(tables: Sequence[IdfTable], sample: pa.Table, material: Material) -> list[Row]:
     rows = []
     for i, j in COMPARED:
-        found = stability(
+        changed = stability(
             tables[i],
             tables[j],
             sample,
@@ -197,22 +199,20 @@ def _stability_rows(tables: Sequence[IdfTable], sample: pa.Table, material: Mate
             workers=material.options.workers,
             progress=material.progress,
         )
-        parts = {ALL: found.total, **found.groups} if len(found.groups) > 1 else found.groups
+        parts = (
+            {ALL: changed.total, **changed.groups} if len(changed.groups) > 1 else changed.groups
+        )
         for name, changes in parts.items():
             rows += _lengths(name, changes, _between(i, j))
-    order = {name: i for i, name in enumerate([ALL, *_distinct(sample["domain"])])}
-    return sorted(rows, key=lambda row: order[row["domain"]])
-
-
-def _distinct(column: pa.ChunkedArray) -> list[str]:
-    return list(dict.fromkeys(name for name in column.to_pylist() if name != ALL))
+    order = list(dict.fromkeys([ALL, *sample["domain"].to_pylist()]))
+    return sorted(rows, key=lambda row: order.index(row["domain"]))
 
 
 def _lengths(name: str, changes: Changes, between: str) -> list[Row]:
-    told = {"domain": name, "documents": changes.documents, "snapshots": between}
+    common = {"domain": name, "documents": changes.documents, "snapshots": between}
     return [
-        {**told, "terms": one["n"], "set": one["as_set"], "list": one["as_list"]}
-        for one in changes.shares()
+        {**common, "terms": share["n"], "set": share["as_set"], "list": share["as_list"]}
+        for share in changes.shares()
     ]
 
 
@@ -222,4 +222,4 @@ def _chart(rows: list[Row], how: str) -> Any:
         for row in rows
     ]
     x, y = ("terms", "terms in the signature"), ("same", "signatures that stay the same")
-    return lines(panels, x, y, "snapshots", facet="panel", unit=True, form="%", columns=2)
+    return lines(panels, x, y, "snapshots", facet="panel", unit=True, form=".0%", columns=2)

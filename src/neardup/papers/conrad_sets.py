@@ -1,9 +1,9 @@
-"""Sets of duplicates and how they agree with gold ones (Conrad et al. 2003, Tables 2, 6, 7, 8).
+"""Sets of duplicates and their agreement with gold sets (Conrad et al. 2003, Tables 2, 6, 7, 8).
 
-Two methods of the paper: the fingerprint of six terms, for identical documents, and the vector of
-60 terms, for others. Where there is gold, half of its sets chooses how many terms must be in
-common, and both halves are scored, as in §7.2; documents of unlike halves are not compared, as
-those of unlike queries were not.
+The paper has two methods: the fingerprint of six terms for identical documents, and the vector of
+60 terms for different ones. With gold, the number of terms that must be shared is chosen on half of
+the gold sets, and both halves are scored, as in §7.2. Documents of different halves are not
+compared, as in the paper documents of different queries were not.
 """
 
 from __future__ import annotations
@@ -59,19 +59,20 @@ Halves = npt.NDArray[np.int64]
 def sets(inputs: Any, options: Options, progress: Progress) -> Experiment:
     material = read(inputs, options, progress)
     passes = _passes(material)
-    usual = {"fingerprint": passes["fingerprint"], "term vector": _cut(passes, PRINTED)}
-    gold_sets = _gold_sets(material.gold) if material.gold else None
-    made = {name: found.pairs.clusters() for name, found in usual.items()}
-    tables = [_kinds_table(usual, made), _sizes_table(made, gold_sets)]
+    usual = {"fingerprint": passes["fingerprint"], "term vector": _sharing(passes, PRINTED)}
+    gold = material.gold
+    gold_sets = components(gold.documents, *gold.positives()) if gold else None
+    found_sets = {name: matched.pairs.clusters() for name, matched in usual.items()}
+    tables = [_kinds_table(usual, found_sets), _sizes_table(found_sets, gold_sets)]
     figures = [Figure("sizes", "Sizes of duplicate sets", lambda: _sizes_chart(tables[1]))]
     if options.source:
-        tables.append(_queries_table(made, material.column(options.source), options.source))
-    if material.gold is not None and gold_sets is not None:
-        tables.append(_agreement_table(passes, material.gold, gold_sets))
+        tables.append(_queries_table(found_sets, material.column(options.source), options.source))
+    if gold is not None and gold_sets is not None:
+        tables.append(_agreement_table(passes, gold, gold_sets))
     return material.experiment(
         "conrad-sets",
         PAPER,
-        {name: found.settings for name, found in passes.items()},
+        {name: matched.settings for name, matched in passes.items()},
         tables,
         figures,
         notes=[*partial_notes(passes.values()), *_notes(material)],
@@ -81,9 +82,9 @@ def sets(inputs: Any, options: Options, progress: Progress) -> Experiment:
 def _notes(material: Material) -> list[str]:
     notes = []
     if material.options.date is None:
-        notes.append("No column of dates was named, so the paper's six weeks were not applied.")
+        notes.append("No date column was named, so the paper's limit of six weeks is not applied.")
     if material.gold is None:
-        notes.append("Without gold there is no Table 8: name a column of groups, or pairs.")
+        notes.append("Table 8 needs gold: name a column of groups, or labelled pairs.")
     return notes
 
 
@@ -96,18 +97,14 @@ def _passes(material: Material) -> dict[str, Pass]:
     }
 
 
-def _cut(passes: dict[str, Pass], in_common: int) -> Pass:
+def _sharing(passes: dict[str, Pass], in_common: int) -> Pass:
     return passes["term vector"].at(in_common / TERMS)
 
 
-def _gold_sets(gold: Gold) -> Array:
-    return components(gold.documents, *gold.positives())
-
-
-def _kinds_table(usual: dict[str, Pass], made: dict[str, Array]) -> Table:
+def _kinds_table(usual: dict[str, Pass], found_sets: dict[str, Array]) -> Table:
     rows: list[Row] = []
-    for name, found in usual.items():
-        sets, kinds = made[name], set_kinds(made[name], found)
+    for name, matched in usual.items():
+        sets, kinds = found_sets[name], set_kinds(found_sets[name], matched)
         sizes = np.bincount(sets[sets >= 0], minlength=len(kinds))
         for kind in kind_names():
             chosen = kinds == kind
@@ -128,13 +125,13 @@ def _kinds_table(usual: dict[str, Pass], made: dict[str, Array]) -> Table:
         "Table 2: kinds of duplicate sets",
         KINDS_FORMAT,
         rows,
-        note="A set has the kind of its least alike pair; pairs whose kind needs a second reading "
-        "are “not classified”.",
+        note="A set has the kind of its least similar pair; pairs whose kind needs a second "
+        "reading are “not classified”.",
     )
 
 
-def _sizes_table(made: dict[str, Array], gold: Array | None) -> Table:
-    columns = {**({"gold": gold} if gold is not None else {}), **made}
+def _sizes_table(found_sets: dict[str, Array], gold: Array | None) -> Table:
+    columns = {**({"gold": gold} if gold is not None else {}), **found_sets}
     counts = {name: _size_counts(sets) for name, sets in columns.items()}
     rows: list[Row] = [
         {"size": size, **{name: counts[name][i] for name in counts}}
@@ -151,14 +148,14 @@ def _size_counts(sets: Array) -> list[int]:
     return list(np.bincount(capped, minlength=len(SIZE_NAMES)).tolist())
 
 
-def _queries_table(made: dict[str, Array], groups: Sequence[str], column: str) -> Table:
-    """A value of the column stands where the paper has a query: is there a set within it?"""
+def _queries_table(found_sets: dict[str, Array], groups: Sequence[str], column: str) -> Table:
+    """Queries with and without a duplicate set; a value of the column stands for a query."""
     names, codes = np.unique(np.array(groups, dtype=object), return_inverse=True)
     rows: list[Row] = []
-    for method, sets in made.items():
-        inside = sets >= 0
+    for method, sets in found_sets.items():
+        in_set = sets >= 0
         cells, shared = np.unique(
-            np.stack([codes[inside], sets[inside]]), axis=1, return_counts=True
+            np.stack([codes[in_set], sets[in_set]]), axis=1, return_counts=True
         )
         having = len(np.unique(cells[0][shared > 1]))
         rows.append(
@@ -174,41 +171,42 @@ def _queries_table(made: dict[str, Array], groups: Sequence[str], column: str) -
 
 def _agreement_table(passes: dict[str, Pass], gold: Gold, gold_sets: Array) -> Table:
     halves = halves_of(gold_sets)
-    chosen = best_cut(passes, gold, gold_sets, halves)
-    cuts = dict.fromkeys([PRINTED, chosen])
-    found = [("fingerprint", "6 of 6", passes["fingerprint"])]
-    found += [("term vector", f"{n} of {TERMS}", _cut(passes, n)) for n in cuts]
+    chosen = best_in_common(passes, gold, gold_sets, halves)
+    matched = [("fingerprint", "6 of 6", passes["fingerprint"])]
+    for in_common in dict.fromkeys([PRINTED, chosen]):
+        terms = f"{in_common} of {TERMS}"
+        matched.append(("term vector", terms, _sharing(passes, in_common)))
     rows: list[Row] = []
-    for name, terms, pairs in found:
+    for name, terms, pairs in matched:
         for how in CLUSTERS:
-            for half, number in zip(HALVES, (0, 1), strict=True):
+            for number, half in enumerate(HALVES):
                 agreed = agreement_in(pairs, how, gold, gold_sets, halves == number)
-                one = {"method": name, "terms": terms, "sets": how, "half": half}
-                rows.append({**one, **agreed.data()})
+                row = {"method": name, "terms": terms, "sets": how, "half": half}
+                rows.append({**row, **agreed.data()})
     return Table(
         "table_8",
         "Table 8: agreement with the gold sets",
         AGREEMENT_FORMAT,
         rows,
         note="Agreement: exactly the same members. Partial: a pair of a gold set was found. "
-        f"{chosen} of {TERMS} terms agree best on the training half.",
+        f"Requiring {chosen} of {TERMS} terms agrees best on the training half.",
     )
 
 
 def halves_of(gold_sets: Array) -> Halves:
-    """0 or 1 for each document: sets in turn, documents without one in turn."""
+    """0 or 1 for each document: gold sets alternate, and so do documents without one."""
     alone = gold_sets < 0
     half = gold_sets % 2
     half[alone] = np.arange(int(alone.sum())) % 2
     return half
 
 
-def best_cut(passes: dict[str, Pass], gold: Gold, gold_sets: Array, halves: Halves) -> int:
-    """The number of common terms with the best F of exact sets on the first half; of equally good
-    ones, that nearest to the paper's."""
+def best_in_common(passes: dict[str, Pass], gold: Gold, gold_sets: Array, halves: Halves) -> int:
+    """The number of shared terms with the best F of exact sets on the first half; of equally good
+    ones, the nearest to the paper's."""
 
     def worth(in_common: int) -> tuple[float, int]:
-        agreed = agreement_in(_cut(passes, in_common), "rule", gold, gold_sets, halves == 0)
+        agreed = agreement_in(_sharing(passes, in_common), "rule", gold, gold_sets, halves == 0)
         p, r = agreed.precision or 0.0, agreed.recall or 0.0
         return (2 * p * r / (p + r) if p + r else 0.0), -abs(in_common - PRINTED)
 
@@ -216,14 +214,14 @@ def best_cut(passes: dict[str, Pass], gold: Gold, gold_sets: Array, halves: Halv
 
 
 def agreement_in(
-    found: Pass, how: str, gold: Gold, gold_sets: Array, chosen: Array
+    matched: Pass, how: str, gold: Gold, gold_sets: Array, chosen: Array
 ) -> SetAgreement:
-    """Of the sets among the chosen documents."""
-    inside = found.where(chosen[found.a] & chosen[found.b])
-    there = np.where(chosen, gold_sets, -1)
-    numbered = np.unique(there[there >= 0], return_inverse=True)[1]
-    there[there >= 0] = numbered
-    return set_agreement(there, inside.pairs.clusters(how), gold.classes)
+    """The agreement of sets among the chosen documents."""
+    inside = matched.where(chosen[matched.a] & chosen[matched.b])
+    gold_inside = np.where(chosen, gold_sets, -1)
+    numbered = np.unique(gold_inside[gold_inside >= 0], return_inverse=True)[1]
+    gold_inside[gold_inside >= 0] = numbered
+    return set_agreement(gold_inside, inside.pairs.clusters(how), gold.classes)
 
 
 def _sizes_chart(table: Table) -> Any:

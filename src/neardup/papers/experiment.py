@@ -1,28 +1,25 @@
-"""What an experiment is told, and what it gives: tables of plain values, and figures of them.
+"""Options and result of an experiment: tables of plain values, and figures drawn from them.
 
-The tables are all there is: what is printed, drawn and written as data comes from their rows.
-
-The two charts of the experiments: lines over a parameter, and bars.
-
-Colours are those of Okabe and Ito, which people with any colour vision can tell apart; lines also
-differ in dash and mark.
+Everything that is printed, drawn or written as data comes from the rows of the tables. Figures are
+lines over a parameter, or bars, drawn by ``report/figures.py``.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from neardup.documents.streams import whole_file
-from neardup.errors import MissingExtraError
 from neardup.evaluation import evaluation_report
-from neardup.evaluation.evaluation_report import altair_module, save_plot
 from neardup.labels.gold import Gold
+from neardup.report import figures
 from neardup.report import html_page as html_table
+from neardup.report.figure_file import save_figure
+from neardup.report.figures import UNIT, WIDE, Axis, BarSeries, Series, bar_panel, line_panel
 
 Row = dict[str, Any]
 
@@ -31,10 +28,9 @@ Row = dict[str, Any]
 class Options:
     """``date`` and ``source`` name columns; ``source`` is the site, outlet or domain.
 
-    ``gold`` makes what is known of the pairs of the documents that were read, from a table of them
-    with the ``columns`` it asks for, and from numbers that are equal where texts are.
-    ``sample`` pairs of each treatment are drawn by ``seed``. Scored pairs are kept in ``folder``
-    and found again there.
+    ``gold`` makes gold from a table of the documents, which has the ``columns`` that it needs, and
+    from numbers that are equal for equal texts. ``sample`` pairs of each treatment are drawn with
+    ``seed``. Scored pairs are kept in ``folder`` and reused from there.
     """
 
     text: str = "text"
@@ -52,20 +48,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Table:
-    """``formats``: the columns in order, each with a format for people; "" for plain text."""
+    """``formats`` has the columns in order, each with a format for people; "" for plain text."""
 
     name: str
     title: str
     formats: Mapping[str, str]
     rows: Sequence[Row]
     note: str = ""
-
-    def cells(self) -> list[list[str]]:
-        """As people read them; a value that is missing is a dash."""
-        return [
-            ["–" if row.get(c) is None else format(row[c], f) for c, f in self.formats.items()]
-            for row in self.rows
-        ]
 
     def save(self, path: Path) -> None:
         with whole_file(path) as part, part.open("w", encoding="utf-8", newline="") as file:
@@ -80,7 +69,7 @@ class Table:
 
 
 def _reported(value: Any, form: str) -> html_table.Cell:
-    """The report shows numbers its own way, and to the right; others come as written here."""
+    """The report formats integers and plain decimals itself; other values are formatted here."""
     if value is None or isinstance(value, int) or form == ".3f":
         return value  # type: ignore[no-any-return]
     return format(value, form)
@@ -88,58 +77,56 @@ def _reported(value: Any, form: str) -> html_table.Cell:
 
 @dataclass(frozen=True)
 class Figure:
-    """``draw`` gives an altair chart; it is called only where figures are wanted."""
+    """``draw`` is called only if figures are wanted."""
 
     name: str
     title: str
-    draw: Callable[[], Any]
+    draw: Callable[[], figures.Figure]
     note: str = ""
+
+
+def _markup(figure: Figure) -> html_table.Html:
+    return figure.draw().html()
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """``measured``: seconds are among the values, so they are not the same in every run."""
+    """The result of an experiment; ``measured`` values include times, which vary."""
 
     name: str
     paper: str
     documents: int
     settings: Mapping[str, Any]
-    all_tables: Sequence[Table]
+    tables: Sequence[Table]
     figures: Sequence[Figure]
     notes: Sequence[str] = ()
     measured: bool = False
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def tables(self) -> Sequence[Table]:
-        return self.all_tables
-
     def sections(self) -> list[evaluation_report.Section]:
-        """For the report: figures first, then the tables they are drawn from."""
+        """Sections of the report: figures first, then the tables they are drawn from."""
         drawn = [
-            evaluation_report.Section(one.title, one.note, chart=one.draw) for one in self.figures
+            evaluation_report.Section(drawing.title, drawing.note, figure=partial(_markup, drawing))
+            for drawing in self.figures
         ]
-        return [self._about(), *drawn, *(table.section() for table in self.all_tables)]
+        return [self._about(), *drawn, *(table.section() for table in self.tables)]
 
     def summary(self) -> list[evaluation_report.Section]:
-        """What a terminal shows."""
-        return [self._about(), *(table.section() for table in self.all_tables)]
+        """Sections that a terminal shows."""
+        return [self._about(), *(table.section() for table in self.tables)]
 
     def _about(self) -> evaluation_report.Section:
-        said = [f"{self.documents:,} documents.", *self.notes]
-        return evaluation_report.Section(self.paper, "\n\n".join(said))
+        notes = [f"{self.documents:,} documents.", *self.notes]
+        return evaluation_report.Section(self.paper, "\n\n".join(notes))
 
     def save(self, folder: str | Path) -> Path:
-        """Each table as CSV, each figure as SVG where figures can be drawn, ``report.html``, and
-        when all that is whole ``evaluation.json``."""
+        """Write tables as CSV, figures as SVG, ``report.html``, and last ``evaluation.json``."""
         place = Path(folder)
         place.mkdir(parents=True, exist_ok=True)
-        for table in self.all_tables:
+        for table in self.tables:
             table.save(place / f"{table.name}.csv")
-        with contextlib.suppress(MissingExtraError):  # the report says what is missing
-            for figure in self.figures:
-                save_plot(
-                    figure.draw().properties(background="white"), place / f"{figure.name}.svg"
-                )
+        for figure in self.figures:
+            save_figure(figure.draw(), place / f"{figure.name}.svg")
         evaluation_report.save_report(self, place, f"{self.name}: {self.paper}")
         return place
 
@@ -151,116 +138,99 @@ class Experiment:
             "measured": self.measured,
             "settings": dict(self.settings),
             "notes": list(self.notes),
-            "tables": {table.name: list(table.rows) for table in self.all_tables},
+            "tables": {table.name: list(table.rows) for table in self.tables},
             **self.more,
         }
 
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [10, 3], [4, 1], [1, 3])
-WIDTH, HEIGHT = 300, 220
-MOST_TICKS = 12  # up to so many values of x, each has its own
-Axis = tuple[str, str]  # field, title
+PANEL = 340  # pixels
+MOST_TICKS = 12  # up to this many values of x, each has a tick
+Column = tuple[str, str]  # a column of the rows, and the label of its axis
 
 
 def lines(
-    rows: Sequence[dict[str, Any]],
-    x: Axis,
-    y: Axis,
+    rows: Sequence[Row],
+    x: Column,
+    y: Column,
     series: str,
     *,
     facet: str | None = None,
-    form: str = "",
+    form: str = "g",
     unit: bool = False,
     log: bool = False,
     columns: int = 3,
-    title: str | None = None,
-) -> Any:
-    """A line a value of ``series``, a panel a value of ``facet``; both in the order they come.
-    ``unit``: the axis runs from 0 to 1; ``log``: it is logarithmic, without the zeros."""
-    alt = altair_module()
-    names = list(dict.fromkeys(row[series] for row in rows))
-    rows = [row for row in rows if row[y[0]] or not log]
-    scale = alt.Scale(domain=[0, 1]) if unit else alt.Scale(type="log" if log else "linear")
-    ticks = sorted({row[x[0]] for row in rows})
-    marked = alt.Axis(values=ticks) if len(ticks) <= MOST_TICKS else alt.Axis()
-    across = alt.X(f"{x[0]}:Q", title=x[1], scale=alt.Scale(zero=False), axis=marked)
-    chart = (
-        alt.Chart(alt.Data(values=list(rows)), width=WIDTH, height=HEIGHT, **_titled(title))
-        .mark_line(point=alt.OverlayMarkDef(size=36), strokeWidth=2)
-        .encode(
-            x=across,
-            y=alt.Y(f"{y[0]}:Q", title=y[1], scale=scale, axis=_axis(form, tickCount=5)),
-            color=_colour(series, names, "stroke"),
-            strokeDash=alt.StrokeDash(
-                f"{series}:N", sort=names, legend=None, scale=_ranged(names, DASHES)
-            ),
-            detail=f"{series}:N",
+    title: str = "",
+) -> figures.Figure:
+    """A line for each value of ``series``, a panel for each value of ``facet``, both in the order
+    of the rows. ``unit``: the axis runs from 0 to 1; ``log``: it is logarithmic, without zeros."""
+    rows = [row for row in rows if row[y[0]] is not None and (row[y[0]] or not log)]
+    names, across = _values(rows, series), sorted({row[x[0]] for row in rows})
+    scale = _unit(y[1], form) if unit else _scale(rows, y, form, log)
+    ticks = Axis.of(x[1], across, tight=True)
+    if len(across) <= MOST_TICKS:
+        ticks = replace(ticks, ticks=[(value, f"{value:g}") for value in across])
+    panels = []
+    for heading, panel_rows in _panels(rows, facet, title):
+        drawn = [
+            Series(str(name), [(row[x[0]], row[y[0]]) for row in panel_rows if row[series] == name])
+            for name in names
+        ]
+        panels.append(
+            line_panel(
+                heading or y[1], drawn, ticks, scale, heading=heading, dots=True, width=PANEL
+            )
         )
-    )
-    return chart if facet is None else _panels(chart, rows, facet, columns)
+    return figures.Figure(panels, list(map(str, names)), columns)
 
 
 def bars(
-    rows: Sequence[dict[str, Any]],
-    x: Axis,
-    y: Axis,
+    rows: Sequence[Row],
+    x: Column,
+    y: Column,
     series: str,
     order: Sequence[str],
     *,
     facet: str | None = None,
-    form: str = ",d",
+    form: str = ",.0f",
     columns: int = 3,
-) -> Any:
-    """A group of bars a value of ``x``, one bar a value of ``series`` in it."""
-    alt = altair_module()
-    names = list(dict.fromkeys(row[series] for row in rows))
-    chart = (
-        alt.Chart(alt.Data(values=list(rows)), width=WIDTH, height=HEIGHT)
-        .mark_bar()
-        .encode(
-            x=alt.X(f"{x[0]}:N", title=x[1], sort=list(order), axis=alt.Axis(labelAngle=-40)),
-            xOffset=alt.XOffset(f"{series}:N", sort=names),
-            y=alt.Y(f"{y[0]}:Q", title=y[1], axis=_axis(form)),
-            color=_colour(series, names, "square"),
+) -> figures.Figure:
+    """A group of bars for each value of ``x``, with one bar for each value of ``series``."""
+    names, scale = _values(rows, series), _scale(rows, y, form)
+    panels = []
+    for heading, panel_rows in _panels(rows, facet):
+        known = {(row[series], row[x[0]]): row[y[0]] for row in panel_rows}
+        drawn = [BarSeries(str(name), [known.get((name, at)) for at in order]) for name in names]
+        groups, width = [(str(at),) for at in order], PANEL if facet else WIDE
+        panels.append(
+            bar_panel(
+                heading or y[1], groups, drawn, scale, x_label=x[1], heading=heading, width=width
+            )
         )
-    )
-    return chart if facet is None else _panels(chart, rows, facet, columns)
+    return figures.Figure(panels, list(map(str, names)), columns, marks="bar")
 
 
-def beside(*charts: Any) -> Any:
-    """Charts with axes and legends of their own, two in a row."""
-    alt = altair_module()
-    return alt.concat(*charts, columns=2, spacing=30).resolve_scale(
-        color="independent", strokeDash="independent"
-    )
+def beside(first: figures.Figure, *others: figures.Figure) -> figures.Figure:
+    """Figures with axes and keys of their own."""
+    return replace(first, more=others)
 
 
-def _titled(title: str | None) -> dict[str, Any]:
-    alt = altair_module()
-    return {"title": alt.TitleParams(title, anchor="start", fontSize=13)} if title else {}
+def _values(rows: Sequence[Row], column: str) -> list[Any]:
+    return list(dict.fromkeys(row[column] for row in rows))
 
 
-def _axis(form: str, **more: Any) -> Any:
-    alt = altair_module()
-    return alt.Axis(format=form, **more) if form else alt.Axis(**more)
+def _scale(rows: Sequence[Row], y: Column, form: str, log: bool = False) -> Axis:
+    return Axis.of(y[1], [row[y[0]] for row in rows if row[y[0]] is not None], form=form, log=log)
 
 
-def _colour(series: str, names: list[str], symbol: str) -> Any:
-    alt = altair_module()
-    legend = alt.Legend(title=None, labelLimit=320, symbolType=symbol, symbolStrokeWidth=3)
-    return alt.Color(f"{series}:N", sort=names, scale=_ranged(names, COLOURS), legend=legend)
+def _unit(label: str, form: str) -> Axis:
+    return Axis(label, 0, 1, [(tick, format(tick, form)) for tick, _ in UNIT.ticks])
 
 
-def _ranged(names: list[str], values: Sequence[Any]) -> Any:
-    alt = altair_module()
-    return alt.Scale(domain=names, range=[values[i % len(values)] for i in range(len(names))])
-
-
-def _panels(chart: Any, rows: Sequence[dict[str, Any]], facet: str, columns: int) -> Any:
-    alt = altair_module()
-    order = list(dict.fromkeys(row[facet] for row in rows))
-    header = alt.Header(labelFontSize=13, labelFontWeight="bold", labelLimit=WIDTH)
-    return chart.facet(
-        facet=alt.Facet(f"{facet}:N", title=None, sort=order, header=header), columns=columns
-    )
+def _panels(
+    rows: Sequence[Row], facet: str | None, title: str = ""
+) -> list[tuple[str, Sequence[Row]]]:
+    if facet is None:
+        return [(title, rows)]
+    return [
+        (str(value), [row for row in rows if row[facet] == value]) for value in _values(rows, facet)
+    ]

@@ -1,8 +1,9 @@
-"""Correct, incorrect and undecided pairs, within and across sources (Henzinger 2006; the lecture).
+"""Correct, incorrect and undecided pairs within and across sources (Henzinger 2006; the lecture).
 
-Supershingles: 84 minima of 8-word shingles, 6 groups of 14, 2 equal. SimHash: 124 of 128 bits
-equal, the share of Henzinger's 372 of 384. Combined: what both return. Her judges looked at a
-sample; here all pairs that gold says something of are counted, and the others are undecided.
+Supershingles: 84 minima of 8-word shingles, 6 groups of 14, of which 2 must be equal. SimHash: 124
+of 128 bits equal, the same share as Henzinger's 372 of 384. Combined: pairs that both return. Her
+assessors judged a sample; here all pairs with a gold label are counted, and the others are
+undecided.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "SimHash": {"method": "simhash", "bits": 128, "distance": 4},
 }
 CLASSES = {"correct": POSITIVE, "incorrect": NEGATIVE, "undecided": UNKNOWN}
-# (algorithm, pairs of) → share correct, share incorrect. The lecture prints all pairs and those of
-# different sites (152 of 1,910; 479 of 1,872); those of the same site are the difference.
+# (algorithm, sources) → share correct, share incorrect. The lecture prints all pairs and those of
+# different sites (152 of 1,910; 479 of 1,872); those of the same site are computed from them.
 PRINTED = {
     ("supershingles", "all"): (0.38, 0.53),
     ("supershingles", "same source"): (0.34, 0.57),
@@ -47,7 +48,7 @@ FORMATS = {
 def sources(inputs: Any, options: Options, progress: Progress) -> Experiment:
     if options.gold is None or options.source is None:
         raise SettingsError(
-            "henzinger needs to know which pairs are right and where documents come from.",
+            "henzinger needs gold and a column with the source of each document.",
             hint="give --group COLUMN or --pairs FILE, and --source COLUMN.",
         )
     material = read(inputs, options, progress)
@@ -57,13 +58,10 @@ def sources(inputs: Any, options: Options, progress: Progress) -> Experiment:
     return material.experiment(
         "henzinger",
         PAPER,
-        {name: found.settings for name, found in passes.items()},
+        {name: matched.settings for name, matched in passes.items()},
         [table],
         [Figure("pairs", "Correct, incorrect, undecided", lambda: _chart(rows))],
-        notes=[
-            *partial_notes(passes.values()),
-            "Combined: the pairs that both algorithms return.",
-        ],
+        notes=[*partial_notes(passes.values()), "Combined: the pairs that both algorithms return."],
     )
 
 
@@ -72,32 +70,32 @@ def table_rows(passes: dict[str, Pass], material: Material) -> list[Row]:
     source = np.unique(material.column(material.options.source or ""), return_inverse=True)[1]
     both = combined(*passes.values())
     rows = []
-    for name, found in {**passes, "combined": both}.items():
-        same = source[found.a] == source[found.b]
+    for name, matched in {**passes, "combined": both}.items():
+        same = source[matched.a] == source[matched.b]
         for of, chosen in (
             ("all", np.ones(len(same), bool)),
             ("same source", same),
             ("different sources", ~same),
         ):
-            shares = _shares(found.where(chosen), material.gold)
+            shares = _shares(matched.where(chosen), material.gold)
             p = PRINTED.get((name, of), (None, None))
             printed = {"paper: correct": p[0], "paper: incorrect": p[1]}
             rows.append({"algorithm": name, "sources": of, **shares, **printed})
     return rows
 
 
-def combined(one: Pass, other: Pass) -> Pass:
-    """The pairs of one that the other returns too."""
-    return one.where(np.isin(one.keys(), other.keys()))
+def combined(first: Pass, second: Pass) -> Pass:
+    """The pairs that both passes return."""
+    return first.where(np.isin(first.keys(), second.keys()))
 
 
-def _shares(found: Pass, gold: Gold) -> Row:
-    classes: Array = gold.classes(found.a, found.b)
+def _shares(matched: Pass, gold: Gold) -> Row:
+    classes: Array = gold.classes(matched.a, matched.b)
     shares = {
-        name: float((classes == value).mean()) if len(found) else None
+        name: float((classes == value).mean()) if len(matched) else None
         for name, value in CLASSES.items()
     }
-    return {"pairs": len(found), **shares}
+    return {"pairs": len(matched), **shares}
 
 
 def _chart(rows: list[Row]) -> Any:
@@ -109,4 +107,4 @@ def _chart(rows: list[Row]) -> Any:
     ]  # fmt: skip
     order = list(dict.fromkeys(row["sources"] for row in rows))
     x, y = ("sources", "sources of the two"), ("share", "share of the pairs")
-    return bars(drawn, x, y, "judged", order, facet="algorithm", form="%")
+    return bars(drawn, x, y, "judged", order, facet="algorithm", form=".0%")

@@ -1,9 +1,9 @@
-"""Precision, recall and F1 of q-grams and three others over thresholds (Montanari & Puglisi 2012,
-Figures 5–6).
+"""Precision, recall and F1 of q-grams and three baselines over thresholds (Montanari & Puglisi
+2012, Figures 5–6).
 
-The paper's LSH and I-Match are the SpotSigs authors' programs, which probably compared spot
-signatures: LSH returned one pair more than SpotSigs at every threshold. So both baselines run on
-words and on spots. I-Match has no threshold; it is drawn as a level.
+The paper's LSH and I-Match are programs of the authors of SpotSigs, and they probably compared spot
+signatures: LSH returned one pair more than SpotSigs at every threshold. Both baselines therefore
+run on words and on spots. I-Match has no threshold and is drawn as a level line.
 """
 
 from __future__ import annotations
@@ -44,12 +44,7 @@ PRINTED = {
     "LSH on spots": (0.806, 0.850, 0.835, 0.798, 0.798),
     "I-Match on spots": (0.731, 0.731, 0.731, 0.705, 0.717),
 }
-PANELS = {
-    "F1": "F1",
-    "paper's F1": "F1 in the paper",
-    "precision": "precision",
-    "recall": "recall",
-}
+PANELS = {"F1": "F1", "paper's F1": "F1 in the paper", "precision": "precision", "recall": "recall"}
 FORMATS = {
     "threshold": ".1f",
     "method": "",
@@ -65,27 +60,26 @@ FORMATS = {
 def quality(inputs: Any, options: Options, progress: Progress) -> Experiment:
     if options.gold is None:
         raise SettingsError(
-            "montanari-puglisi compares with what is known, and nothing is.",
-            hint="give --group COLUMN or --pairs FILE.",
+            "montanari-puglisi needs gold.", hint="give --group COLUMN or --pairs FILE."
         )
     material = read(inputs, options, progress)
     passes = _passes(material)
     rows = [
-        {"threshold": t, "method": name, **_measures(found, t, material), **_printed(name, t)}
+        {"threshold": t, "method": name, **_measures(matched, t, material), **_printed(name, t)}
         for t in THRESHOLDS
-        for name, found in passes.items()
+        for name, matched in passes.items()
     ]
     figure_5 = Table(
         "figure_5",
         "Figure 5: methods over thresholds",
         FORMATS,
         rows,
-        note="T: pairs returned that gold says something of; T∩C: the correct ones.",
+        note="T: returned pairs that have a gold label; T∩C: the correct ones.",
     )
     return material.experiment(
         "montanari-puglisi",
         PAPER,
-        {name: found.settings for name, found in passes.items()},
+        {name: matched.settings for name, matched in passes.items()},
         [figure_5, _best_table(rows)],
         [Figure("figure_6", "Figure 6: F1, precision and recall", lambda: _chart(rows))],
         notes=[*partial_notes(passes.values()), *_notes(material)],
@@ -93,9 +87,9 @@ def quality(inputs: Any, options: Options, progress: Progress) -> Experiment:
 
 
 def _notes(material: Material) -> list[str]:
-    notes = ["The paper's printed figures of LSH and I-Match stand with those on spots."]
+    notes = ["The printed figures of LSH and I-Match are shown beside those on spots."]
     if material.gold is not None and not material.gold.complete:
-        notes.append("Gold does not label all pairs; those it does not name are left out.")
+        notes.append("The gold does not label all pairs; pairs without a label are left out.")
     return notes
 
 
@@ -104,42 +98,43 @@ def _passes(material: Material) -> dict[str, Pass]:
     lowest = {"threshold": THRESHOLDS[0]}
     passes = {}
     for name, (spotted, settings) in METHODS.items():
-        cut = {} if settings.get("method") == "imatch" else lowest
-        passes[name] = material.find(on_spots if spotted else None, **settings, **cut)
+        threshold = {} if settings.get("method") == "imatch" else lowest
+        passes[name] = material.find(on_spots if spotted else None, **settings, **threshold)
     return passes
 
 
 def spot_documents(table: pa.Table) -> pa.Table:
-    """The same documents with one word for each spot; the n-th occurrence of a spot is another
-    word, so that a set of words is a multiset of spots."""
+    """The documents with one word for each spot. The n-th occurrence of a spot is a word of its
+    own, so that a set of words represents a multiset of spots."""
     texts = [_spotted(text) for text in table["text"].to_pylist()]
     place = table.schema.get_field_index("text")
     return table.set_column(place, "text", pa.array(texts, pa.large_string()))
 
 
 def _spotted(text: str) -> str:
-    """A text of too few spots is one word for all it says: equal to equal ones only."""
-    found = spots(text)
-    if len(found) < FEWEST_SPOTS:
+    """The spots of a text as words. A text of too few spots becomes one word that equals only that
+    of the same text."""
+    text_spots = spots(text)
+    if len(text_spots) < FEWEST_SPOTS:
         return _word(" ".join(words(text)))
     seen: Counter[str] = Counter()
-    made = []
-    for spot in found:
+    spot_words = []
+    for spot in text_spots:
         seen[spot] += 1
-        made.append(_word(f"{spot} {seen[spot]}"))
-    return " ".join(made)
+        spot_words.append(_word(f"{spot} {seen[spot]}"))
+    return " ".join(spot_words)
 
 
 def _word(name: str) -> str:
     return hashlib.blake2b(name.encode(), digest_size=8).hexdigest()
 
 
-def _measures(found: Pass, threshold: float, material: Material) -> Row:
+def _measures(matched: Pass, threshold: float, material: Material) -> Row:
     assert material.gold is not None
-    cut = found if found.settings["method"] == "imatch" else found.at(threshold)
-    of = measured(cut, material.gold)
-    shares = {"recall": of["recall"], "precision": of["precision"], "F1": of["F"]}
-    return {"T": of["judged"], "T∩C": of["correct"], **shares}
+    passing = matched if matched.settings["method"] == "imatch" else matched.at(threshold)
+    measures = measured(passing, material.gold)
+    shares = {"recall": measures["recall"], "precision": measures["precision"], "F1": measures["F"]}
+    return {"T": measures["judged"], "T∩C": measures["correct"], **shares}
 
 
 def _printed(name: str, threshold: float) -> Row:
@@ -151,9 +146,9 @@ def _best_table(rows: list[Row]) -> Table:
     best = []
     for name in METHODS:
         own = [row for row in rows if row["method"] == name]
-        one = max(own, key=lambda row: row["F1"] or 0)
+        highest = max(own, key=lambda row: row["F1"] or 0)
         printed = max((row["paper's F1"] for row in own if row["paper's F1"]), default=None)
-        best.append({**one, "paper's best F1": printed})
+        best.append({**highest, "paper's best F1": printed})
     formats = {**FORMATS, "paper's best F1": ".3f"}
     del formats["paper's F1"]
     return Table("best", "§4: each method at its best threshold", formats, best)

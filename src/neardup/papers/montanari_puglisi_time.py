@@ -1,8 +1,9 @@
-"""Time a document against corpus size, index size and document size (Montanari & Puglisi 2012,
+"""Time per document against corpus size, index size and document size (Montanari & Puglisi 2012,
 Figures 7–9).
 
-Measured on one thread, so the numbers are of this machine and this moment. The paper's DDD compares
-every document with all bitmaps of its window; ours meets only documents that share a band.
+Times are measured on one thread, so they depend on the machine and vary between runs. The paper's
+DDD compares every document with all bitmaps of its window; here a document is compared only with
+those that share a band.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from neardup.engines.execution import execute
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, lines
 from neardup.papers.paper_pass import read
 from neardup.papers.recipe import with_recipe
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
 from neardup.progress import Progress
+from neardup.runs.result import Result
+from neardup.settings import settings_of
 
 PAPER = "Montanari & Puglisi 2012"
 METHODS: dict[str, dict[str, Any]] = {
@@ -49,7 +52,7 @@ def costs(inputs: Any, options: Options, progress: Progress) -> Experiment:
     slice_ = min(SLICE, len(material) // SLICES)
     steps = len(METHODS) * (len(sizes) + len(lengths)) + SLICES * bool(slice_)
     progress.stage("timing", steps, "runs")
-    for settings in METHODS.values():  # the first run of a method pays for what is loaded once
+    for settings in METHODS.values():  # the first run of a method includes one-time loading
         _timed(material.table.slice(0, 50), settings)
     corpora = list(_corpora(material.table, sizes, progress))
     slices = list(_slices(material.table, slice_, progress))
@@ -69,14 +72,14 @@ def costs(inputs: Any, options: Options, progress: Progress) -> Experiment:
             documents,
         ),
     )
-    made = [_part(*part) for part in parts if part[-1]]
+    shown = [_part(*part) for part in parts if part[-1]]
     return material.experiment(
         "montanari-puglisi-time",
         PAPER,
         METHODS,
-        [table for table, _ in made],
-        [figure for _, figure in made],
-        notes=["Seconds are measured on one thread: not the same in every run."],
+        [table for table, _ in shown],
+        [figure for _, figure in shown],
+        notes=["Times are measured on one thread and differ between runs."],
         measured=True,
     )
 
@@ -90,36 +93,31 @@ def _part(name: str, title: str, over: str, rows: list[Row]) -> tuple[Table, Fig
     )
 
 
-def _timed(table: pa.Table, settings: dict[str, Any], **more: Any) -> float:
-    """Milliseconds a document."""
-    given = {"workers": 1, "id": "id", "kinds": "none", **settings, **more}
-    plan = resolve(settings_of(with_recipe(given)))
+def _timed(table: pa.Table, settings: dict[str, Any], **more: Any) -> tuple[float, Result]:
+    """Milliseconds per document, and the result of the run."""
+    written = {"workers": 1, "id": "id", "kinds": "none", **settings, **more}
+    plan = resolve(settings_of(with_recipe(written)))
     began = time.perf_counter()
-    execute(collect(table), plan)
-    return 1000 * (time.perf_counter() - began) / max(len(table), 1)
+    result = execute(collect(table), plan)
+    return 1000 * (time.perf_counter() - began) / max(len(table), 1), result
 
 
 def _corpora(table: pa.Table, sizes: list[int], progress: Progress) -> Iterator[Row]:
     for name, settings in METHODS.items():
         for n in sizes:
-            cost = _timed(table.slice(0, n), settings)
+            cost, _ = _timed(table.slice(0, n), settings)
             progress.advance(1)
             yield {"method": name, "documents": n, "ms a document": cost}
 
 
 def _slices(table: pa.Table, slice_: int, progress: Progress) -> Iterator[Row]:
-    """Each slice against all before it, which are there as the folder of the run before."""
+    """Each slice against all earlier ones, which are given as the folder of the previous run."""
     name, settings = next(iter(METHODS.items()))
     with tempfile.TemporaryDirectory() as folder:
         against: list[Path] = []
         for i in range(SLICES if slice_ else 0):
             part = table.slice(i * slice_, slice_)
-            given = {"workers": 1, "id": "id", "against": against, "signatures": True}
-            given["kinds"] = "none"
-            plan = resolve(settings_of(with_recipe({**given, **settings})))
-            began = time.perf_counter()
-            result = execute(collect(part), plan)
-            cost = 1000 * (time.perf_counter() - began) / slice_
+            cost, result = _timed(part, settings, against=against, signatures=True)
             progress.advance(1)
             row = {"method": name, "documents": slice_, "ms a document": cost}
             yield {**row, "before": i * slice_}
@@ -129,15 +127,15 @@ def _slices(table: pa.Table, slice_: int, progress: Progress) -> Iterator[Row]:
 def _documents(lengths: dict[int, pa.Table], progress: Progress) -> Iterator[Row]:
     for name, settings in METHODS.items():
         for length, table in lengths.items():
-            cost = _timed(table, settings)
+            cost, _ = _timed(table, settings)
             progress.advance(1)
             row = {"method": name, "documents": len(table), "ms a document": cost}
             yield {**row, "characters": length}
 
 
 def long_documents(table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
-    """As many as the paper's of each length, cut out of all texts in a row; of lengths for which
-    there is too little text, none."""
+    """As many documents as the paper has, for each length, cut from the texts joined in a row. A
+    length for which there is too little text is left out."""
     texts = table["text"].to_pylist()
     for length in LENGTHS:
         pieces = list(itertools.islice(_pieces(texts, length), CORPUS))
@@ -147,9 +145,9 @@ def long_documents(table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
 
 
 def _pieces(texts: list[str], length: int) -> Iterator[str]:
-    held = ""
+    rest = ""
     for text in texts:
-        held += text + "\n"
-        while len(held) >= length:
-            yield held[:length]
-            held = held[length:]
+        rest += text + "\n"
+        while len(rest) >= length:
+            yield rest[:length]
+            rest = rest[length:]

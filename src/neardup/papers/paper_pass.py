@@ -1,9 +1,8 @@
-"""The pairs of one matching pass, with their kinds: thresholds are cuts of it.
+"""The documents of an experiment, read once, and the pairs of one matching pass over them.
 
-Passes are kept in a folder where one is named, so that an experiment that was stopped goes on where
-it was: a pass is known by its method, its settings and the documents it was made from.
-
-The documents of an experiment, read once.
+A ``Pass`` has the scored pairs of one method with their kinds; higher thresholds select from them.
+If a folder is named, passes are kept there, so an interrupted experiment continues where it
+stopped. A stored pass is identified by its method, its settings and the documents it was made from.
 """
 
 from __future__ import annotations
@@ -34,15 +33,16 @@ from neardup.methods.base import SIGNATURE_FORMAT, signed_parameters
 from neardup.methods.preparation import Reading, read_words
 from neardup.papers.experiment import Experiment, Figure, Options, Table
 from neardup.papers.recipe import with_recipe
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
 from neardup.progress import LOG, Progress
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
 from neardup.schema import KINDS, Array, Ragged
+from neardup.settings import settings_of
 from neardup.text.text_options import Text
 
 UNCLASSIFIED = "not classified"
-TOLD = ("method", "parameters", "resolved")  # of the settings: what scores depend on
+DESCRIBED = ("method", "parameters", "resolved")  # the settings that scores depend on
 
 
 @dataclass(frozen=True)
@@ -77,21 +77,22 @@ class Pass:
         return Pass(self.pairs.where(chosen), self.kind[chosen], self.settings)
 
     def keys(self) -> npt.NDArray[np.int64]:
-        """One number a pair, to compare passes."""
+        """One number for each pair, to compare passes."""
         keys: npt.NDArray[np.int64] = self.a * self.documents + self.b
         return keys
 
 
 def partial_notes(passes: Iterable[Pass]) -> list[str]:
-    """What must be said where a limit cut a list of pairs."""
-    cut = sorted({str(one.settings["method"]) for one in passes if not one.pairs.complete})
-    return [f"WARNING: the pairs of {', '.join(cut)} are partial: there are too many."] * bool(cut)
+    """A warning if a limit has shortened a list of pairs."""
+    partial = {str(each.settings["method"]) for each in passes if not each.pairs.complete}
+    names = ", ".join(sorted(partial))
+    return [f"WARNING: the pairs of {names} are partial: there are too many."] * bool(partial)
 
 
-def measured(found: Pass, gold: Gold) -> dict[str, Any]:
-    """Precision, recall and F of the pairs, and how many of them gold says something of. Where it
-    knows no pair that is wrong, precision would be 1 whatever is returned: it is None, as F is."""
-    counts = pair_counts(gold.classes(found.a, found.b), gold.positive_count())
+def measured(matched: Pass, gold: Gold) -> dict[str, Any]:
+    """Precision, recall and F of the pairs, and how many of them have a gold label. If gold has no
+    negative pair, precision would always be 1, so precision and F are None."""
+    counts = pair_counts(gold.classes(matched.a, matched.b), gold.positive_count())
     known = gold.negatives_known()
     return {
         "precision": counts.precision if known else None,
@@ -103,54 +104,54 @@ def measured(found: Pass, gold: Gold) -> dict[str, Any]:
 
 
 def kind_names() -> tuple[str, ...]:
-    """All kinds, most alike first; pairs without one come last."""
+    """All kinds, the most similar first; pairs without a kind come last."""
     return (*KINDS, UNCLASSIFIED)
 
 
-def set_kinds(sets: Array, found: Pass) -> npt.NDArray[Any]:
-    """Of each set, the least alike kind among its pairs."""
+def set_kinds(sets: Array, matched: Pass) -> npt.NDArray[Any]:
+    """The least similar kind among the pairs of each set."""
     order = {name: i for i, name in enumerate(kind_names())}
-    inside = (sets[found.a] >= 0) & (sets[found.a] == sets[found.b])
+    inside = (sets[matched.a] >= 0) & (sets[matched.a] == sets[matched.b])
     worst = np.zeros(int(sets.max(initial=-1)) + 1, np.int64)
-    codes = np.array([order[name] for name in found.kind[inside]], np.int64)
-    np.maximum.at(worst, sets[found.a[inside]], codes)
+    codes = np.array([order[name] for name in matched.kind[inside]], np.int64)
+    np.maximum.at(worst, sets[matched.a[inside]], codes)
     return np.array(kind_names(), dtype=object)[worst]
 
 
 @dataclass(frozen=True)
 class Matching:
-    """``folder``: where passes are kept; None for nowhere."""
+    """Runs matching passes; they are kept in ``folder``, or nowhere if it is None."""
 
     workers: int | None
     folder: Path | None
     progress: Progress
 
     def of(self, table: pa.Table, settings: Mapping[str, Any]) -> Pass:
-        given = with_recipe({"workers": self.workers, "id": "id", "kinds": "none", **settings})
-        plan = resolve(settings_of(given), every_pair=True)
+        written = with_recipe({"workers": self.workers, "id": "id", "kinds": "none", **settings})
+        plan = resolve(settings_of(written), every_pair=True)
         described = plan.describe()
-        told = {name: described[name] for name in TOLD}
+        described_settings = {name: described[name] for name in DESCRIBED}
         if self.folder is None:
-            return Pass(*self._made(table, plan), told)
+            return Pass(*self._matched(table, plan), described_settings)
         key = _key(plan, table)
         path = self.folder / f"{plan.method.name}-{key[:12]}.parquet"
-        if found := _load(path, key):
-            LOG.info("%s: scored pairs are at hand in %s", plan.method.name, path)
-            return Pass(*found, told)
-        pairs, kind = self._made(table, plan)
+        if stored := _load(path, key):
+            LOG.info("%s: using the scored pairs in %s", plan.method.name, path)
+            return Pass(*stored, described_settings)
+        pairs, kind = self._matched(table, plan)
         self.folder.mkdir(parents=True, exist_ok=True)
         write_table(pa.table({"kind": kind}), _kinds_beside(path))
         scored_pairs.save(pairs, path, key)
-        return Pass(pairs, kind, told)
+        return Pass(pairs, kind, described_settings)
 
-    def _made(self, table: pa.Table, plan: Plan) -> tuple[ScoredPairs, npt.NDArray[np.object_]]:
+    def _matched(self, table: pa.Table, plan: Plan) -> tuple[ScoredPairs, npt.NDArray[np.object_]]:
         result = execute(collect(table), plan, progress=self.progress)
         pairs = scored_pairs.of_result(result)
         return pairs, _kinds(result, pairs)
 
 
 def _kinds(result: Result, pairs: ScoredPairs) -> npt.NDArray[np.object_]:
-    """In the order of the scored pairs."""
+    """The kinds in the order of the scored pairs."""
     ids = result.decisions["id"].combine_chunks()
     a, b = (np.asarray(pc.index_in(result.pairs[side], ids)).astype(np.int64) for side in "ab")
     order = np.lexsort((np.maximum(a, b), np.minimum(a, b)))
@@ -175,7 +176,7 @@ def _kinds_beside(path: Path) -> Path:
 
 
 def _load(path: Path, key: str) -> tuple[ScoredPairs, npt.NDArray[np.object_]] | None:
-    """None where either file is not there, not whole, or made from something else."""
+    """The stored pass; None if either file is missing, incomplete, or made from something else."""
     pairs = scored_pairs.load(path, key)
     if pairs is None:
         return None
@@ -188,7 +189,7 @@ def _load(path: Path, key: str) -> tuple[ScoredPairs, npt.NDArray[np.object_]] |
 
 @dataclass(frozen=True)
 class Material:
-    """``table``: id, text and the columns asked for, a row a document, in the order read."""
+    """``table`` has id, text and the requested columns, with a row per document."""
 
     table: pa.Table
     rejected: int
@@ -200,21 +201,21 @@ class Material:
 
     @functools.cached_property
     def reading(self) -> Reading:
-        """The words of all documents, and digests of what is equal."""
+        """The words of all documents, and digests that show which texts are equal."""
         batches = self.table.select(["id", "text"]).combine_chunks().to_batches()
         empty = pa.record_batch({"text": pa.array([], pa.large_string())})
         return read_words(batches[0] if batches else empty, Text())
 
     @functools.cached_property
     def gold(self) -> Gold | None:
-        """Texts that are equal after normalisation are never wrong pairs."""
+        """The gold. A pair of texts that are equal after normalisation is never wrong."""
         if self.options.gold is None:
             return None
         same = np.unique(self.reading.normal_digests, return_inverse=True)[1]
         return self.options.gold(self.table, same)
 
     def column(self, name: str, table: pa.Table | None = None) -> list[str]:
-        """Values as people read them; missing ones are "(none)". Of another table on request."""
+        """Values of a column of all documents, or of ``table``; "(none)" if missing."""
         values = (self.table if table is None else table)[name]
         return list(pc.fill_null(values, "(none)").to_pylist())
 
@@ -227,15 +228,15 @@ class Material:
         figures: Sequence[Figure],
         **more: Any,
     ) -> Experiment:
-        made = Experiment(name, paper, len(self), settings, tables, figures, **more)
+        experiment = Experiment(name, paper, len(self), settings, tables, figures, **more)
         if not self.rejected:
-            return made
-        lost = f"{self.rejected:,} documents could not be read and were left out."
-        return replace(made, notes=[lost, *made.notes])
+            return experiment
+        left_out = f"{self.rejected:,} documents could not be read and were left out."
+        return replace(experiment, notes=[left_out, *experiment.notes])
 
     def find(self, table: pa.Table | None = None, **settings: Any) -> Pass:
-        """All pairs by one method at one threshold, which should be the lowest that is wanted; of
-        the documents as they are, or as ``table`` has them."""
+        """All pairs of one method at one threshold, the lowest that is wanted; on the documents as
+        read, or as ``table`` has them."""
         matching = Matching(self.options.workers, self.options.folder, self.progress)
         return matching.of(self.table if table is None else table, settings)
 
@@ -245,7 +246,8 @@ def read(inputs: Any, options: Options, progress: Progress) -> Material:
     columns = Columns(text=options.text, id=options.id, extra=extra)
     collection = collect(inputs).limited(options.limit)
     progress.stage("reading", options.limit, "documents", collection.plain_size())
-    parts, seen, rejected = [_as_text(_nothing())], 0, 0
+    empty = pa.RecordBatch.from_pylist([], schema=schema.documents())
+    parts, seen, rejected = [_as_text(empty)], 0, 0
     for chunk in collection.chunks(columns):
         batch = chunk.read()
         parts.append(_as_text(batch.records))
@@ -258,12 +260,8 @@ def read(inputs: Any, options: Options, progress: Progress) -> Material:
     return Material(table.slice(0, options.limit), rejected, options, progress)
 
 
-def _nothing() -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], schema=schema.documents())
-
-
 def _as_text(batch: pa.RecordBatch) -> pa.Table:
-    """All columns as text: inputs of several forms may have one column in several types."""
+    """All columns as strings: inputs of several formats may hold one column in several types."""
     names = [name for name in batch.schema.names if name != "row"]
     values = [plain(batch.column(name), name).cast(pa.large_string()) for name in names]
     return pa.table(values, names=names)

@@ -1,7 +1,7 @@
-"""Recipes: settings in a TOML file, of the user or of a paper.
+"""Recipes: settings in a TOML file, written by the user or taken from a paper.
 
-A file has the names of :class:`neardup.plan.Settings`; ``[method]`` holds ``name`` and parameters.
-The systems of the papers are files beside this one and are named without their ending.
+A file uses the names of :class:`neardup.settings.Settings`; ``[method]`` holds ``name`` and
+parameters. The recipes of the papers lie beside this module and are named without their extension.
 """
 
 from __future__ import annotations
@@ -16,24 +16,26 @@ from typing import Any, NamedTuple
 from neardup.errors import SettingsError
 from neardup.methods import registry
 from neardup.methods.parameters import check_type
-from neardup.plan import Settings
+from neardup.settings import Settings
 
 FOLDER = Path(__file__).parent
 
 
 class PaperRecipe(NamedTuple):
+    """A recipe of a paper; ``paper`` cites the source."""
+
     name: str
     paper: str
     settings: dict[str, Any]
 
 
 def papers() -> list[PaperRecipe]:
-    found = []
+    recipes = []
     for path in sorted(FOLDER.glob("*.toml")):
         written = tomllib.loads(path.read_text("utf-8"))
         paper = written.pop("paper")
-        found.append(PaperRecipe(path.stem, paper, recipe_settings(written, path.stem)))
-    return found
+        recipes.append(PaperRecipe(path.stem, paper, recipe_settings(written, path.stem)))
+    return recipes
 
 
 def read_recipe(name: str | Path) -> dict[str, Any]:
@@ -51,17 +53,17 @@ def read_recipe(name: str | Path) -> dict[str, Any]:
 
 
 def _of_paper(name: str) -> dict[str, Any]:
-    there = {recipe.name: recipe.settings for recipe in papers()}
-    if name not in there:
-        near = difflib.get_close_matches(name, there, 1)
+    known = {recipe.name: recipe.settings for recipe in papers()}
+    if name not in known:
+        near = difflib.get_close_matches(name, known, 1)
         hint = f"did you mean {near[0]!r}?" if near else "`neardup methods --papers` lists them."
         raise SettingsError(f"There is no recipe {name!r}, and no such file.", hint=hint)
-    return there[name]
+    return known[name]
 
 
 def recipe_settings(written: dict[str, Any], where: str) -> dict[str, Any]:
     settings = dict(written)
-    settings.pop("paper", None)  # where it comes from is said, not set
+    settings.pop("paper", None)  # a citation, not a setting
     method = settings.pop("method", None)
     if isinstance(method, dict):
         parameters = dict(method)
@@ -76,16 +78,16 @@ def recipe_settings(written: dict[str, Any], where: str) -> dict[str, Any]:
             f"{where} has unknown settings: {', '.join(unknown)}.",
             hint=f"known are {', '.join(sorted(known))}.",
         )
-    for one in dataclasses.fields(Settings):
-        if one.name in settings:
-            check_type(one, settings[one.name], where)
+    for field in dataclasses.fields(Settings):
+        if field.name in settings:
+            check_type(field, settings[field.name], where)
     return settings
 
 
-def with_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Keyword arguments over those of the recipe they name; another method has none of its
-    parameters."""
-    settings = dict(given)
+def with_recipe(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments merged over the recipe they name. If they name a different method, the
+    parameters of the recipe are dropped."""
+    settings = dict(arguments)
     name = settings.pop("recipe", None)
     if name is None:
         return settings
@@ -94,7 +96,7 @@ def with_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
         base.pop("set", None)
     merged = {**base.pop("set", {}), **settings.pop("set", {})}
     known = {f.name for f in dataclasses.fields(Settings)}
-    # What is said here as an argument wins over the recipe's parameter of that name.
+    # An argument overrides the parameter of the recipe that has its name.
     merged = {key: value for key, value in merged.items() if key in known or key not in settings}
     if settings.get("threshold") is not None:
         merged.pop("threshold", None)

@@ -1,13 +1,9 @@
 """SimHash over k and shingles over w and R (Williams & Giles 2013, Figures 1–2, Tables 1–2).
 
-Every setting is one matching pass; k and R are cuts of it. With gold, precision, recall and F are
-those of its pairs; without, there are the numbers of pairs, their mean cosine, and the sample of
-each treatment that the paper would have judged.
-
-The figures of Williams & Giles, from the rows of their treatments.
-
-How alike returned pairs are by their words: the cosine of term frequencies (Williams & Giles,
-Table 1), whatever the method that returned them.
+Each method and w is one matching pass; k and R are thresholds on its scores. With gold, precision,
+recall and F are those of the returned pairs. Without gold, the result has the numbers of pairs,
+their mean cosine, and the sample of each treatment that the paper would have judged. The cosine is
+that of term frequencies (Table 1), whichever method returned the pair.
 """
 
 from __future__ import annotations
@@ -58,11 +54,17 @@ def measures(rows: list[Row]) -> Any:
 
 def pairs(rows: list[Row]) -> Any:
     of = ("pairs", "pairs returned")
-    one = [{**row, "method": "SimHash"} for row in _simhash(rows)]
+    simhash = [{**row, "method": "SimHash"} for row in _simhash(rows)]
     return beside(
-        lines(one, K, of, "method", log=True, form=",d", title="(a) SimHash (logarithmic)"),
+        lines(simhash, K, of, "method", log=True, form=",.0f", title="(a) SimHash (logarithmic)"),
         lines(
-            _shingles(rows), R, of, "words", log=True, form=",d", title="(b) shingles (logarithmic)"
+            _shingles(rows),
+            R,
+            of,
+            "words",
+            log=True,
+            form=",.0f",
+            title="(b) shingles (logarithmic)",
         ),
     )
 
@@ -81,7 +83,8 @@ def cosines(rows: list[Row]) -> Any:
 
 
 class Cosines:
-    """``words``: hashes of the words of each document. A vector is made when a pair asks for it."""
+    """Cosines of term frequencies; ``words`` has hashes of the words of each document. A vector is
+    computed when a pair needs it."""
 
     def __init__(self, words: Ragged) -> None:
         self._words = words
@@ -108,7 +111,7 @@ BITS = 64
 DISTANCES = tuple(range(11))
 WORDS = (5, 8, 10)
 RESEMBLANCES = tuple(n / 10 for n in range(9, 0, -1))
-COSINES = 500  # pairs of a treatment of which the mean cosine is taken, at most
+COSINES = 500  # the most pairs of a treatment for its mean cosine
 MEASURED = ("precision", "recall", "F")
 MEASURES = {**dict.fromkeys(MEASURED, ".3f"), "judged": ","}
 PAIRS = {"pairs": ",", "mean cosine": ".3f"}
@@ -116,12 +119,12 @@ PAIRS = {"pairs": ",", "mean cosine": ".3f"}
 
 @dataclass(frozen=True)
 class Treatment:
-    """``setting``: the words of a shingle, or None for SimHash; ``at``: R, or k."""
+    """``setting`` is the number of words of a shingle, None for SimHash; ``at`` is R or k."""
 
     method: str
     setting: int | None
     at: float
-    found: Pass
+    matched: Pass
 
     def row(self) -> Row:
         if self.setting is None:
@@ -151,7 +154,7 @@ def study(inputs: Any, options: Options, progress: Progress) -> Experiment:
     return material.experiment(
         "williams-giles",
         PAPER,
-        {one.method: one.found.settings for one in best},
+        {treatment.method: treatment.matched.settings for treatment in best},
         [simhash, shingles, _best_table(best, treatments, rows), _kinds_table(best, material.gold)],
         figures,
         notes=_notes(treatments, material),
@@ -160,43 +163,46 @@ def study(inputs: Any, options: Options, progress: Progress) -> Experiment:
 
 
 def _treatments(material: Material) -> Iterator[Treatment]:
-    found = material.find(recipe="williams-giles-simhash", distance=DISTANCES[-1])
+    matched = material.find(recipe="williams-giles-simhash", distance=DISTANCES[-1])
     for k in DISTANCES:
-        yield Treatment("simhash", None, k, found.at(1 - k / BITS))
+        yield Treatment("simhash", None, k, matched.at(1 - k / BITS))
     for w in WORDS:
-        found = material.find(recipe="williams-giles-shingles", words=w, threshold=RESEMBLANCES[-1])
+        matched = material.find(
+            recipe="williams-giles-shingles", words=w, threshold=RESEMBLANCES[-1]
+        )
         for r in RESEMBLANCES:
-            yield Treatment("shingles", w, r, found.at(r))
+            yield Treatment("shingles", w, r, matched.at(r))
 
 
 def _notes(treatments: list[Treatment], material: Material) -> list[str]:
-    notes = partial_notes(one.found for one in treatments)
+    notes = partial_notes(treatment.matched for treatment in treatments)
     if material.gold is None:
         notes.append(
-            "Without gold nothing is said of precision and recall; the data holds the sample to "
-            "judge (to_judge)."
+            "Precision and recall need gold; the data holds the sample to judge (to_judge)."
         )
     elif not material.gold.complete:
         notes.append(
-            "Gold does not label all pairs: precision is of the labelled ones among those "
-            "returned, recall of the known duplicates."
+            "The gold does not label all pairs: precision is that of the labelled pairs among "
+            "those returned, recall that of the known duplicates."
         )
     return notes
 
 
-def sampled(found: Pass, most: int, seed: int) -> Pass:
-    """At most so many pairs, drawn without replacement; the same for the same seed."""
-    if len(found) <= most:
-        return found
-    drawn = np.random.default_rng(seed).choice(len(found), most, replace=False)
-    return found.where(np.sort(drawn))
+def sampled(matched: Pass, most: int, seed: int) -> Pass:
+    """At most ``most`` pairs, drawn without replacement; the same for the same seed."""
+    if len(matched) <= most:
+        return matched
+    drawn = np.random.default_rng(seed).choice(len(matched), most, replace=False)
+    return matched.where(np.sort(drawn))
 
 
 def to_judge(treatments: list[Treatment], material: Material) -> list[Row]:
-    """The pool of the samples of all treatments, each pair once, in an order that says nothing of
+    """The pool of the samples of all treatments, each pair once, in an order that does not reveal
     where it comes from."""
     options = material.options
-    parts = [sampled(one.found, options.sample, options.seed).keys() for one in treatments]
+    parts = [
+        sampled(treatment.matched, options.sample, options.seed).keys() for treatment in treatments
+    ]
     pool = np.unique(np.concatenate(parts))
     order = np.random.default_rng(options.seed).permutation(len(pool))
     ids = material.table["id"].to_pylist()
@@ -209,11 +215,11 @@ def _rows(treatments: list[Treatment], material: Material) -> list[Row]:
     gold, seed = material.gold, material.options.seed
     material.progress.stage("scoring", len(treatments), "treatments")
     rows = []
-    for one in treatments:
-        some = sampled(one.found, COSINES, seed)
-        found = measured(one.found, gold) if gold else {}
-        cosine = cosines.mean(some.a, some.b)
-        rows.append({**one.row(), "pairs": len(one.found), "mean cosine": cosine, **found})
+    for treatment in treatments:
+        drawn = sampled(treatment.matched, COSINES, seed)
+        row = treatment.row() | {"pairs": len(treatment.matched)}
+        row["mean cosine"] = cosines.mean(drawn.a, drawn.b)
+        rows.append({**row, **(measured(treatment.matched, gold) if gold else {})})
         material.progress.advance(1)
     return rows
 
@@ -226,7 +232,7 @@ def _table(name: str, title: str, key: str, rows: list[Row], gold: Gold | None) 
         formats["printed cosine"] = ".2f"
         printed = zip(chosen, PRINTED_COSINES, strict=True)
         chosen = [{**row, "printed cosine": cosine} for row, cosine in printed]
-    note = f"The cosine is of term frequencies, over {COSINES} pairs drawn at random, or all."
+    note = f"The cosine is that of term frequencies, over all pairs or {COSINES} random ones."
     if key == "w":
         note += f" Lowering R by .1 adds {_added(chosen):,.1f} pairs on average; the paper: 157.35."
     return Table(name, title, formats, chosen, note)
@@ -240,14 +246,18 @@ def _added(rows: list[Row]) -> float:
 
 
 def _best(treatments: list[Treatment], rows: list[Row], gold: Gold | None) -> list[Treatment]:
-    """Of each method, the treatment of the greatest F; without gold, the paper's."""
+    """The treatment with the greatest F of each method; without gold, the paper's."""
     best = []
     for method, printed in (("simhash", (None, 3)), ("shingles", (5, 0.5))):
         own = [
-            (one, row) for one, row in zip(treatments, rows, strict=True) if one.method == method
+            (treatment, row)
+            for treatment, row in zip(treatments, rows, strict=True)
+            if treatment.method == method
         ]
         if gold is None:
-            best += [one for one, _ in own if (one.setting, one.at) == printed]
+            best += [
+                treatment for treatment, _ in own if (treatment.setting, treatment.at) == printed
+            ]
         else:
             best.append(max(own, key=lambda pair: pair[1]["F"] or pair[1]["recall"] or 0)[0])
     return best
@@ -258,28 +268,28 @@ def _best_table(best: list[Treatment], treatments: list[Treatment], rows: list[R
         "simhash": ("k = 3", 0.94, 0.88, 0.91),
         "shingles": ("w = 5, R = 0.5", 1.0, 0.98, 0.99),
     }
-    made = []
-    for one in best:
-        row = rows[treatments.index(one)]
-        setting, p, r, f = printed[one.method]
-        ours = {"method": one.method, "setting": one.named(), "pairs": row["pairs"]}
+    compared = []
+    for treatment in best:
+        row = rows[treatments.index(treatment)]
+        setting, p, r, f = printed[treatment.method]
+        ours = {"method": treatment.method, "setting": treatment.named(), "pairs": row["pairs"]}
         ours |= {name: row.get(name) for name in MEASURED}
         theirs = {"paper": setting, "paper's P": p, "paper's R": r, "paper's F": f}
-        made.append({**ours, **theirs})
+        compared.append({**ours, **theirs})
     formats = {"method": "", "setting": "", "pairs": ",", **dict.fromkeys(MEASURED, ".3f")}
     formats |= {"paper": "", **dict.fromkeys(("paper's P", "paper's R", "paper's F"), ".2f")}
     title = "the best setting of each method" if "F" in rows[0] else "the paper's settings"
-    return Table("best", f"§4.1: {title}", formats, made)
+    return Table("best", f"§4.1: {title}", formats, compared)
 
 
 def _kinds_table(best: list[Treatment], gold: Gold | None) -> Table:
     rows: list[Row] = []
-    for one in best:
-        true = one.found
+    for treatment in best:
+        true = treatment.matched
         if gold is not None:
             true = true.where(gold.classes(true.a, true.b) == POSITIVE)
         labels = gold.labels(true.a, true.b) if gold else np.full(len(true), "", object)
-        rows += _kind_rows(one, true.kind, labels)
+        rows += _kind_rows(treatment, true.kind, labels)
     which = "pairs that the paper's" if gold is None else "true pairs that the best"
     return Table(
         "table_2",
@@ -292,11 +302,16 @@ def _kinds_table(best: list[Treatment], gold: Gold | None) -> Table:
     )
 
 
-def _kind_rows(one: Treatment, kinds: Array, labels: Array) -> list[Row]:
+def _kind_rows(treatment: Treatment, kinds: Array, labels: Array) -> list[Row]:
     rows = []
     for kind in kind_names():
         for label in sorted(set(labels[kinds == kind])):
             count = int(((kinds == kind) & (labels == label)).sum())
-            told = {"method": one.method, "setting": one.named(), "kind": kind, "label": label}
-            rows.append({**told, "pairs": count, "share": count / len(kinds)})
+            row = {
+                "method": treatment.method,
+                "setting": treatment.named(),
+                "kind": kind,
+                "label": label,
+            }
+            rows.append({**row, "pairs": count, "share": count / len(kinds)})
     return rows

@@ -1,5 +1,6 @@
-"""Copies of documents with known edits, and traps: known answers where no labels are.
+"""Synthetic pairs with known answers, for collections without labels.
 
-A run calibrates itself by them (``engines/batch/threshold_choice.py``), an evaluation measures with
-them (``evaluation/planting/``).
+Edited copies of documents are duplicates; decoys and forms share a frame only and are not. A run
+calibrates itself with them (``engines/batch/threshold_choice.py``); an evaluation measures with
+them (``evaluation/planted_experiment.py``).
 """

@@ -1,8 +1,8 @@
-"""Traps: pairs of documents made from one template with other content.
+"""Decoys: pairs of documents with the same template and different content.
 
-A frame of header, menu and footer around sentences of two unrelated documents. They share the
-frame and nothing else, as two notices of one authority or two pages of one site do, so a pair that
-passes is a false alarm.
+A decoy is a frame of header, menu and footer around sentences of a document. The two decoys of a
+pair share the frame and nothing else, like two pages of one web site. A decoy pair that is reported
+as a duplicate is therefore a false alarm. Ids and the column ``edit`` call decoys ``trap``.
 """
 
 from __future__ import annotations
@@ -18,41 +18,47 @@ from neardup.planting.word_edits import framed
 
 PREFIX = "trap:"
 TRAP = "trap"
-SHARES = (0.25, 0.5, 0.75)  # of a document that is frame
-MOST_UNITS = 400  # of content; longer ones would only cost time
+SHARES = (0.25, 0.5, 0.75)  # the share of a decoy that is frame
+MOST_UNITS = 400  # of content; longer decoys would only cost time
 
 
-def traps(planted: Planted, pairs: int) -> pa.Table:
-    """So many pairs for each share, in neighbouring rows; ``donors`` is whose sentences it has.
-    Each pair has a template of its own, so that pairs are independent trials."""
+def decoys(planted: Planted, pairs: int) -> pa.Table:
+    """``pairs`` pairs of decoys for each share, a pair in neighbouring rows.
+
+    ``donors`` names the document whose sentences a decoy contains. Each pair has its own template,
+    so that pairs are independent trials."""
     texts = planted.material.texts
     rows: list[dict[str, Any]] = []
-    taken: list[int] = []
+    originals: list[int] = []
     for share in SHARES if len(texts) > 1 else ():
         random = Random(f"{planted.seed}:traps:{share:g}")
         for number in range(pairs):
-            two = random.sample(range(len(texts)), 2)
-            length = min(MOST_UNITS, *(unit_count(texts[i][1]) for i in two))
-            for side, i in zip("ab", two, strict=True):
-                name = f"{share:g}:{number}"
-                frame = round(length * share / (1 - share))
-                content = beginning(texts[i][1], length)
-                text = framed(content, planted.material, f"{planted.seed}:{name}", frame)
-                rows.append(_row(f"{PREFIX}{name}:{side}", text, share, texts[i][0]))
-            taken += [two[0]] * 2  # equal dates and groups: these must not be what parts them
-    return table_of(rows, planted.drawn.take(pa.array(taken, pa.int64())))
-
-
-def _row(id: str, text: str, share: float, donor: str) -> dict[str, Any]:
-    return {"id": id, "text": text, "edit": TRAP, "rate": share, "donors": [donor]}
+            donors = random.sample(range(len(texts)), 2)
+            length = min(MOST_UNITS, *(unit_count(texts[donor][1]) for donor in donors))
+            name = f"{share:g}:{number}"
+            frame = round(length * share / (1 - share))
+            for side, donor in zip("ab", donors, strict=True):
+                id, text = texts[donor]
+                content = beginning(text, length)
+                rows.append(
+                    {
+                        "id": f"{PREFIX}{name}:{side}",
+                        "text": framed(content, planted.material, f"{planted.seed}:{name}", frame),
+                        "edit": TRAP,
+                        "rate": share,
+                        "donors": [id],
+                    }
+                )
+            originals += [donors[0]] * 2  # equal dates and groups must not separate the pair
+    return table_of(rows, planted.drawn.take(pa.array(originals, pa.int64())))
 
 
 def beginning(text: str, length: int) -> str:
-    """The first sentences, of at least ``length`` units together."""
+    """The first sentences, together at least ``length`` units long."""
     parts = sentence_parts(text)
-    taken = 0
-    for number, part in enumerate(parts):
-        taken += unit_count(part.text)
-        if taken >= length:
-            return joined(parts[: number + 1]).strip()
+    total = 0
+    for number, part in enumerate(parts, 1):
+        total += unit_count(part.text)
+        if total >= length:
+            return joined(parts[:number]).strip()
     return text.strip()

@@ -1,9 +1,9 @@
-"""The edits that can be planted: one visible table.
+"""The table of edits that turn a document into a planted copy.
 
 An edit is a pure function of (text, rate, random, material): the same seed gives the same copy. It
-works on a text of any language and length; where it has nothing to change (no number, one
-sentence) it gives the text back. Its *kind* is the kind of the pair (original, copy), of the one
-list in ``schema.KINDS``.
+accepts texts of any language and length, and returns a text unchanged if there is nothing to edit,
+for example no number or only one sentence. The kind of an edit, one of ``schema.KINDS``, is the
+kind of the pair (original, copy).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from neardup.planting import noise_edits, part_edits, word_edits
 from neardup.planting.material import Material
 
 Made = str | tuple[str, list[str]]
-REWRITE_FROM = 0.1  # of the words; fewer are a revision
+REWRITE_FROM = 0.1  # the share of changed words at which a revision becomes a rewrite
 
 
 class Copy(NamedTuple):
-    """``donors``: ids of other documents that a passage of the copy was taken from."""
+    """``donors`` are the ids of documents from which passages of the copy were taken."""
 
     text: str
     donors: tuple[str, ...]
@@ -75,16 +75,16 @@ EDITS = {edit.name: edit for edit in _ALL}
 
 
 def edits_named(names: Sequence[str | Edit] | None) -> list[Edit]:
-    """``"ocr"``, or at one rate only ``"ocr=0.05"``; all, where none is named."""
+    """A name is ``"ocr"``, or ``"ocr=0.05"`` for one rate only. Without names, all edits."""
     if not names:
         return list(_ALL)
-    found: dict[str, Edit] = {}
-    for one in names:
-        edit = one if isinstance(one, Edit) else _named(*one.partition("=")[::2])
-        before = found.get(edit.name)
-        rates = {*edit.rates, *(before.rates if before else ())}
-        found[edit.name] = replace(edit, rates=tuple(sorted(rates)))
-    return list(found.values())
+    edits: dict[str, Edit] = {}
+    for name in names:
+        edit = name if isinstance(name, Edit) else _named(*name.partition("=")[::2])
+        earlier = edits.get(edit.name)
+        rates = {*edit.rates, *(earlier.rates if earlier else ())}
+        edits[edit.name] = replace(edit, rates=tuple(sorted(rates)))
+    return list(edits.values())
 
 
 def _named(name: str, rate: str) -> Edit:

@@ -1,9 +1,9 @@
-"""Forms: texts that say the same of other things, as notices of dividends and daily figures do.
+"""Forms: decoys that report different facts in the same words, like two dividend notices.
 
-The beginning of a document is the form; its numbers and its rarest words, among them the names, are
-the blanks. Two fillings of one form share its frame and no fact, so a pair that passes is a false
-alarm. They are traps of another shape than frames around unlike texts (``decoys.py``): what is
-shared runs through the whole text.
+The beginning of a document is the form. Its numbers and its rarest words, which include names, are
+the blanks. Two fillings of a form share its wording and no fact, so a pair of them that is reported
+as a duplicate is a false alarm. In contrast to ``decoys.py``, where a shared frame surrounds
+different texts, the shared words are spread over the whole text.
 """
 
 from __future__ import annotations
@@ -21,70 +21,76 @@ from neardup.planting.word_edits import other_number, replaced
 
 PREFIX = "form:"
 FORM = "form"
-SHARES = (0.5, 0.75)  # of the words that are frame
-UNITS = 150  # of a form, about
-DRAWS = 8  # words that a blank is filled with the rarest of
+SHARES = (0.5, 0.75)  # the share of the words that all fillings have
+UNITS = 150  # the approximate length of a form
+DRAWS = 8  # words drawn for a blank; the rarest of them fills it
 
 
 def forms(planted: Planted, pairs: int, fillings: int = 2) -> pa.Table:
-    """So many pairs for each share, in neighbouring rows; each form is filled ``fillings`` times,
-    an even number. ``donors`` is whose beginning it is."""
+    """``pairs`` pairs of filled forms for each share, a pair in neighbouring rows.
+
+    Each form is filled ``fillings`` times, an even number. ``donors`` names the document whose
+    beginning is the form."""
     texts = planted.material.texts
     rows: list[dict[str, Any]] = []
-    taken: list[int] = []
+    originals: list[int] = []
     for share in SHARES if len(texts) > 1 else ():
         random = Random(f"{planted.seed}:forms:{share:g}")
         for number in range(pairs * 2 // fillings):
-            i = random.randrange(len(texts))
-            form = beginning(texts[i][1], UNITS)
-            for side in range(fillings):
-                name = f"{PREFIX}{share:g}:{number}:{chr(ord('a') + side)}"
-                text = _filled(form, share, planted.material, random)
-                rows.append(_row(name, text, share, texts[i][0]))
-            taken += [i] * fillings
-    return table_of(rows, planted.drawn.take(pa.array(taken, pa.int64())))
+            original = random.randrange(len(texts))
+            id, text = texts[original]
+            form = beginning(text, UNITS)
+            rows += [
+                {
+                    "id": f"{PREFIX}{share:g}:{number}:{chr(ord('a') + side)}",
+                    "text": _filled(form, share, planted.material, random),
+                    "edit": FORM,
+                    "rate": share,
+                    "donors": [id],
+                }
+                for side in range(fillings)
+            ]
+            originals += [original] * fillings
+    return table_of(rows, planted.drawn.take(pa.array(originals, pa.int64())))
 
 
-def _row(id: str, text: str, share: float, donor: str) -> dict[str, Any]:
-    return {"id": id, "text": text, "edit": FORM, "rate": share, "donors": [donor]}
-
-
-def _blanks(text: str, there: list[Unit], share: float, material: Material) -> list[int]:
-    """All but ``share`` of the words: numbers, and then the rarest."""
+def _blanks(text: str, words: list[Unit], share: float, material: Material) -> list[int]:
+    """All but ``share`` of the words: first numbers, then the rarest words."""
 
     def order(i: int) -> tuple[bool, int]:
-        word = text[there[i].start : there[i].end]
+        word = text[words[i].start : words[i].end]
         return not word.isdecimal(), material.count(word)
 
-    return sorted(sorted(range(len(there)), key=order)[: round((1 - share) * len(there))])
+    return sorted(sorted(range(len(words)), key=order)[: round((1 - share) * len(words))])
 
 
 def _filled(text: str, share: float, material: Material, random: Random) -> str:
-    """What stood in two blanks, as a name may, is another in both, and the same one."""
-    there = units(text)
-    put: dict[int, str] = {}
-    other: dict[str, str] = {}
-    for i in _blanks(text, there, share, material):
-        word = text[there[i].start : there[i].end]
-        if word not in other:
-            other[word] = _other(word, there[i], material, random)
-        put[i] = other[word]
-    return replaced(text, there, put)
+    """A word that stands in several blanks, such as a name, is replaced by one word in all."""
+    words = units(text)
+    changed: dict[int, str] = {}
+    replacement: dict[str, str] = {}
+    for i in _blanks(text, words, share, material):
+        word = text[words[i].start : words[i].end]
+        if word not in replacement:
+            replacement[word] = _replacement(word, words[i], material, random)
+        changed[i] = replacement[word]
+    return replaced(text, words, changed)
 
 
-def _other(word: str, blank: Unit, material: Material, random: Random) -> str:
-    """A number, or of some words of the collection one in the same letters, the rarest."""
+def _replacement(word: str, blank: Unit, material: Material, random: Random) -> str:
+    """Another number, or the rarest of some words of the collection, if possible of the same
+    alphabet."""
     if word.isdecimal():
         return other_number(word, random)
 
-    def unlike(other: str) -> tuple[bool, int]:
-        return _alphabet(other) != _alphabet(word), material.count(other)
+    def order(candidate: str) -> tuple[bool, int]:
+        return _alphabet(candidate) != _alphabet(word), material.count(candidate)
 
     drawn = [
         material.word(random, spaceless=blank.spaceless, other_than=word) for _ in range(DRAWS)
     ]
-    other = min((one or word for one in drawn), key=unlike)
-    return other.capitalize() if word[0].isupper() else other
+    rarest = min((candidate or word for candidate in drawn), key=order)
+    return rarest.capitalize() if word[0].isupper() else rarest
 
 
 def _alphabet(word: str) -> str:

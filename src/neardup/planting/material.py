@@ -1,14 +1,11 @@
-"""What edits put into a copy: words, sentences and whole texts of the collection itself, so that a
-planted copy is written in the language and with the words of its neighbours.
+"""Words and sentences of the collection, from which edits build copies.
 
-How a word sounds, roughly: its consonants by where they are spoken, after Soundex (Russell
-1918), for Latin and Cyrillic letters. Other letters stand for themselves.
-
-Where the words, sentences and paragraphs of a raw text stand, so that a copy can be edited and
-everything between them stays as it was.
-
-A unit is what ``neardup.text.words`` takes for a word, before folding; in scripts without spaces,
-where words are pairs of characters, it is one character with its marks.
+Because the material comes from the collection itself, a copy has the language and the vocabulary of
+its neighbours. ``units``, ``sentence_parts`` and ``paragraph_parts`` locate words, sentences and
+paragraphs in the raw text, so that an edit leaves everything between them unchanged. A unit is a
+word as ``neardup.text.words`` finds it, before case folding; in scripts without spaces, where words
+are pairs of characters, it is one character with its marks. ``sound`` is a rough phonetic code
+after Soundex (Russell 1918) for Latin and Cyrillic letters.
 """
 
 from __future__ import annotations
@@ -16,10 +13,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from random import Random
 from typing import NamedTuple
 
@@ -31,14 +28,12 @@ _CODES = {letter: str(number) for number, row in enumerate(_PLACES, 1) for lette
 
 
 def sound(word: str) -> str:
-    """Words with the same one are confused by ear. Without a consonant, the word itself."""
-    plain = [c for c in unicodedata.normalize("NFKD", word.casefold()) if not _mark(c)]
+    """A code that words have in common if they are confused by ear; the word itself if it has no
+    consonant."""
+    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    plain = [c for c in decomposed if unicodedata.category(c) != "Mn"]
     codes = [_CODES.get(c, c) for c in plain if c not in _SILENT]
     return "".join(code for code, _ in groupby(codes)) or "".join(plain)
-
-
-def _mark(letter: str) -> bool:
-    return unicodedata.category(letter) == "Mn"
 
 
 SEPARATOR, ORDINARY, SPACELESS, MARK = "s", "o", "x", "m"
@@ -54,24 +49,23 @@ class Unit(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A sentence or paragraph, and the white space behind it."""
+    """A sentence or paragraph, and the white space after it."""
 
     text: str
     gap: str
 
 
 class _Classes(dict[int, str]):
-    """Code point → class, asked of the tokenizer itself: three of a letter are one word, or two
-    pairs where the script has no spaces."""
+    """The class of a code point, from the tokenizer itself: three times a letter is one word, or
+    two pairs in a script without spaces."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
         if unicodedata.category(letter)[0] == "M":
-            found = MARK
+            self[code] = MARK
         else:
-            found = (SEPARATOR, ORDINARY, SPACELESS)[min(len(words(letter * 3)), 2)]
-        self[code] = found
-        return found
+            self[code] = (SEPARATOR, ORDINARY, SPACELESS)[min(len(words(letter * 3)), 2)]
+        return self[code]
 
 
 _CLASSES = _Classes()
@@ -80,8 +74,8 @@ _CLASSES = _Classes()
 def units(text: str) -> list[Unit]:
     classes = text.translate(_CLASSES)
     return [
-        Unit(found.start(), found.end(), classes[found.start()] == SPACELESS)
-        for found in _UNIT.finditer(classes)
+        Unit(match.start(), match.end(), classes[match.start()] == SPACELESS)
+        for match in _UNIT.finditer(classes)
     ]
 
 
@@ -91,16 +85,15 @@ def unit_count(text: str) -> int:
 
 def sentence_parts(text: str) -> list[Part]:
     """The parts joined are the text."""
-    return [_part(one) for one in sentences(text)]
+    return [_part(sentence) for sentence in sentences(text)]
 
 
 def paragraph_parts(text: str) -> list[Part]:
-    """Cut at blank lines; where there are none, at line ends. The parts joined are the text."""
-    cut = _BLANK_LINE if _BLANK_LINE.search(text.strip()) else _LINE
-    ends = [found.end() for found in cut.finditer(text)]
-    starts = [0, *ends]
-    pieces = [text[a:b] for a, b in zip(starts, [*ends, len(text)], strict=True)]
-    return [_part(piece) for piece in pieces if piece]
+    """Paragraphs end at blank lines, or at line ends if there are no blank lines. The parts joined
+    are the text."""
+    separator = _BLANK_LINE if _BLANK_LINE.search(text.strip()) else _LINE
+    ends = [match.end() for match in separator.finditer(text)]
+    return [_part(text[a:b]) for a, b in pairwise([0, *ends, len(text)]) if a < b]
 
 
 def _part(piece: str) -> Part:
@@ -113,18 +106,18 @@ def joined(parts: list[Part]) -> str:
 
 
 def shuffled_bodies(parts: list[Part], order: list[int]) -> str:
-    """The bodies in another order; the white space stays where it stood."""
+    """The bodies in the given order; the white space stays at its place."""
     return "".join(parts[i].text + part.gap for i, part in zip(order, parts, strict=True))
 
 
 MOST_WORDS = 50_000  # running words to draw from
-PHRASE = (2, 6)  # words of an entry of a menu or a footer
+PHRASE = (2, 6)  # least and most words of an entry of a menu or a footer
 TRIES = 20
 
 
 @dataclass(frozen=True)
 class Material:
-    """``texts`` are (id, text) of documents of the collection, in a seeded order."""
+    """``texts`` are pairs (id, text) of documents of the collection, in a seeded order."""
 
     texts: Sequence[tuple[str, str]]
     _frames: dict[str, tuple[Random, list[str], list[int]]] = field(
@@ -133,19 +126,16 @@ class Material:
 
     @cached_property
     def words(self) -> dict[bool, list[str]]:
-        """Running words, so that frequent ones are drawn often; spaceless units apart."""
-        found: dict[bool, list[str]] = {False: [], True: []}
-        for word, spaceless in islice(self._running(), MOST_WORDS):
-            found[spaceless].append(word)
-        return found
-
-    def _running(self) -> Iterable[tuple[str, bool]]:
-        for _, text in self.texts:
-            for unit in units(text):
-                yield text[unit.start : unit.end], unit.spaceless
+        """Words with their repetitions, so that frequent words are drawn often; False → words of
+        scripts with spaces, True → characters of scripts without."""
+        running = ((text, unit) for _, text in self.texts for unit in units(text))
+        drawn: dict[bool, list[str]] = {False: [], True: []}
+        for text, unit in islice(running, MOST_WORDS):
+            drawn[unit.spaceless].append(text[unit.start : unit.end])
+        return drawn
 
     def word(self, random: Random, *, spaceless: bool, other_than: str = "") -> str | None:
-        """None where the collection has no other word to offer."""
+        """A random word; None if the collection has no other word."""
         pool = self.words[spaceless] or self.words[not spaceless]
         for _ in range(TRIES if pool else 0):
             word = random.choice(pool)
@@ -155,27 +145,27 @@ class Material:
 
     @cached_property
     def _counts(self) -> Counter[str]:
-        return Counter(word.casefold() for some in self.words.values() for word in some)
+        return Counter(word.casefold() for running in self.words.values() for word in running)
 
     def count(self, word: str) -> int:
-        """How often it stands among the running words."""
+        """The number of its occurrences among the running words."""
         return self._counts[word.casefold()]
 
     @cached_property
     def _by_sound(self) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        by_sound: dict[str, list[str]] = {}
         for word in dict.fromkeys(word.casefold() for word in self.words[False]):
-            found.setdefault(sound(word), []).append(word)
-        return found
+            by_sound.setdefault(sound(word), []).append(word)
+        return by_sound
 
     def sounding(self, word: str) -> list[str]:
-        """Words of the collection that sound like this one, itself among them."""
+        """Words of the collection that sound like this one, possibly itself among them."""
         return self._by_sound.get(sound(word), [])
 
     def sentences(self, random: Random, own: str, length: int) -> tuple[list[Part], list[str]]:
-        """Sentences in a row of one other document, and of more where it is too short, of
-        ``length`` units together; and the ids of these documents."""
-        found: list[Part] = []
+        """Consecutive sentences of another document, or of several if one is too short, together
+        ``length`` units long; and the ids of these documents. ``own`` is the text to edit."""
+        passage: list[Part] = []
         donors: list[str] = []
         for _ in range(TRIES):
             if length <= 0 or not self.texts:
@@ -186,47 +176,44 @@ class Material:
             for part in parts[begin:]:
                 if length <= 0:
                     break
-                cut = _cut(part, length)
-                length -= len(units(cut.text))
-                found.append(cut)
+                shortened = _shortened(part, length)
+                length -= len(units(shortened.text))
+                passage.append(shortened)
             donors += [donor] if parts else []
-        return found, donors
+        return passage, donors
 
     def phrases(self, template: str, length: int) -> list[str]:
-        """Short runs of words of many documents, ``length`` units together: a frame that no
-        document wrote. A template has the same beginning at any length."""
-        made: list[str] = []
+        """Short runs of words of many documents, together ``length`` units long. They form a frame
+        that no document contains. A template begins alike at every length."""
+        phrases: list[str] = []
         for phrase in self._frame(template, length):
             if length <= 0:
                 break
-            cut = _cut(Part(phrase, ""), length)
-            made.append(cut.text)
-            length -= len(units(cut.text))
-        return made
+            text = _shortened(Part(phrase, ""), length).text
+            phrases.append(text)
+            length -= len(units(text))
+        return phrases
 
     def _frame(self, template: str, length: int) -> list[str]:
-        """At least so many units of a template; made once and kept, because all copies of an edit
-        ask for it."""
-        random, frame, made = self._frames.setdefault(template, (Random(template), [], [0]))
-        while made[0] < length and any(self.words.values()):
+        """At least ``length`` units of a template, stored because all copies of an edit use it."""
+        random, frame, size = self._frames.setdefault(template, (Random(template), [], [0]))
+        while size[0] < length and any(self.words.values()):
             text = random.choice(self.texts)[1]
-            there = _units(text)
-            begin = random.randrange(len(there)) if there else 0
-            run = there[begin : begin + random.randint(*PHRASE)]
+            words = _cached_units(text)
+            begin = random.randrange(len(words)) if words else 0
+            run = words[begin : begin + random.randint(*PHRASE)]
             if run:
                 frame.append(" ".join(text[run[0].start : run[-1].end].split()))
-                made[0] += len(run)
+                size[0] += len(run)
         return frame
 
 
-@lru_cache(256)  # frames of many templates are drawn from the same few texts
-def _units(text: str) -> list[Unit]:
-    return units(text)
+_cached_units = lru_cache(256)(units)  # frames of many templates are drawn from the same few texts
 
 
-def _cut(part: Part, length: int) -> Part:
-    """No more than so many units of a sentence: some documents are one sentence."""
-    there = units(part.text)
-    if len(there) <= length:
+def _shortened(part: Part, length: int) -> Part:
+    """At most ``length`` units of a sentence: some documents are a single long sentence."""
+    words = units(part.text)
+    if len(words) <= length:
         return part
-    return Part(part.text[: there[length - 1].end], part.gap)
+    return Part(part.text[: words[length - 1].end], part.gap)

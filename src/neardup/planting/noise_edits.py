@@ -1,12 +1,11 @@
-"""Noise of machines and hands that copy a text: OCR, scans, typing, lost spaces, transcripts.
+"""Noise of machines and people who copy a text: OCR, scans, typing, lost spaces, transcripts.
 
-A rate of ``ocr`` and ``typing`` is a character error rate: the edits that turn the text into its
-copy, as a share of its characters. Bad paper and tired hands come in stretches, so errors do too.
-
-What is confused: characters that look alike in print, and keys that lie side by side.
-
-Latin, Greek and Cyrillic from what OCR engines are known to confuse; Arabic and Hebrew by their
-dots and strokes, kana and Thai by their shapes.
+The rate of ``ocr`` and ``typing`` is a character error rate: the number of character edits that
+turn the text into its copy, as a share of its characters. Errors cluster in stretches of the text,
+as they do on bad paper or with a tired typist. OCR confuses characters that look alike in print:
+for Latin, Greek and Cyrillic those that OCR engines are known to confuse, for Arabic and Hebrew
+those that differ by dots and strokes, for kana and Thai those of similar shape. Typing confuses
+neighbouring keys.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from random import Random
 from neardup.planting.material import Material, Unit, units
 from neardup.planting.word_edits import chosen, how_many, layout
 
-# A letter and what it is read as; more than one letter where it falls apart.
+# A letter and what it may be read as, which can be several letters.
 _READ_AS = (
     "m:rn,in,nn l:1,I,i,t 1:l,I i:l,1,j,ı I:l,1,T o:c,0,e e:c,o c:e,o h:b,li b:h,6 u:n,ii,v n:u,ri "
     "d:cl,a w:vv k:lc f:t,ſ t:f,l,r s:ſ,f,a S:5,8 5:S B:8,R 8:B,3 g:q,9 q:g y:v,j v:y,u a:s,u,o "
@@ -31,7 +30,7 @@ _READ_AS = (
     "м:ш т:г г:т й:и ц:п ё:е р:о у:х х:к к:х ы:ьт,н ю:го я:л і:ї,1 ї:і є:с "
     "ν:υ υ:ν,ο ο:σ,ό σ:ο,δ α:ο,σ ε:έ,ς ι:ί ί:ι τ:ι π:η η:π,ή ή:η ρ:ο κ:χ χ:κ ω:ώ μ:ν ς:ε"
 )
-# Each of a set may be read as each other.
+# Each letter of a set may be read as any other letter of it.
 _SETS = (
     "بتثنيپ جحخچ دذ رزژ سش صض طظ عغ فق ةه كگک وؤ اأإآ ىيی "
     "החת וזן דרך בכ םס גנ עצ טמ "
@@ -40,7 +39,7 @@ _SETS = (
     "กภถ คดต ผฝพฟ ชซข บปษ นม สล รธ อฮ ฎฏ ิีึื ่้ "
     "भम पषय बव धघ दढ रस डङ कफ तन िी ुू ेै ोौ"
 )
-# Two letters that are read as one, and ligatures.
+# Two letters that may be read as one, and ligatures.
 JOINED = {"rn": "m", "cl": "d", "vv": "w", "ii": "ü", "li": "h", "nn": "m", "fi": "ﬁ", "fl": "ﬂ"}
 JOINED |= {"ff": "ﬀ", "ri": "n", "ss": "ß", "ae": "æ", "ni": "m", "in": "m", "tl": "d", "ьт": "ы"}
 
@@ -53,75 +52,71 @@ _ROWS = (
 
 
 def _lookalikes() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    lookalikes: dict[str, list[str]] = {}
     for entry in _READ_AS.split():
         letter, others = entry[0], entry[2:]
-        found[letter] = [one for one in others.split(",") if one and one != letter] or [others]
+        read_as = [other for other in others.split(",") if other and other != letter]
+        lookalikes[letter] = read_as or [others]  # a comma is itself what a full stop is read as
     for group in _SETS.split():
         for letter in group:
-            known = found.setdefault(letter, [])
+            known = lookalikes.setdefault(letter, [])
             known += [other for other in group if other not in (letter, *known)]
-    return found
-
-
-def _neighbours() -> dict[str, str]:
-    return {
-        letter: row[max(i - 1, 0) : i] + row[i + 1 : i + 2]
-        for row in _ROWS
-        for i, letter in enumerate(row)
-    }
+    return lookalikes
 
 
 LOOKALIKES = _lookalikes()
-NEIGHBOURS = _neighbours()
+NEIGHBOURS = {
+    letter: row[max(i - 1, 0) : i] + row[i + 1 : i + 2]
+    for row in _ROWS
+    for i, letter in enumerate(row)
+}
 
-
-STRETCH = 80  # characters of about one quality
-WORST = 4.0  # times the errors of the best stretches
+STRETCH = 80  # characters of about the same quality
+WORST = 4.0  # errors in the worst stretches, relative to the best ones
 TRIES = 20
-LINE_ENDS = 0.3  # of a scan, that are inside a word
+LINE_ENDS = 0.3  # the share of line ends of a scan that hyphenate a word
 
-Error = tuple[int, str, int]  # characters of the text that it takes, what stands there, its edits
+Error = tuple[int, str, int]  # number of characters replaced, the replacement, number of edits
 
 
 def ocr(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
-    """Characters misread: confused with what looks alike, lost, or words merged and split."""
+    """Characters are lost or confused with similar ones; words are merged and split."""
     return _with_errors(text, rate, random, _misread)
 
 
 def scan(text: str, rate: float, random: Random, material: Material) -> str:
-    """The same on paper: lines of one width, words hyphenated at their ends, numbered pages."""
+    """OCR of a printed page: lines of one width, hyphenated words, numbered pages."""
     return ocr(layout(text, LINE_ENDS, random, material), rate, random, material)
 
 
 def typing(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
-    """Characters left out, doubled, changed for a neighbour on the keyboard, and transposed."""
+    """Characters are left out, doubled, transposed, or replaced by a neighbouring key."""
     return _with_errors(text, rate, random, _mistyped)
 
 
 def _with_errors(
     text: str, rate: float, random: Random, make: Callable[[str, int, Random], Error]
 ) -> str:
-    """Errors one by one, where the text is bad first, until their edits are ``rate`` of it."""
+    """The text with errors, the bad stretches first, until their edits amount to ``rate``."""
     left = how_many(rate, len(text))
     pieces = list(text)
     free = [True] * len(text)
     for i in _worst_first(len(text), random):
-        taken, put, edits = make(text, i, random)
+        length, replacement, edits = make(text, i, random)
         if left <= 0:
             break
-        if edits <= left and all(free[i : i + taken]):
-            pieces[i : i + taken] = [put, *[""] * (taken - 1)]
-            free[i : i + taken] = [False] * taken
+        if edits <= left and all(free[i : i + length]):
+            pieces[i : i + length] = [replacement, *[""] * (length - 1)]
+            free[i : i + length] = [False] * length
             left -= edits
     return "".join(pieces)
 
 
 def _worst_first(length: int, random: Random) -> list[int]:
-    """Places in a random order, those of bad stretches rather early (Efraimidis and Spirakis)."""
-    quality = [random.uniform(1, WORST) for _ in range(length // STRETCH + 1)]
-    late = [random.expovariate(quality[i // STRETCH]) for i in range(length)]
-    return sorted(range(length), key=late.__getitem__)
+    """Positions in a weighted random order that prefers bad stretches (Efraimidis & Spirakis)."""
+    badness = [random.uniform(1, WORST) for _ in range(length // STRETCH + 1)]
+    arrival = [random.expovariate(badness[i // STRETCH]) for i in range(length)]
+    return sorted(range(length), key=arrival.__getitem__)
 
 
 def _misread(text: str, i: int, random: Random) -> Error:
@@ -134,13 +129,13 @@ def _misread(text: str, i: int, random: Random) -> Error:
         return 1, f"{letter}{random.choice('.,-·')}", 1  # a speck
     if text[i : i + 2] in JOINED and fate < 0.7:
         return 2, JOINED[text[i : i + 2]], 2
-    other = random.choice(LOOKALIKES.get(letter) or [_of_its_sort(text, letter, random)])
+    other = random.choice(LOOKALIKES.get(letter) or [_same_category(text, letter, random)])
     return 1, other, max(len(other), 1)
 
 
-def _of_its_sort(text: str, letter: str, random: Random) -> str:
-    """Han and Hangul stand in the order of their parts, so a near code point looks alike; for
-    others a letter of the text that is of the same sort, or none."""
+def _same_category(text: str, letter: str, random: Random) -> str:
+    """Han and Hangul are encoded in the order of their components, so a nearby code point looks
+    similar. For other scripts a letter of the text of the same Unicode category, or none."""
     if unicodedata.name(letter, "").startswith(("CJK UNIFIED", "HANGUL SYLLABLE")):
         near = chr(ord(letter) + random.choice((-3, -2, -1, 1, 2, 3)))
         if unicodedata.category(near) == "Lo":
@@ -162,53 +157,50 @@ def _mistyped(text: str, i: int, random: Random) -> Error:
     if fate < 0.65 and following not in ("", letter):
         return 2, following + letter, 2
     near = NEIGHBOURS.get(letter.casefold())
-    other = random.choice(near) if near else _of_its_sort(text, letter, random)
+    other = random.choice(near) if near else _same_category(text, letter, random)
     return 1, other.upper() if letter.isupper() else other, 1
 
 
 def spacing(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
-    """Words that lost the space behind them, or were broken in two."""
-    there = units(text)
+    """Words lose the space after them, or are broken in two."""
+    words = units(text)
     pieces: list[str] = []
     at = 0
-    for i in chosen(len(there), rate, random):
-        start, end, _ = there[i]
-        merged = _space_behind(text, end) and random.random() < 0.5
-        cut = end if merged or end - start < 2 else random.randrange(start + 1, end)
-        pieces += [text[at:cut], "" if merged else " "]
-        at = end + 1 if merged else cut
+    for i in chosen(len(words), rate, random):
+        start, end, _ = words[i]
+        single_space = text[end : end + 1].isspace() and not text[end + 1 : end + 2].isspace()
+        merged = single_space and random.random() < 0.5
+        stop = end if merged or end - start < 2 else random.randrange(start + 1, end)
+        pieces += [text[at:stop], "" if merged else " "]
+        at = end + 1 if merged else stop
     return "".join([*pieces, text[at:]])
 
 
-def _space_behind(text: str, end: int) -> bool:
-    return text[end : end + 1].isspace() and not text[end + 1 : end + 2].isspace()
-
-
 def transcript(text: str, rate: float, random: Random, material: Material) -> str:
-    """As a machine writes down what is read aloud: small letters, no punctuation, and ``rate`` of
-    the words lost or heard as another that sounds alike."""
-    there = units(text)
-    missed = set(chosen(len(there), rate, random))
-    said: list[str] = []
+    """An automatic transcript of the text read aloud: lower case, no punctuation, and ``rate`` of
+    the words lost or replaced by words that sound alike."""
+    words = units(text)
+    missed = set(chosen(len(words), rate, random))
+    pieces: list[str] = []
     at = 0
-    for i, unit in enumerate(there):
+    for i, unit in enumerate(words):
         word = text[unit.start : unit.end]
-        said.append(_pause(text[at : unit.start], unit))
-        said.append(_misheard(word, unit, random, material) if i in missed else word.lower())
+        pieces.append(_pause(text[at : unit.start], unit))
+        pieces.append(_misheard(word, unit, random, material) if i in missed else word.lower())
         at = unit.end
-    return "".join(said).strip()
+    return "".join(pieces).strip()
 
 
 def _misheard(word: str, unit: Unit, random: Random, material: Material) -> str:
     if random.random() < 0.3:
         return ""
-    alike = [one for one in material.sounding(word) if one.casefold() != word.casefold()]
+    alike = [other for other in material.sounding(word) if other.casefold() != word.casefold()]
     other = random.choice(alike) if alike else material.word(random, spaceless=unit.spaceless)
     return (other or "").lower()
 
 
 def _pause(between: str, unit: Unit) -> str:
-    """Paragraphs stay; a mark becomes a space, or nothing before a word that is written without."""
+    """Line breaks stay; anything else becomes a space, or nothing in scripts without spaces."""
     if not between or "\n" in between:
         return between and ("\n\n" if "\n\n" in between else "\n")
     return "" if unit.spaceless and " " not in between else " "

@@ -1,4 +1,4 @@
-"""Edits of whole parts: excerpts, added and inserted passages, parts in another order."""
+"""Edits of whole sentences and paragraphs: excerpts, added passages, reordering, rewriting."""
 
 from __future__ import annotations
 
@@ -18,39 +18,40 @@ from neardup.planting.word_edits import chosen, how_many
 
 _CLAUSE = re.compile(r"(?<=[,;:،，、；])\s*")
 _ENDS = re.compile(r"[.!?。！？؟।]+$")
-SWAPPED = 0.4  # of the sentences that are put otherwise, with the one before
+SWAPPED = 0.4  # the share of rewritten sentences that are combined with the one before
 
 
 def excerpt_first(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
     """The first ``rate`` of the words."""
-    there = units(text)
-    return text[: there[how_many(rate, len(there)) - 1].end] if there else text
+    words = units(text)
+    return text[: words[how_many(rate, len(words)) - 1].end] if words else text
 
 
 def excerpt_middle(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
-    """``rate`` of the words from the middle, as many left out before as behind."""
-    there = units(text)
-    if not there:
+    """``rate`` of the words from the middle, with as many left out before as after."""
+    words = units(text)
+    if not words:
         return text
-    count = how_many(rate, len(there))
-    begin = (len(there) - count) // 2
-    return text[there[begin].start : there[begin + count - 1].end]
+    count = how_many(rate, len(words))
+    begin = (len(words) - count) // 2
+    return text[words[begin].start : words[begin + count - 1].end]
 
 
 def paragraphs(text: str, rate: float, random: Random, material: Material) -> tuple[str, list[str]]:
-    """A passage of another document, ``rate`` as long as the text, as paragraphs of its own."""
+    """A passage of another document, ``rate`` as long as the text, is added between paragraphs."""
     added, donors = material.sentences(random, text, _length(text, rate))
     if not added:
         return text, []
     own = paragraph_parts(text) or [Part("", "")]
     at = random.randint(1, len(own))
     before, after = joined(own[:at]).rstrip(), joined(own[at:])
-    passage = "\n\n".join([before, _flowing(added).strip(), after]).strip()
-    return passage, donors
+    passage = joined([_spaced(part) for part in added]).strip()
+    return "\n\n".join([before, passage, after]).strip(), donors
 
 
 def sentences(text: str, rate: float, random: Random, material: Material) -> tuple[str, list[str]]:
-    """Sentences of other documents put between those of the text, ``rate`` of it in length."""
+    """Sentences of other documents, together ``rate`` as long as the text, are inserted between its
+    sentences."""
     own = sentence_parts(text)
     added, donors = material.sentences(random, text, _length(text, rate))
     for part in added:
@@ -62,47 +63,47 @@ def sentences(text: str, rate: float, random: Random, material: Material) -> tup
 
 
 def reordered_sentences(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
-    """``rate`` of the sentences stand elsewhere; none is lost."""
+    """``rate`` of the sentences change places; none is lost."""
     return _reordered(text, sentence_parts(text), rate, random)
 
 
 def reordered_paragraphs(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
-    """``rate`` of the paragraphs stand elsewhere; none is lost."""
+    """``rate`` of the paragraphs change places; none is lost."""
     return _reordered(text, paragraph_parts(text), rate, random)
 
 
 def _reordered(text: str, parts: list[Part], rate: float, random: Random) -> str:
     if len(parts) < 2:
         return text
-    share = max(rate, 2 / len(parts))  # one part alone has nowhere to go
+    share = max(rate, 2 / len(parts))  # a single part has no one to change places with
     places = chosen(len(parts), share, random)
     random.shuffle(places)
     order = list(range(len(parts)))
-    # A rotation of the shuffled places: every one of them gets another part.
+    # A rotation of the shuffled places: each of them gets a different part.
     for place, other in zip(places, [*places[1:], places[0]], strict=True):
         order[place] = other
     return shuffled_bodies(parts, order)
 
 
 def rewriting(text: str, rate: float, random: Random, material: Material) -> str:  # noqa: ARG001
-    """``rate`` of the sentences put otherwise: without one of their clauses, cut in two, joined
-    with the next one or standing behind it."""
+    """``rate`` of the sentences are rewritten: they lose a clause, are split in two, or are joined
+    or exchanged with the sentence before."""
     parts = sentence_parts(text)
     touched = set(chosen(len(parts), rate, random))
-    made: list[Part] = []
+    rewritten: list[Part] = []
     for i, part in enumerate(parts):
-        follows = bool(made) and bool(made[-1].gap) and "\n" not in made[-1].gap
+        follows = bool(rewritten) and bool(rewritten[-1].gap) and "\n" not in rewritten[-1].gap
         alone = not follows or random.random() > SWAPPED
         recast = _recast(part, random) if i in touched and alone else part
         if i in touched and follows and recast == part:
-            made[-1:] = _together(made[-1], part, random)
+            rewritten[-1:] = _combined(rewritten[-1], part, random)
         else:
-            made.append(recast)
-    return joined(made)
+            rewritten.append(recast)
+    return joined(rewritten)
 
 
-def _together(before: Part, part: Part, random: Random) -> list[Part]:
-    """Two sentences in the other order, or as one."""
+def _combined(before: Part, part: Part, random: Random) -> list[Part]:
+    """Two sentences in reverse order, or joined into one."""
     if random.random() < 0.5 or not _ENDS.search(before.text):
         return [Part(part.text, before.gap), Part(before.text, part.gap)]
     small = part.text[:1].lower() + part.text[1:]
@@ -110,8 +111,8 @@ def _together(before: Part, part: Part, random: Random) -> list[Part]:
 
 
 def _recast(part: Part, random: Random) -> Part:
-    """One clause less, or cut in two at the end of a clause."""
-    clauses = [one for one in _CLAUSE.split(part.text) if one]
+    """The sentence without one clause, or split in two at the end of a clause."""
+    clauses = [clause for clause in _CLAUSE.split(part.text) if clause]
     if len(clauses) < 2:
         return part
     at = random.randrange(1, len(clauses))
@@ -129,10 +130,6 @@ def _length(text: str, rate: float) -> int:
 
 
 def _spaced(part: Part) -> Part:
-    """A script without spaces needs none behind a sentence; others do."""
+    """The sentence with a space after it, unless its script has no spaces."""
     last = units(part.text)[-1:]
     return part if part.gap or (last and last[0].spaceless) else Part(part.text, " ")
-
-
-def _flowing(parts: list[Part]) -> str:
-    return joined([_spaced(part) for part in parts])

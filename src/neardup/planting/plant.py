@@ -1,21 +1,17 @@
-"""Edited copies of documents, and the collection with them in it.
+"""Planted copies: edited copies of documents, and the collection together with them.
 
-Each edit gets its own originals, as far as there are enough, and makes a copy of each at every
-rate: so curves over rates are of the same documents, and no document is planted so often that the
-collection is another one. A copy depends on its original, edit, rate and seed, and on the documents
-that were drawn, whose words it may be given.
-
-Which documents are planted: drawn by a seeded digest of their text, in proportion to the classes
-of length, equal texts once. The draw does not depend on the size of chunks.
-
-What a cut is worth on known answers.
+``draw`` chooses the originals by a seeded digest of their text, in proportion to classes of length
+and each text once; the draw does not depend on the size of chunks. Each edit has its own originals
+if there are enough, and makes a copy of each at every rate. Curves over rates therefore refer to
+the same documents, and no document is copied so often that the copies change the collection. A copy
+depends on its original, edit, rate and seed, and on the drawn documents, which supply its words.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,8 +30,8 @@ from neardup.planting.material import Material, unit_count
 from neardup.progress import Progress, Silent
 from neardup.schema import Array, Ragged
 
-FEWEST_UNITS = 20  # of a text that can be edited at a small rate
-UNIT_BYTES = 32  # a text with more bytes a unit than this is taken on trust
+FEWEST_UNITS = 20  # a shorter text cannot be edited at a small rate
+UNIT_BYTES = 32  # bytes per required unit beyond which the units of a text are not counted
 
 
 def draw(
@@ -47,11 +43,11 @@ def draw(
     avoid: Container[str] = (),
     progress: Progress,
 ) -> tuple[pa.Table, int]:
-    """At most so many documents, in an order in which every run of them has all lengths; and how
-    many there are.
+    """At most ``wanted`` documents, in an order in which every run of them contains all lengths;
+    and the number of documents in the collection.
 
-    Two passes: the first keeps 17 bytes of every document, and its id where there are several
-    files; the second takes what was drawn.
+    The first pass stores 17 bytes per document, and its id if there are several files; the second
+    pass reads the drawn documents.
     """
     progress.stage("drawing", collection.limit, total_bytes=collection.plain_size())
     digests, lengths, usable = [], [], []
@@ -66,17 +62,17 @@ def draw(
         progress.advance(records.num_rows, batch.size)
     if not lengths:
         return _nothing(), 0
-    there = np.concatenate(usable)
-    order = _order(np.concatenate(digests), np.concatenate(lengths), there)
+    eligible = np.concatenate(usable)
+    order = _order(np.concatenate(digests), np.concatenate(lengths), eligible)
     if names := book.names():
         collection = collection.named(names.clashes)
-    return _taken(collection, columns, order[:wanted]), len(there)
+    return _documents(collection, columns, order[:wanted]), len(eligible)
 
 
 def _batches(
     collection: Collection, columns: Columns
 ) -> Iterator[tuple[DocumentBatch, pa.RecordBatch]]:
-    """And their documents before the limit, with the name of their input."""
+    """Batches, each with its records before the limit, which carry the name of their input."""
     left = collection.limit
     names = collection.source_names
     for chunk in collection.chunks(columns):
@@ -91,7 +87,7 @@ def _batches(
 
 
 def _with_source(records: pa.RecordBatch, name: str) -> pa.RecordBatch:
-    """A copy stands in another file: it takes the name of its original's input along."""
+    """Records with the name of their input, which the copies, in a file of their own, inherit."""
     at = records.schema.get_field_index(SOURCE)
     if at < 0 or records.column(at).null_count < records.num_rows:
         return records
@@ -100,32 +96,32 @@ def _with_source(records: pa.RecordBatch, name: str) -> pa.RecordBatch:
 
 
 def _usable(records: pa.RecordBatch, length: Array, usable: Array, avoid: Container[str]) -> Array:
-    """An id that its file repeats is rejected by a run; a few words cannot be edited at a small
-    rate."""
+    """``usable`` without texts that are too short and ids to avoid. It already excludes ids that
+    their file repeats, because a run rejects these."""
     text, name = records.column("text"), records.column("id")
     for i in np.flatnonzero(length < FEWEST_UNITS * UNIT_BYTES).tolist():
         usable[i] &= unit_count(text[i].as_py()) >= FEWEST_UNITS
     if avoid:
-        usable &= np.array([one not in avoid for one in name.to_pylist()], bool)
+        usable &= np.array([id not in avoid for id in name.to_pylist()], bool)
     return usable
 
 
 def _order(digests: npt.NDArray[np.uint64], length: Array, usable: Array) -> Array:
-    """Document numbers. Within a class of length (powers of two) by digest; classes interleaved."""
+    """Document numbers: by digest within a class of length (powers of two), classes interleaved."""
     candidates = np.flatnonzero(usable)
     _, first = np.unique(digests[candidates], return_index=True)  # by digest, equal texts once
-    there = candidates[first]
-    of_class = np.log2(np.maximum(length[there], 1)).astype(np.int64)
-    place = np.empty(len(there))
-    for one in np.unique(of_class):
-        rows = np.flatnonzero(of_class == one)
+    distinct = candidates[first]
+    length_class = np.log2(np.maximum(length[distinct], 1)).astype(np.int64)
+    place = np.empty(len(distinct))
+    for number in np.unique(length_class):
+        rows = np.flatnonzero(length_class == number)
         place[rows] = (np.arange(len(rows)) + 0.5) / len(rows)
-    order: Array = there[np.argsort(place, kind="stable")]
+    order: Array = distinct[np.argsort(place, kind="stable")]
     return order
 
 
-def _taken(collection: Collection, columns: Columns, order: Array) -> pa.Table:
-    """These documents, in that order."""
+def _documents(collection: Collection, columns: Columns, order: Array) -> pa.Table:
+    """The documents with these numbers, in this order."""
     wanted, parts, begin = np.sort(order), [], 0
     for _, records in _batches(collection, columns):
         end = begin + records.num_rows
@@ -144,7 +140,7 @@ def _nothing() -> pa.Table:
 PER_EDIT = 50
 FILE = "planted"
 PREFIX = "planted:"
-SPARE = 2  # originals drawn for each that is wanted: not every text has numbers or paragraphs
+SPARE = 2  # originals drawn per copy wanted, because some texts have no numbers or paragraphs
 
 PLANTED = pa.schema(
     [
@@ -161,8 +157,8 @@ PLANTED = pa.schema(
 
 @dataclass(frozen=True)
 class Planted:
-    """``copies`` has the columns of ``PLANTED`` and the extra ones of the originals; ``drawn`` are
-    documents of the collection, more than were copied."""
+    """``copies`` has the columns of ``PLANTED`` and the extra columns of the originals; ``drawn``
+    are the drawn documents, more than were copied."""
 
     copies: pa.Table
     drawn: pa.Table
@@ -181,12 +177,14 @@ def planted(
     id: str | None = None,
     avoid: Container[str] = (),
 ) -> pa.Table:
-    """Edited copies of ``documents`` as a table of id, text, of, edit, rate, kind and donors: known
-    duplicates where no labels are. ``avoid`` are ids that are not to be copied, such as those of
-    documents that are known to have duplicates."""
+    """Edited copies of ``documents``, as a table of id, text, of, edit, rate, kind and donors.
+
+    They are known duplicates for a collection without labels. ``avoid`` are ids of documents that
+    must not be copied, for example because they are known to have duplicates."""
     columns = Columns(text=text, id=id)
-    made = plant(collect(documents), columns, edits_named(edits), per_edit, seed, avoid=avoid)
-    return made.copies
+    return plant(
+        collect(documents), columns, edits_named(edits), per_edit, seed, avoid=avoid
+    ).copies
 
 
 def plant(
@@ -200,10 +198,10 @@ def plant(
     longest: int | None = None,
     progress: Progress | None = None,
 ) -> Planted:
-    """``longest``: of a longer text only so many characters are there to be copied."""
-    told = progress or Silent()
+    """``longest`` is the number of characters to which the drawn texts are shortened."""
+    progress = progress or Silent()
     drawn, documents = draw(
-        collection, columns, SPARE * per_edit * len(edits), seed, avoid=avoid, progress=told
+        collection, columns, SPARE * per_edit * len(edits), seed, avoid=avoid, progress=progress
     )
     if not len(drawn):
         raise InputError(
@@ -215,17 +213,17 @@ def plant(
         drawn = drawn.set_column(at, "text", pc.utf8_slice_codeunits(drawn["text"], 0, longest))
     ids, texts = drawn["id"].to_pylist(), drawn["text"].to_pylist()
     material = Material(list(zip(ids, texts, strict=True)))
-    told.stage("planting", len(edits) * per_edit, unit="originals")
+    progress.stage("planting", len(edits) * per_edit, unit="originals")
     rows: list[dict[str, Any]] = []
-    taken: list[int] = []
+    originals: list[int] = []
     for number, edit in enumerate(edits):
         begin = number * len(ids) // len(edits)
         order = [*range(begin, len(ids)), *range(begin)]
         for original, copies in _of_edit(edit, order, material, per_edit, seed):
             rows += copies
-            taken += [original] * len(copies)
-            told.advance(1)
-    copies = table_of(rows, drawn.take(pa.array(taken, pa.int64())))
+            originals += [original] * len(copies)
+            progress.advance(1)
+    copies = table_of(rows, drawn.take(pa.array(originals, pa.int64())))
     return Planted(copies, drawn, material, seed, documents)
 
 
@@ -233,22 +231,22 @@ def _of_edit(
     edit: Edit, order: Sequence[int], material: Material, per_edit: int, seed: int
 ) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """The first originals in this order that the edit changes, each with its copies."""
-    made = 0
+    edited = 0
     for original in order:
-        if made == per_edit:
+        if edited == per_edit:
             return
         id, text = material.texts[original]
         copies = [_row(edit, rate, id, text, material, seed) for rate in edit.rates]
         if all(copy["text"].strip() != text.strip() for copy in copies):
-            made += 1
+            edited += 1
             yield original, copies
 
 
 def _row(
     edit: Edit, rate: float, id: str, text: str, material: Material, seed: int
 ) -> dict[str, Any]:
-    name = copy_id(edit.name, rate, id)
-    # As JSON, so that no two of (seed, name) are written alike.
+    name = f"{PREFIX}{edit.name}:{rate:g}:{id}"
+    # JSON, so that different pairs (seed, name) never give the same string.
     copy = edit.copy(text, rate, json.dumps([seed, name]), material)
     return {
         "id": name,
@@ -261,12 +259,8 @@ def _row(
     }
 
 
-def copy_id(edit: str, rate: float, id: str) -> str:
-    return f"{PREFIX}{edit}:{rate:g}:{id}"
-
-
 def table_of(rows: list[dict[str, Any]], originals: pa.Table) -> pa.Table:
-    """Dates and groups of the originals go with their copies: methods and --within read them."""
+    """Copies inherit dates and groups of their originals, because methods and --within use them."""
     table = pa.Table.from_pylist(rows, PLANTED)
     for name in originals.column_names:
         if name not in ("row", *PLANTED.names):
@@ -275,24 +269,18 @@ def table_of(rows: list[dict[str, Any]], originals: pa.Table) -> pa.Table:
 
 
 def with_copies(collection: Collection, columns: Columns, copies: pa.Table) -> Collection:
-    """The copies first, then the collection: so a limit still cuts where it did."""
+    """The copies first, then the collection, so that a limit still ends at the same document."""
     names = {"id": columns.id_name, "text": columns.text}
     kept = [name for name in copies.column_names if name in names or name in columns.delivered]
     table = copies.select(kept).rename_columns([names.get(name, name) for name in kept])
-    sources = [_named(arrow_source(table)), *collection.sources]
+    sources = [replace(arrow_source(table), file=FILE), *collection.sources]
     inputs = collection.inputs
     limit = None if collection.limit is None else collection.limit + len(copies)
     named = Inputs((FILE, *inputs.names), inputs.offered, inputs.mapped)
     return Collection(sources, limit, named, collection.extractor)
 
 
-def _named(source: Any) -> Any:
-    from dataclasses import replace
-
-    return replace(source, file=FILE)
-
-
 def worth(recall: float, wrong: float) -> float:
-    """F1 in a collection with as many traps as copies, where ``recall`` of the copies are found and
-    ``wrong`` is the share of traps that pass."""
+    """F1 in a collection with as many decoys as copies, if the share ``recall`` of the copies is
+    found and the share ``wrong`` of the decoys is accepted."""
     return 2 * recall / (1 + recall + wrong)

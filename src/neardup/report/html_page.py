@@ -1,16 +1,15 @@
-"""One page, one file: style inside, no script, and no leave to load anything from anywhere.
+"""The renderer of every page that is one file: text, tables and sections become safe markup.
 
-Text of documents made harmless and honest for a page: escaped, cut, and with nothing hidden.
-
-Documents are hostile. Markup is escaped; characters that act instead of being seen are shown.
-
-The look of a page: readable on paper, on a telephone and in the dark.
-
-Tables of a page, and how numbers are written in it.
+Markup has the type :class:`Html`; any other string is escaped where it is shown, and characters
+that act instead of being seen are made visible, because documents are hostile. The templates of
+the web service follow the same rule with the same type. A page has its style (``styles/*.css``)
+inside, has no script, and forbids the browser to load anything. Why this is no template engine is
+in docs/decisions/0023-pages-without-a-template-engine.md.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,10 +25,17 @@ LONGEST_PATH = 40
 ONE_LINE = 30
 
 
+STYLES = Path(__file__).parent / "styles"
+
+
 class Html(str):
     """Markup that is safe as it stands; any other string is escaped where it is shown."""
 
     __slots__ = ()
+
+    def __html__(self) -> str:
+        """The protocol of template engines: they show it as it stands, too."""
+        return self
 
 
 def html(text: str) -> Html:
@@ -61,48 +67,10 @@ def wrapped(text: str) -> Html:
     return Html(f"<span class=wrap>{html(text)}</span>")
 
 
-_LIGHT = """--paper: #f6f7f9; --card: #fff; --ink: #1c2430; --soft: #566170; --line: #dfe4ea;
-  --mark: #eaf3ec; --accent: #2f6f4f; --warn: #fff4dc; --warn-line: #b97f0c;
-  --code: #eef1f5; --code-ink: #1c2430;"""
-_DARK = """--paper: #12161c; --card: #1a2028; --ink: #e4e9ef; --soft: #a3afbd; --line: #2f3843;
-  --mark: #1f3327; --accent: #6fc297; --warn: #3a2f17; --warn-line: #d9a441;
-  --code: #10141a; --code-ink: #dbe2ea;"""
-
-STYLE = f"""
-:root {{ color-scheme: light dark; {_LIGHT} }}
-@media screen and (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}
-* {{ box-sizing: border-box; }}
-body {{ margin: 0; background: var(--paper); color: var(--ink);
-  font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }}
-main {{ max-width: 70rem; margin: 0 auto; padding: 2.5rem 1.25rem 4rem; }}
-h1 {{ font-size: 1.75rem; line-height: 1.2; margin: 0 0 .5rem; overflow-wrap: anywhere; }}
-h2 {{ font-size: 1.15rem; margin: 0 0 .5rem; }}
-p {{ margin: 0 0 .75rem; max-width: 46rem; overflow-wrap: anywhere; white-space: pre-line; }}
-p.lead {{ font-size: 1.05rem; border-left: 4px solid var(--accent);
-  padding: .25rem 0 .25rem .9rem; }}
-p.warning {{ background: var(--warn); border-left: 4px solid var(--warn-line);
-  padding: .5rem .75rem; }}
-section {{ background: var(--card); border: 1px solid var(--line); border-radius: 8px;
-  padding: 1.25rem 1.25rem 1rem; margin: 1.25rem 0; }}
-figure {{ margin: .5rem 0 1rem; overflow-x: auto; }}
-figure svg {{ max-width: 100%; height: auto; overflow: visible; }}
-.scroll {{ overflow-x: auto; }}
-table {{ border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }}
-th, td {{ padding: .3rem 1.1rem .3rem 0; text-align: left; vertical-align: top;
-  border-bottom: 1px solid var(--line); white-space: nowrap; }}
-th {{ color: var(--soft); font-weight: 600; }}
-th.n, td.n {{ text-align: right; }}
-small {{ color: var(--soft); font-weight: 400; margin-left: .25rem; }}
-tr.marked td {{ background: var(--mark); font-weight: 600; }}
-pre {{ background: var(--code); color: var(--code-ink); border: 1px solid var(--line);
-  padding: .75rem 1rem; border-radius: 6px; margin: 0 0 .75rem; overflow-x: auto;
-  font-size: .9rem; white-space: pre-wrap; overflow-wrap: anywhere; }}
-@media print {{ :root {{ color-scheme: light; }}
-  html {{ font-size: 70%; }}
-  body {{ background: none; font-size: 11px; print-color-adjust: exact; }}
-  section {{ border: 0; padding: 0; break-inside: avoid; }}
-  .scroll {{ overflow: visible; }} td:not(.n) {{ white-space: normal; }} }}
-"""
+@functools.cache
+def style(*names: str) -> str:
+    """The text of these files of ``styles/``."""
+    return "".join((STYLES / f"{name}.css").read_text("utf-8") for name in names)
 
 
 WARNING = "WARNING: "  # what a paragraph begins with that must not be overlooked
@@ -110,13 +78,14 @@ WARNING = "WARNING: "  # what a paragraph begins with that must not be overlooke
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def page(title: str, parts: Iterable[str], style: str = "") -> str:
-    body = "\n".join(parts)
+def page(title: str, parts: Iterable[str], *styles: str) -> str:
+    """``styles`` names the files of ``styles/`` that the parts need beside those of every page."""
+    look, body = style("colours", "page", "figures", *styles), "\n".join(parts)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{html(title)}</title><style>{STYLE}{style}</style></head><body><main>"
+        f"<title>{html(title)}</title><style>{look}</style></head><body><main>"
         f"{body}\n</main></body></html>\n"
     )
 

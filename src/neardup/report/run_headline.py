@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.report.bars import Piece, bar, stacked
 from neardup.report.html_page import (
     WARNING,
     Cell,
@@ -25,7 +26,6 @@ from neardup.report.html_page import (
     prose,
     table_html,
 )
-from neardup.report.run_figures import Piece, bar, stacked
 from neardup.report.run_lists import Shown, compare_command
 from neardup.report.run_view import Run
 from neardup.wording import many, shortened

@@ -17,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.kinds import said
+from neardup.decisions.kinds import kind_phrase
+from neardup.report.bars import bar
 from neardup.report.html_page import (
     WARNING,
     Cell,
@@ -31,7 +32,6 @@ from neardup.report.html_page import (
     table_html,
     wrapped,
 )
-from neardup.report.run_figures import bar
 from neardup.report.run_view import Run, Texts, cluster_numbers
 from neardup.report.side_by_side_page import fragment
 from neardup.schema import Array
@@ -174,7 +174,7 @@ class Shown:
         told = f"Why: {shortened(self.reason)}."
         if self.kind is None:
             return told
-        kind = said(self.kind, self.direction)
+        kind = kind_phrase(self.kind, self.direction)
         return f"{told} Kind: {kind}, confidence {self.confidence or 0:.2f}."
 
     @property

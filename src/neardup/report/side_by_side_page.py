@@ -36,31 +36,6 @@ if TYPE_CHECKING:
 MOST = 1_000_000  # characters of both texts in a fragment
 MOST_PIECE = 20_000  # of them in one piece; more are cut in the middle
 
-CSS = """
-.nd-pair { font: .875rem/1.5 ui-monospace, "Cascadia Mono", Menlo, Consolas, monospace;
-  border: 1px solid rgba(128, 128, 128, .35); border-radius: 6px; overflow: hidden; }
-.nd-row { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
-.nd-row > div { padding: .3rem .75rem; white-space: pre-wrap; overflow-wrap: anywhere;
-  overflow: hidden; unicode-bidi: plaintext; }
-.nd-row > div + div { border-left: 1px solid rgba(128, 128, 128, .35); }
-.nd-head { font-weight: 600; border-bottom: 1px solid rgba(128, 128, 128, .35); }
-.nd-pair small { display: block; opacity: .65; font-size: .75rem; user-select: none; }
-.nd-pair del, .nd-pair ins, .nd-pair mark { color: inherit; text-decoration: none;
-  border-radius: 2px; -webkit-box-decoration-break: clone; box-decoration-break: clone; }
-.nd-pair del { background: rgba(248, 81, 73, .22); border-bottom: 1px dashed rgb(220, 80, 70); }
-.nd-pair ins { background: rgba(46, 160, 67, .22); border-bottom: 1px solid rgb(46, 150, 67); }
-.nd-pair mark { background: rgba(70, 130, 255, .24); border-bottom: 1px dotted currentColor; }
-.nd-pair mark sup { font-size: .7em; line-height: 1; user-select: none; }
-.nd-fold { border: solid rgba(128, 128, 128, .2); border-width: 1px 0; }
-.nd-fold > summary, .nd-left { padding: .15rem .75rem; font-size: .75rem; cursor: pointer;
-  background: rgba(128, 128, 128, .12); color: inherit; }
-.nd-left { cursor: default; }
-@media (max-width: 45rem) {
-  .nd-row { grid-template-columns: minmax(0, 1fr); }
-  .nd-row > div + div { border-left: 0; border-top: 1px dashed rgba(128, 128, 128, .35); }
-}
-"""
-
 
 def fragment(
     a: str,
@@ -152,19 +127,6 @@ def _cells(a: str, b: str) -> str:
     return f'<div dir="auto">{a}</div><div dir="auto">{b}</div>'
 
 
-STYLE = """
-main { max-width: 90rem; }
-h1 { font-size: 1.4rem; margin-bottom: 1rem; }
-h2 { font-size: 1.05rem; margin: 1.75rem 0 .5rem; overflow-wrap: anywhere; }
-table { margin: 0 0 1.25rem; }
-th, td { white-space: normal; overflow-wrap: anywhere; }
-th { white-space: nowrap; font-weight: 400; }
-.nd-pair { background: var(--card); }
-.nd-pair summary { margin: 0; }
-summary { cursor: pointer; color: var(--soft); margin: 0 0 .75rem; }
-p.key { color: var(--soft); font-size: .85rem; }
-p.key del, p.key ins, p.key mark { padding: 0 .3rem; }
-"""
 # The same marks as in the texts, so their colours are those of the fragment.
 KEY = (
     '<p class="key nd-pair" style="border:0;background:none;font:inherit;font-size:.85rem">'
@@ -193,7 +155,7 @@ def facts_table(facts: Sequence[tuple[str, str]]) -> str:
 
 
 def _page(title: str, parts: Sequence[str]) -> str:
-    return page(title, [f"<h1>{html(title)}</h1>", *parts], STYLE + CSS)
+    return page(title, [f"<h1>{html(title)}</h1>", *parts], "comparison", "side_by_side")
 
 
 def explanation_page(explained: Explanation) -> str:

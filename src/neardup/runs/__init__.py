@@ -1,2 +1,1 @@
-"""Stage 7: the Result and the folder of a run: tables, explanations, comparisons, apply and
-undo."""
+"""Stage 7: the Result and the run folder: tables, explanations, comparisons, apply and undo."""

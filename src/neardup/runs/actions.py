@@ -1,4 +1,4 @@
-"""The table of actions: every document once, what is to be done with it, and why in a sentence."""
+"""The table of actions: each document once, with its action and the reason as a sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
-from neardup.decisions.kinds import said
+from neardup.decisions.kinds import kind_phrase
 from neardup.decisions.policy import (
     ACTIONS,
     CONTAINS,
@@ -31,8 +31,8 @@ _DONE = {"keep": "kept", "link": "linked", "merge": "merged", "drop": "dropped"}
 
 @dataclass(frozen=True)
 class Acted:
-    """Arrays by row of the decisions. ``kept_row`` is −1 for kept and rejected documents, and for
-    copies of references."""
+    """Actions as arrays by row of the decisions. ``kept_row`` is −1 for kept and rejected
+    documents, and for copies of references."""
 
     ordered: Ordered
     policy: Policy
@@ -40,34 +40,35 @@ class Acted:
     aside: Array
     kept_row: Array
     chosen: Chosen
-    by_hand: Array  # whose action a person chose
+    by_hand: Array  # rows whose action a person chose
 
     def mask(self, *names: str) -> Array:
         numbers = [ACTIONS.index(name) for name in names]
         return ~self.rejected & np.isin(self.chosen.action, numbers)
 
     def counts(self) -> dict[str, int]:
-        made = {name: int(self.mask(name).sum()) for name in ACTIONS}
-        return {"documents": len(self.rejected), **made, "rejected": int(self.rejected.sum())}
+        counts = {name: int(self.mask(name).sum()) for name in ACTIONS}
+        return {"documents": len(self.rejected), **counts, "rejected": int(self.rejected.sum())}
 
 
 def act(ordered: Ordered, policy: Policy, changed: Mapping[str, str] | None = None) -> Acted:
-    """``changed``: by id, actions that count whatever the policy says. A kept document stays kept,
-    and nothing is merged into a reference."""
+    """Choose the action of each document. ``changed`` maps ids to actions that override the policy.
+    A kept document stays kept, and nothing is merged into a reference."""
     table = ordered.result.decisions
     decision = table["decision"].combine_chunks().cast(pa.string())
     rejected = np.asarray(pc.equal(decision, schema.REJECTED))
     aside = np.asarray(pc.equal(decision, schema.DUPLICATE))
     ref = np.asarray(pc.fill_null(table["ref"], False))
     score, confidence = _numbers(table, "score"), _numbers(table, "confidence")
-    contains = np.asarray(pc.fill_null(pc.equal(_text(table, "direction"), CONTAINS), False))
+    direction = table["direction"].combine_chunks().cast(pa.string())
+    contains = np.asarray(pc.fill_null(pc.equal(direction, CONTAINS), False))
     kind = table["kind"].combine_chunks()
     chosen = choose(policy, kind, score, confidence, contains, ref)
     keep = np.int8(ACTIONS.index(KEEP))
     chosen = Chosen(*(np.where(aside, codes, keep) for codes in chosen))
-    ids = pc.if_else(pa.array(rejected), None, table["id"].combine_chunks())
-    found = pc.index_in(table["kept_id"].combine_chunks(), ids)
-    kept_row = np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+    ids = ordered.result.accepted_ids
+    place = pc.index_in(table["kept_id"].combine_chunks(), ids)
+    kept_row = np.asarray(pc.fill_null(place, -1)).astype(np.int64)
     kept_row[~aside | ref] = -1
     by_hand = override(chosen.action, changed or {}, ids, aside, ref)
     return Acted(ordered, policy, rejected, aside, kept_row, chosen, by_hand)
@@ -76,21 +77,17 @@ def act(ordered: Ordered, policy: Policy, changed: Mapping[str, str] | None = No
 def override(
     action: Array, changed: Mapping[str, str], ids: pa.Array, aside: Array, ref: Array
 ) -> Array:
-    """Puts the actions of some documents in place; of which rows they are."""
-    found = pc.index_in(pa.array(changed.keys(), pa.large_string()), ids)
-    rows = np.asarray(pc.fill_null(found, -1)).astype(np.int64)
+    """Replace the actions of some documents in place, and return the mask of their rows."""
+    place = pc.index_in(pa.array(changed.keys(), pa.large_string()), ids)
+    rows = np.asarray(pc.fill_null(place, -1)).astype(np.int64)
     codes = np.array([ACTIONS.index(name) for name in changed.values()], np.int8)
-    counts = (rows >= 0) & aside[rows] if len(rows) else np.zeros(0, np.bool_)
-    rows, codes = rows[counts], codes[counts]
+    valid = (rows >= 0) & aside[rows] if len(rows) else np.zeros(0, np.bool_)
+    rows, codes = rows[valid], codes[valid]
     codes = np.where(ref[rows] & (codes == ACTIONS.index(MERGE)), ACTIONS.index(LINK), codes)
     action[rows] = codes
     by_hand = np.zeros(len(action), np.bool_)
     by_hand[rows] = True
     return by_hand
-
-
-def _text(table: pa.Table, name: str) -> pa.Array:
-    return table[name].combine_chunks().cast(pa.string())
 
 
 def _numbers(table: pa.Table, name: str) -> Array:
@@ -99,7 +96,8 @@ def _numbers(table: pa.Table, name: str) -> Array:
 
 
 def actions_table(acted: Acted, fills: Mapping[int, Mapping[str, int]]) -> pa.Table:
-    """``fills``: row of a kept document → field → row of the copy that it comes from."""
+    """The table; ``fills`` maps the row of a kept document to its filled fields, and each field to
+    the row of the copy that the value comes from."""
     old = acted.ordered.result.decisions
     action = pa.DictionaryArray.from_arrays(
         pa.array(acted.chosen.action.astype(np.int8), mask=acted.rejected),
@@ -107,18 +105,18 @@ def actions_table(acted: Acted, fills: Mapping[int, Mapping[str, int]]) -> pa.Ta
     )
     same = {name: old[name] for name in schema.ACTIONS.names if name in old.column_names}
     ids = old["id"]
-    made: list[list[dict[str, str]] | None] = [None] * len(old)
+    filled: list[list[dict[str, str]] | None] = [None] * len(old)
     for row, fields in fills.items():
-        made[row] = [
+        filled[row] = [
             {"field": field, "from": ids[source].as_py()} for field, source in fields.items()
         ]
-    filled = schema.ACTIONS.field("fills").type
-    columns = {**same, "action": action, "reason": _reasons(acted, made)}
-    return pa.table({**columns, "fills": pa.array(made, filled)}, schema=schema.ACTIONS)
+    type_of_fills = schema.ACTIONS.field("fills").type
+    columns = {**same, "action": action, "reason": _reasons(acted, filled)}
+    return pa.table({**columns, "fills": pa.array(filled, type_of_fills)}, schema=schema.ACTIONS)
 
 
 def links_table(actions: pa.Table) -> pa.Table:
-    """Every copy with its representative, whatever is done with it."""
+    """Every copy with its representative, whatever its action."""
     aside = pc.equal(actions["decision"], schema.DUPLICATE)
     return actions.filter(aside).select(LINKS)
 
@@ -127,18 +125,18 @@ def _reasons(acted: Acted, fills: list[list[dict[str, str]] | None]) -> pa.Array
     table = acted.ordered.result.decisions
     old = table["reason"].to_pylist()
     copies = np.bincount(acted.kept_row[acted.kept_row >= 0], minlength=len(table))
-    told = [_of_kept(why, n) for why, n in zip(old, copies.tolist(), strict=True)]
+    reasons = [_of_kept(why, n) for why, n in zip(old, copies.tolist(), strict=True)]
     for row in acted.ordered.chosen.tolist():
-        told[row] = told[row].replace("kept: ", "kept: chosen in review; ", 1)
+        reasons[row] = reasons[row].replace("kept: ", "kept: chosen in review; ", 1)
     for row, filled in enumerate(fills):
         if filled:
-            given = ", ".join(f"{one['field']} from {one['from']}" for one in filled)
-            told[row] += f" Filled: {given}."
+            values = ", ".join(f"{value['field']} from {value['from']}" for value in filled)
+            reasons[row] += f" Filled: {values}."
     for row in np.flatnonzero(acted.rejected).tolist():
-        told[row] = old[row]
+        reasons[row] = old[row]
     for row, sentence in _of_copies(acted):
-        told[row] = sentence
-    return pa.array(told, pa.large_string())
+        reasons[row] = sentence
+    return pa.array(reasons, pa.large_string())
 
 
 def _of_kept(why: str, copies: int) -> str:
@@ -158,11 +156,11 @@ def _of_copies(acted: Acted) -> list[tuple[int, str]]:
     names = ("kept_id", "kind", "direction", "score")
     columns = zip(*(table[name].to_pylist() for name in names), strict=True)
     numbers = zip(*(codes[rows].tolist() for codes in acted.chosen), strict=True)
-    sure = _numbers(table, "confidence").tolist()
-    told = []
+    confidences = _numbers(table, "confidence").tolist()
+    sentences = []
     by_hand = acted.by_hand[rows].tolist()
     for row, criterion, confidence, (kept, kind, direction, score), (action, by_kind), hand in zip(
-        rows.tolist(), deciding.tolist(), sure, columns, numbers, by_hand, strict=True
+        rows.tolist(), deciding.tolist(), confidences, columns, numbers, by_hand, strict=True
     ):
         contains = direction == CONTAINS
         has = {"score": score, "confidence": confidence}
@@ -172,10 +170,10 @@ def _of_copies(acted: Acted) -> list[tuple[int, str]]:
             else _what_is_done(acted.policy, ACTIONS[action], ACTIONS[by_kind], has, contains)
         )
         why = f"which comes first by {criterion}" if criterion else "which is a reference"
-        copy = f"{said(kind, direction)}: copy" if contains else f"{kind} copy"
+        copy = f"{kind_phrase(kind, direction)}: copy" if contains else f"{kind} copy"
         of = copy if kind else "copy of no known kind"
-        told.append((row, f"{what}: {of}, score {score:.4f}, of {kept}, {why}."))
-    return told
+        sentences.append((row, f"{what}: {of}, score {score:.4f}, of {kept}, {why}."))
+    return sentences
 
 
 def _what_is_done(
@@ -199,7 +197,7 @@ def _written(number: float) -> str:
 
 
 def merging(acted: Acted) -> tuple[Array, Array]:
-    """The copies that are merged, in the order of the policy, and what each is merged into."""
+    """The merged copies in the order of the policy, and the rows that they are merged into."""
     copies = np.flatnonzero(acted.mask(MERGE) & acted.aside)
     copies = copies[np.argsort(acted.ordered.result.rank[copies], kind="stable")]
     return copies, acted.kept_row[copies]

@@ -2,9 +2,8 @@
 
 Every kind of source has a twin, so lines, records and row groups stream as they do for kept
 documents. A line or record keeps its bytes: the fields go before its closing brace or its end.
-Rejected lines pass as they are; in tables their decision says so.
-
-Columns beside a table in memory, whatever library it is of; the object that came stays as is.
+Rejected lines pass as they are; in tables their decision says so. A table in memory gets columns in
+its own library, and the object that came in stays as it is.
 """
 
 from __future__ import annotations
@@ -24,14 +23,16 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.documents import csv
 from neardup.documents.arrow import ArrowSource
-from neardup.documents.columns import Mask, Source
+from neardup.documents.block_source import LineWriter, Selection
+from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource
 from neardup.documents.feeds import FeedSource, item_fields
-from neardup.documents.jsonl import JsonlSource, LineWriter, select
+from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lists import ListSource, json_line
 from neardup.documents.lost import LostSource
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.source import Source
 from neardup.schema import Array
 
 
@@ -151,6 +152,13 @@ class Added:
         decision = self.decisions["decision"].slice(start, count)
         return np.asarray(pc.not_equal(decision, schema.REJECTED), dtype=np.bool_)
 
+    def of_selection(
+        self, selection: Selection, keep: Mask, position: int
+    ) -> list[dict[str, Any] | None]:
+        """What to add to the documents of a block, of which all before a limit are kept."""
+        count = min(selection.documents, len(keep) - position)
+        return self.objects(self.start(keep) + position, max(0, count))
+
     def objects(self, start: int, count: int) -> list[dict[str, Any] | None]:
         """What to add to each document; None for a rejected one."""
         accepted = self.accepted(start, count)
@@ -180,17 +188,9 @@ def annotated_source(source: Any, added: Added) -> Source:
 class _Lines(JsonlSource):
     added: Added = dataclasses.field(kw_only=True)
 
-    def copy(self, keep: Mask, out: LineWriter) -> int:
-        start, position, last = self.added.start(keep), 0, True
-        for row, data in self._blocks():
-            left = keep[position:]
-            picked = select(data, left, start_of_file=row == 1, previous_kept=last)
-            count = min(picked.documents, len(left))
-            objects = self.added.objects(start + position, count)
-            out.write(annotated_lines(picked.data, objects, start_of_file=row == 1))
-            position, last = position + picked.documents, picked.last_kept
-        out.end_file()
-        return position + (self._lost is not None)
+    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
+        objects = self.added.of_selection(selection, keep, position)
+        return annotated_lines(selection.data, objects, start_of_file=position == 0)
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         """As a table, without rejected lines: they need not be objects."""
@@ -205,22 +205,19 @@ class _Lines(JsonlSource):
 class _Records(CsvSource):
     added: Added = dataclasses.field(kw_only=True)
 
-    def copy(self, keep: Mask, out: LineWriter) -> int:
-        if not out.started:
-            out.write(self._with_fields(self.header.data, self.added.names))
-        start, position = self.added.start(keep), 0
-        for _, data in self._blocks():
-            places = csv.scan(data, self.header.delimiter).starts.tolist()
-            objects = self.added.objects(start + position, len(places))
-            pieces = [data[i:j] for i, j in itertools.pairwise([*places, len(data)])]
-            lines = [
-                piece if fields is None else self._with_fields(piece, list(fields.values()))
-                for piece, fields in zip(pieces, objects, strict=False)
-            ]
-            out.write(data[: places[0]] + b"".join(lines) if places else data)
-            position += len(places)
-        out.end_file()
-        return position + (self._lost is not None)
+    def written_head(self) -> bytes:
+        return self._with_fields(self.head, self.added.names)
+
+    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
+        data = selection.data
+        starts = csv.scan(data, self.header.delimiter).starts.tolist()
+        objects = self.added.of_selection(selection, keep, position)
+        records = [data[i:j] for i, j in itertools.pairwise([*starts, len(data)])]
+        lines = [
+            record if fields is None else self._with_fields(record, list(fields.values()))
+            for record, fields in zip(records, objects, strict=True)
+        ]
+        return data[: starts[0]] + b"".join(lines) if starts else data
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         start = self.added.start(keep)

@@ -1,11 +1,8 @@
-"""The input with what was decided beside each document, instead of with documents removed.
+"""The input with the decision beside each document, instead of with duplicates removed.
 
-The sources that add the columns are in ``runs/annotated_sources.py``.
-
-A folder of text files with what was decided about each: a list of files, since a text has no
-place for more fields.
-
-The list has every file, the rejected ones too, and no texts: they stay where they are.
+``runs/annotated_sources.py`` has the sources that add the columns. A folder of text files becomes a
+list of its files, because a text file has no room for more fields. The list has every file,
+including rejected ones, but no texts.
 """
 
 from __future__ import annotations
@@ -22,28 +19,30 @@ import pyarrow as pa
 
 from neardup.documents import Chunk, Collection, Columns
 from neardup.documents.arrow import ArrowSource
-from neardup.documents.columns import Mask, Source
+from neardup.documents.block_source import LineWriter
+from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FolderSource
-from neardup.documents.jsonl import JsonlChunk, JsonlSource, LineWriter, scan
+from neardup.documents.jsonl import JsonlChunk, JsonlSource, scan
 from neardup.documents.kept import kept_name, readable, write_all, writer
 from neardup.documents.lists import ListSource, json_line
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place
+from neardup.documents.source import Source
 from neardup.errors import UsageError
 from neardup.runs.annotated_sources import FIELDS, Added, annotated_source, with_columns
 from neardup.runs.result import Result
 
-# Not annotated.jsonl: that is the name for JSON Lines, which may be read beside a folder.
+# The name annotated.jsonl is that of JSON Lines, which may be inputs of the same run.
 FILE_LIST = "annotated.files.jsonl"
 
 
 @dataclass(frozen=True)
-class AnnotatedFiles:
-    """Not a kind of FolderSource, because those are written as copies of their files."""
+class AnnotatedFiles(Source):
+    """A folder with its decisions; a FolderSource would be written as copies of its files."""
 
     source: FolderSource
     added: Added
@@ -67,12 +66,12 @@ class AnnotatedFiles:
         return self.source.texts(rows, columns)
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
-        """With the texts, as a folder is given back in Python; a rejected file has none."""
+        """A table with the texts, as Python gets a folder back; a rejected file has none."""
         table, documents = self.source.kept(keep)
         return with_columns(table, self.added.rows(self.added.start(keep), len(table))), documents
 
     def copy(self, keep: Mask, out: LineWriter) -> int:
-        """A line a file: its id, the path that opens it, and the fields."""
+        """Write a line per file with its id, the path that opens it, and the fields."""
         entries = self.source.entries[: len(keep)]
         rows = self.added.rows(self.added.start(keep), len(entries)).to_pylist()
         for entry, fields in zip(entries, rows, strict=True):
@@ -95,9 +94,9 @@ _ANNOTATED = (
 
 
 def annotating(result: Result) -> Result:
-    """The same result; what it writes and gives as kept is every document with the columns."""
+    """The same result, whose kept documents are all documents with the added columns."""
     collection = AnnotatedCollection(result.collection(), result.decisions)
-    made = Result(
+    annotated = Result(
         result.decisions,
         result.pairs,
         {**result.info, "annotated": collection.added.names},
@@ -106,13 +105,13 @@ def annotating(result: Result) -> Result:
         artefacts=result.artefacts,
         text_digests=result.text_digests,
     )
-    made.signatures = result.signatures
-    made.known_actions = lambda: result.actions
-    return made
+    annotated.signatures = result.signatures
+    annotated.known_actions = lambda: result.actions
+    return annotated
 
 
 def check_sources(sources: Sequence[Source]) -> None:
-    """Refuses before any work what has no place for more fields."""
+    """Refuse, before any work, an input that has no room for more fields."""
     for source in readable(sources):
         if not isinstance(source, _ANNOTATED):
             raise UsageError(
@@ -122,12 +121,12 @@ def check_sources(sources: Sequence[Source]) -> None:
 
 
 class AnnotatedCollection(Collection):
-    """Writes and gives every document where a collection would write and give the kept ones."""
+    """A collection that writes and returns every document instead of the kept ones."""
 
     def __init__(self, collection: Collection, decisions: pa.Table) -> None:
         check_sources(collection.sources)
         self.added = Added(decisions, free_prefix(readable(collection.sources)))
-        self._original = collection  # its spooled standard input lives as long as it does
+        self._original = collection  # keeps its spooled standard input alive
         super().__init__(
             [self._twin(source) for source in collection.sources],
             collection.limit,
@@ -144,16 +143,17 @@ class AnnotatedCollection(Collection):
         return super().kept(np.ones_like(keep))
 
     def write_kept(self, keep: Mask, folder: Path, name: str = "annotated") -> list[Path]:
-        """``annotated.*``, one file for each format that came in; of folders a list of files."""
+        """Write ``annotated.*``, one file for each input format, and a list of files for
+        folders."""
         folder.mkdir(parents=True, exist_ok=True)
         groups: dict[str, list[Source]] = {}
         for source in readable(self.sources):
             groups.setdefault(_name(source, name), []).append(source)
         with ExitStack() as stack:
             writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
-            everyone = np.ones_like(keep)
+            all_documents = np.ones_like(keep)
             write_all(
-                self.sources, everyone, self.limit, lambda source: writers[_name(source, name)]
+                self.sources, all_documents, self.limit, lambda source: writers[_name(source, name)]
             )
         return [folder / file for file in groups]
 
@@ -169,7 +169,7 @@ def _name(source: Source, name: str) -> str:
 
 
 def free_prefix(sources: Sequence[Source]) -> str:
-    """Empty, or the first that makes all our names new to the input."""
+    """ "" or the first prefix that makes all added names new to the input."""
     prefixes = itertools.chain(("", f"{PREFIX}_"), (f"{PREFIX}{n}_" for n in itertools.count(2)))
     return next(
         prefix
@@ -186,7 +186,7 @@ def _has_one_of(source: Any, names: list[str]) -> bool:
             if isinstance(chunk, JsonlChunk)
             for field in scan(chunk.data, names).fields.values()
         )
-    if isinstance(source, FolderSource | FeedSource):  # none of them is a column of theirs
+    if isinstance(source, FolderSource | FeedSource):  # their columns are fixed and differ
         return False
     if isinstance(source, ListSource):
         return any(n in item for item in source.items if isinstance(item, dict) for n in names)

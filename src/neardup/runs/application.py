@@ -1,18 +1,16 @@
-"""A policy applied to a run: the documents as they are then, and everything that says why.
+"""Applies a policy to a run: the documents after it, and tables that explain each action.
 
-Documents are kept, linked, for review (these stay), merged or dropped (these are written apart);
-with the rejected ones that is every document of the run exactly once, which is checked.
+Documents that are kept, linked or for review stay; merged and dropped ones are written separately.
+Together with the rejected ones, that is every document of the run exactly once, which is checked.
 
-Merging: empty metadata of a kept document is filled from the copies that are merged into it.
-
-Copies are asked in the order of the policy, and the first that has a value gives it; a value that
-is there is never changed. Only the metadata of documents that take part is held in memory.
+A merge fills empty metadata of a kept document from its merged copies. Copies are considered in the
+order of the policy, and the first one with a value provides it; an existing value is never changed.
+Only the metadata of the documents involved is held in memory.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import itertools
 import json
 from bisect import bisect_right
@@ -29,31 +27,30 @@ from neardup.decisions.policy import ACTIONS, DROP, KEEP, LINK, MERGE, REVIEW, P
 from neardup.documents import Collection
 from neardup.documents.columns import DEFAULT_ID, Mask
 from neardup.documents.kept import groups_of, names_of
-from neardup.documents.streams import whole_file
 from neardup.errors import ConservationError, SettingsError
 from neardup.runs.actions import Acted, act, actions_table, links_table, merging
-from neardup.runs.changes import NO_CHANGES, Changes
+from neardup.runs.changes import NO_CHANGES, Changes, file_digest
 from neardup.runs.filled_sources import Fills, filled_source, is_empty
 from neardup.runs.policy_order import in_order
 from neardup.runs.result import Result
-from neardup.runs.run_folder import write_table
+from neardup.runs.run_folder import write_table, write_text
 from neardup.schema import Array
 
 From = dict[int, dict[str, int]]
 
 
 class FilledCollection(Collection):
-    """The documents of a collection, some of them with values filled in."""
+    """The documents of a collection, some of them with filled values."""
 
     def __init__(self, collection: Collection, fills: Fills, files: pa.ChunkedArray) -> None:
-        self._original = collection  # its spooled standard input lives as long as it does
+        self._original = collection  # keeps its spooled standard input alive
         self.fills = fills
         twins = [filled_source(source, fills) for source in collection.sources]
         super().__init__(twins, collection.limit, collection.inputs)
         self._starts = _starts(files, self.files)
 
     def metadata(self, wanted: Mask) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Document and its fields, a file at a time."""
+        """Document numbers and their fields, a file at a time."""
         for source, begin, end in zip(self.sources, self._starts, self._starts[1:], strict=False):
             rows = np.flatnonzero(wanted[begin:end]) + begin
             if len(rows) and hasattr(source, "metadata"):
@@ -62,50 +59,50 @@ class FilledCollection(Collection):
                 yield from zip(rows.tolist(), source.metadata(mask), strict=True)
 
     def fit(self, row: int, name: str, value: Any) -> Any:
-        """The value as the file of a document can hold it; None if it cannot."""
+        """The value in a form that the file of the document can hold; None if it cannot."""
         source = self.sources[bisect_right(self._starts, row) - 1]
         return source.fit(name, value) if hasattr(source, "fit") else None
 
 
 def _starts(files: pa.ChunkedArray, names: list[str]) -> list[int]:
-    """Where the documents of each file begin: they are together, in the order of the files."""
-    counts = {one["values"]: one["counts"] for one in pc.value_counts(files).to_pylist()}
+    """The first document of each file: those of a file are contiguous, in file order."""
+    counts = {row["values"]: row["counts"] for row in pc.value_counts(files).to_pylist()}
     return [0, *itertools.accumulate(counts.get(name, 0) for name in names)]
 
 
 def fill(acted: Acted) -> tuple[FilledCollection, From]:
-    """The collection with what merges fill, and where each value comes from."""
+    """The collection with the values that merges fill in, and the origin of each value."""
     result = acted.ordered.result
     settings, total = result.info["settings"], len(result.decisions)
     fills = Fills(total, {}, (settings["text"], settings["id"] or DEFAULT_ID))
-    made = FilledCollection(acted.ordered.collection, fills, result.decisions["file"])
+    collection = FilledCollection(acted.ordered.collection, fills, result.decisions["file"])
     copies, kept = merging(acted)
     if not len(copies):
-        return made, {}
-    return made, _filled(made, copies, kept, acted.policy.fields)
+        return collection, {}
+    return collection, _filled(collection, copies, kept, acted.policy.fields)
 
 
 def _filled(
-    made: FilledCollection, copies: Array, kept: Array, fields: tuple[str, ...] | None
+    collection: FilledCollection, copies: Array, kept: Array, fields: tuple[str, ...] | None
 ) -> From:
-    wanted = np.zeros(made.fills.total, np.bool_)
+    wanted = np.zeros(collection.fills.total, np.bool_)
     wanted[copies] = wanted[kept] = True
-    metadata = dict(made.metadata(wanted))
-    given_by: From = {}
+    metadata = dict(collection.metadata(wanted))
+    origins: From = {}
     for copy, into in zip(copies.tolist(), kept.tolist(), strict=True):
         own = metadata.get(into)
         if own is None:
             continue
         for name, value in metadata.get(copy, {}).items():
-            asked = fields is None or name in fields
-            if not asked or is_empty(value) or not is_empty(own.get(name)):
+            wanted_field = fields is None or name in fields
+            if not wanted_field or is_empty(value) or not is_empty(own.get(name)):
                 continue
-            fitting = made.fit(into, name, value)
+            fitting = collection.fit(into, name, value)
             if fitting is not None:
                 own[name] = fitting
-                made.fills.values.setdefault(into, {})[name] = fitting
-                given_by.setdefault(into, {})[name] = copy
-    return given_by
+                collection.fills.values.setdefault(into, {})[name] = fitting
+                origins.setdefault(into, {})[name] = copy
+    return origins
 
 
 FORMAT = 1
@@ -114,8 +111,8 @@ APPLIED = "applied.json"
 
 
 class Applied:
-    """``documents`` are those that stay, with merged metadata; ``dropped`` and ``merged`` those
-    that do not. Tables are Arrow; documents come in the type that came in."""
+    """``documents`` are those that stay, with merged metadata; ``dropped`` and ``merged`` are the
+    others. Tables are Arrow; documents have the type of the input."""
 
     def __init__(self, result: Result, policy: Policy, changes: Changes = NO_CHANGES) -> None:
         self.policy = policy
@@ -153,31 +150,31 @@ class Applied:
         return counted(self.counts)
 
     def names(self) -> list[str]:
-        """What ``write`` writes."""
+        """Names of the files that ``write`` writes."""
         stems = ["documents", *(name for name, _ in self._apart())]
         sources = self._collection.sources
         files = [file for stem in stems for file in names_of(groups_of(sources, stem))]
         return [*files, *TABLES, APPLIED]
 
     def write(self, folder: Path, run: Path | None = None) -> None:
-        """Into a new folder; ``applied.json`` comes last. ``run`` is the folder of the run."""
+        """Write a new folder, ``applied.json`` last. ``run`` is the folder of the run."""
         folder.mkdir(parents=True)
         self._collection.write_kept(self.mask(*STAY), folder, "documents")
         for name, mask in self._apart():
             self._collection.write_kept(mask, folder, name)
         write_table(self.actions, folder / "actions.parquet")
         write_table(self.links, folder / "links.parquet")
-        _write_text(folder / "review.jsonl", self._review())
+        write_text(folder / "review.jsonl", self._review())
         info = {
             "format": FORMAT,
             "neardup": version("neardup"),
-            "run": _digest(run / "run.json") if run else None,
+            "run": file_digest(run / "run.json") if run else None,
             "policy": self.policy.describe(),
-            **({"changes": [one.row() for one in self.changes.counting]} if self.changes else {}),
+            **({"changes": [each.row() for each in self.changes.counting]} if self.changes else {}),
             "counts": self.counts,
             "files": digests_of(folder),
         }
-        _write_text(folder / APPLIED, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+        write_text(folder / APPLIED, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
 
     def _apart(self) -> list[tuple[str, Array]]:
         masks = [("dropped", self.mask(DROP)), ("merged", self.mask(MERGE))]
@@ -190,10 +187,10 @@ class Applied:
 
 
 def action_counts(actions: pa.Table) -> dict[str, int]:
-    """Of a table of actions, as ``Applied.counts``."""
+    """Counts of a table of actions, as in ``Applied.counts``."""
     column = actions["action"].combine_chunks().cast(pa.string())
-    made = {name: pc.sum(pc.equal(column, name)).as_py() or 0 for name in ACTIONS}
-    return {"documents": len(actions), **made, "rejected": column.null_count}
+    counts = {name: pc.sum(pc.equal(column, name)).as_py() or 0 for name in ACTIONS}
+    return {"documents": len(actions), **counts, "rejected": column.null_count}
 
 
 def counted(counts: Mapping[str, int]) -> str:
@@ -217,38 +214,28 @@ def apply(
     policy: str | Path | Mapping[str, Any] | Policy | None,
     changes: Changes = NO_CHANGES,
 ) -> Applied:
-    """``policy`` None: the one that the run was made with."""
+    """Apply a policy to a result; None means the policy that the run was made with."""
     return Applied(result, policy_for(result, policy), changes)
 
 
-def policy_for(result: Result, given: str | Path | Mapping[str, Any] | Policy | None) -> Policy:
-    """Where a policy has no order or date of its own, those of the run count."""
-    if isinstance(given, Policy):
-        return given
+def policy_for(result: Result, policy: str | Path | Mapping[str, Any] | Policy | None) -> Policy:
+    """The policy to apply. If it has no order or date of its own, those of the run count."""
+    if isinstance(policy, Policy):
+        return policy
     settings = result.info["settings"]
     own = settings.get("policy") or {}
-    if given is None and not own:
+    if policy is None and not own:
         raise SettingsError(
             "The run was made without a policy, and none is given.",
             hint="name one with --policy FILE (in Python: policy=…).",
         )
-    if given is None:
+    if policy is None:
         return read_policy(own)
     usual = own.get("order") or settings["keep"] or "first"
-    return read_policy(given, usual=usual, date=own.get("date") or settings["date"])
+    return read_policy(policy, usual=usual, date=own.get("date") or settings["date"])
 
 
 def digests_of(folder: Path) -> dict[str, str]:
-    """Of every file below a folder."""
+    """Digests of every file below a folder, by relative path."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): _digest(path) for path in files}
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _write_text(path: Path, text: str) -> None:
-    with whole_file(path) as part:
-        part.write_text(text, "utf-8")
+    return {path.relative_to(folder).as_posix(): file_digest(path) for path in files}

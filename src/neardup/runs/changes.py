@@ -1,10 +1,11 @@
-"""What a person changed after a run: other representatives, other actions for some copies.
+"""Changes that a person made after a run: different representatives, or different actions for
+copies.
 
-``RUN/review/changes.jsonl`` only grows; nothing of the run is rewritten. A change is one row: the
-documents that are to come *first* (each is then kept, and the rule decides anew who is set aside
-for whom), or set-aside documents and the *action* that is taken with them whatever the policy says.
-Another row takes a change back. The file belongs to one run: its first row has the digest of the
-run's decisions, and it does not count for any other.
+``RUN/review/changes.jsonl`` only grows; nothing of the run is rewritten. A row is one change:
+documents that must come *first* (each is then kept, and the rule decides the rest again), or
+set-aside documents and the *action* that replaces that of the policy. A later row can withdraw a
+change. The first row has the digest of the decisions, so the file counts only for the run that it
+was made for.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ DECISIONS = "decisions.parquet"
 
 @dataclass(frozen=True)
 class Change:
-    """``action`` None: the documents come first. ``undone``: it was taken back."""
+    """``action`` None: the documents come first. ``undone``: the change was withdrawn."""
 
     number: int
     ids: tuple[str, ...]
@@ -43,7 +44,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """All that were ever made, in order; those that were taken back count for nothing."""
+    """All changes ever made, in order, including withdrawn ones, which have no effect."""
 
     made: tuple[Change, ...] = ()
 
@@ -53,14 +54,14 @@ class Changes:
 
     @functools.cached_property
     def first(self) -> tuple[str, ...]:
-        """Who comes before all others: what was said last stands first."""
-        chosen = [id for one in reversed(self.counting) if one.action is None for id in one.ids]
-        return tuple(dict.fromkeys(chosen))
+        """The documents that come before all others; the latest change comes first."""
+        latest = [change for change in reversed(self.counting) if change.action is None]
+        return tuple(dict.fromkeys(id for change in latest for id in change.ids))
 
     @functools.cached_property
     def actions(self) -> Mapping[str, str]:
-        """By id, what was said last."""
-        return {id: one.action for one in self.counting if one.action for id in one.ids}
+        """The latest action of each document, by id."""
+        return {id: change.action for change in self.counting if change.action for id in change.ids}
 
     def __bool__(self) -> bool:
         return bool(self.first or self.actions)
@@ -78,18 +79,18 @@ class ChangeLog:
 
     @property
     def stamp(self) -> tuple[int, int]:
-        """Another one where somebody has written since."""
+        """A value that differs once somebody has written to the file."""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except OSError:
             return 0, 0
-        return found.st_mtime_ns, found.st_size
+        return status.st_mtime_ns, status.st_size
 
     def read(self) -> Changes:
         return self._changes(read_rows(self.path))
 
     def add(self, ids: Sequence[str], action: str | None) -> Change:
-        """On the disk when it returns."""
+        """Add a change, which is on the disk when this returns."""
         if not ids:
             raise UsageError("No document was named.", hint="choose at least one.")
         if action is not None and action not in ACTIONS:
@@ -99,27 +100,26 @@ class ChangeLog:
         with adding(self.path) as file:
             rows = file.rows()
             number = len(self._changes(rows).made) + 1
-            made = Change(number, tuple(dict.fromkeys(ids)), action, _now())
-            file.add([*([] if rows else [{"of": self._digest}]), made.row()])
-        return made
+            change = Change(number, tuple(dict.fromkeys(ids)), action, _now())
+            file.add([*([] if rows else [{"of": self._digest}]), change.row()])
+        return change
 
     def undo(self, number: int | None = None) -> Change:
-        """Takes a change back, the last one that counts if none is named."""
+        """Withdraw a change, by default the last one in effect."""
         with adding(self.path) as file:
-            counting = {one.number: one for one in self._changes(file.rows()).counting}
+            counting = {change.number: change for change in self._changes(file.rows()).counting}
             if not counting or (number is not None and number not in counting):
                 which = "No change" if number is None else f"Change {number} does not count, so it"
                 raise DataError(
                     f"{which} can be taken back.", hint="the list of changes says which count."
                 )
-            taken = counting[max(counting) if number is None else number]
-            file.add([{"undo": taken.number, "at": _now()}])
-        return taken
+            withdrawn = counting[max(counting) if number is None else number]
+            file.add([{"undo": withdrawn.number, "at": _now()}])
+        return withdrawn
 
     @functools.cached_property
     def _digest(self) -> str:
-        with self._decisions.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return file_digest(self._decisions)
 
     def _changes(self, rows: Sequence[Row]) -> Changes:
         if not rows:
@@ -130,40 +130,45 @@ class ChangeLog:
                 "beside them now.",
                 hint="move that file away, or make the earlier run again.",
             )
-        made: dict[int, Change] = {}
+        changes: dict[int, Change] = {}
         for line, row in enumerate(rows[1:], 2):
             try:
-                _take(made, row)
+                _take(changes, row)
             except (KeyError, TypeError, ValueError) as error:
                 raise InputError(
                     f"{self.path}, line {line} is no change: {error!r}.",
                     hint="restore the file from a copy.",
                 ) from error
-        return Changes(tuple(made.values()))
+        return Changes(tuple(changes.values()))
 
 
 def read_changes(run: Path) -> Changes:
     return ChangeLog(run).read()
 
 
-def _take(made: dict[int, Change], row: Row) -> None:
+def _take(changes: dict[int, Change], row: Row) -> None:
     if "undo" in row:
-        before = made[row["undo"]]
-        made[before.number] = Change(before.number, before.ids, before.action, before.at, True)
+        before = changes[row["undo"]]
+        changes[before.number] = Change(before.number, before.ids, before.action, before.at, True)
         return
     number, action = row["change"], row.get("action")
-    if number != len(made) + 1:
-        raise ValueError(f"expected change {len(made) + 1}, got {number}")
+    if number != len(changes) + 1:
+        raise ValueError(f"expected change {len(changes) + 1}, got {number}")
     if action is not None and action not in ACTIONS:
         raise ValueError(f"no action {action!r}")
     ids = row["first"] if action is None else row["ids"]
-    made[number] = Change(number, _strings(ids), action, str(row["at"]))
+    changes[number] = Change(number, _strings(ids), action, str(row["at"]))
 
 
-def _strings(given: Any) -> tuple[str, ...]:
-    if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+def _strings(ids: Any) -> tuple[str, ...]:
+    if not isinstance(ids, list) or not all(isinstance(id, str) for id in ids):
         raise ValueError("expected a list of ids")
-    return tuple(given)
+    return tuple(ids)
+
+
+def file_digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _now() -> str:

@@ -1,19 +1,13 @@
 """Two texts compared in every way that needs no collection: measures, kind, passages, verdict.
 
 Spans and counts of characters are of the texts as they were given. Time and memory are bounded: the
-alignment has its own limit (``whole`` says whether it met it), and beyond
-``text.edits.MOST_WORDS`` words the edit similarity is read off the alignment, which makes it a
-lower bound (``edits_exact`` says so).
+alignment has its own limit (``whole`` records whether it met it), and the edit similarity in words
+(Levenshtein 1966) costs the product of both lengths, so beyond ``MOST_WORDS`` words it is read off
+the alignment, which makes it a lower bound (``edits_exact`` records it).
 
-What one method says of two texts, as it would in a run, and what decided it.
-
-The artefacts of a run make it that run's own word, its calibration included; without them, tables
-are counted from the two texts alone and a note says so.
-
-The edit distance of two texts in words (Levenshtein 1966), as a similarity.
-
-Its cost grows with the product of both lengths, so it is meant for up to ``MOST_WORDS`` words a
-text.
+The verdict is what one method decides for the two texts, as it would in a run. With the artefacts
+of a run, its calibration included, it is the answer of that run; without them, tables are counted
+from the two texts alone and a note reports it.
 """
 
 from __future__ import annotations
@@ -39,16 +33,9 @@ from neardup.artefacts.calibration import (
 )
 from neardup.decisions.kinds import kind_of
 from neardup.features.measures import Measures, Overlap, Q, measure
+from neardup.matching.scorer import Scorer
 from neardup.methods import registry
-from neardup.methods.base import (
-    CalibratedMethod,
-    Method,
-    NamesItsScore,
-    Prepared,
-    Refuses,
-    Scores,
-    whole_scores,
-)
+from neardup.methods.base import Method, Prepared, whole_scores
 from neardup.report import side_by_side_lines
 from neardup.report.side_by_side import flowed
 from neardup.text.alignment import Alignment, Passage, Span, align
@@ -152,7 +139,7 @@ def judge(
         note="; ".join(filter(None, (found.note, *_unknown(method, artefacts, columns)))) or None,
         cut_by=calibration.by if isinstance(calibration, Calibration) else None,
         own_cuts=_own_cuts(calibration, prepared),
-        score_meaning=method.score_meaning if isinstance(method, NamesItsScore) else None,
+        score_meaning=method.score_meaning,
     )
 
 
@@ -194,45 +181,31 @@ def _found(method: Method, prepared: Prepared, artefacts: Artefacts) -> _Found:
         return _Found(1.0, True, "equal")
     if prepared.too_short.any():  # what stands for a short text is a digest: it has no score
         return _Found(None, False, "too short", "too short to be compared")
+    scorer = Scorer(method, artefacts)
     scores = whole_scores(method, prepared.evidence, _FIRST, _SECOND)
     score = float(scores.score[0])
     if scores.passed[0]:
         return _Found(score, True, "score")
-    return _below(method, prepared, artefacts, score)
-
-
-def _below(method: Method, prepared: Prepared, artefacts: Artefacts, score: float) -> _Found:
-    """A pair that did not pass: refused, or faint and perhaps standing out."""
-    refusal = _refusal(method, prepared)
+    refusal = method.refusals(prepared.evidence, _FIRST, _SECOND)[0]
     if score >= method.threshold:
         return _Found(score, False, "veto", refusal)
-    if not isinstance(method, CalibratedMethod) or not method.calibrate:
-        return _Found(score, False, "score", refusal)
-    faint = method.faint_score(prepared.evidence, _FIRST, _SECOND)
-    return _faint(faint, prepared, artefacts, _Found(score, False, "score", refusal))
+    below = _Found(score, False, "score", refusal)
+    return _low(scorer, prepared, artefacts, below) if method.calibrate else below
 
 
-def _refusal(method: Method, prepared: Prepared) -> str | None:
-    if not isinstance(method, Refuses):
-        return None
-    return method.refusals(prepared.evidence, _FIRST, _SECOND)[0]
-
-
-def _faint(faint: Scores, prepared: Prepared, artefacts: Artefacts, found: _Found) -> _Found:
-    """By its score the pair is none: where both documents have own cuts, these decide."""
-    may = bool(faint.passed[0])
-    calibration = artefacts.get(Calibration.kind)
-    cuts = _own_cuts(calibration, prepared)
-    if cuts is None:
-        unsure = may and Calibration.kind not in artefacts
-        return replace(found, note="in a calibrated run it may stand out") if unsure else found
-    assert isinstance(calibration, Calibration)
-    if not (may and faint.score[0] >= max(cuts)):
-        return replace(found, decided="own cuts", note=found.note or "it does not stand out")
-    if not calibration.lists(*prepared.normal_digests[:, None]).all():
-        said = "too little of one text can be read in the other"
-        return replace(found, decided="own cuts", note=said)
-    return replace(found, duplicate=True, decided="own cuts", note="it stands out")
+def _low(scorer: Scorer, prepared: Prepared, artefacts: Artefacts, below: _Found) -> _Found:
+    """By its score the pair is none; where both documents have own thresholds, these decide."""
+    low = scorer.method.low_score(prepared.evidence, _FIRST, _SECOND)
+    own = _own_cuts(scorer.exceptions, prepared)
+    if own is None:
+        unsure = bool(low.passed[0]) and Calibration.kind not in artefacts
+        return replace(below, note="in a calibrated run it may stand out") if unsure else below
+    decided = replace(below, decided="own cuts")
+    if scorer.scores(prepared.evidence, _FIRST, _SECOND, prepared.normal_digests).passed[0]:
+        return replace(decided, duplicate=True, note="it stands out")
+    if low.passed[0] and low.score[0] >= max(own):
+        return replace(decided, note="too little of one text can be read in the other")
+    return replace(decided, note=below.note or "it does not stand out")
 
 
 def _own_cuts(calibration: object, prepared: Prepared) -> tuple[float, float] | None:
@@ -240,9 +213,9 @@ def _own_cuts(calibration: object, prepared: Prepared) -> tuple[float, float] | 
     if not isinstance(calibration, Calibration):
         return None
     digests = prepared.normal_digests
-    if not np.isin(digests, calibration.digests).all():
+    if not calibration.has(digests).all():
         return None
-    first, second = calibration.cuts_of(digests)
+    first, second = calibration.thresholds_of(digests)
     return float(first), float(second)
 
 

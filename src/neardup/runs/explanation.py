@@ -1,9 +1,7 @@
-"""Why one document was kept, set aside or rejected, told from the tables of a run.
+"""Why one document was kept, set aside or rejected, explained from the tables of a run.
 
 Where the documents can still be read, the two texts are compared again with the method and the
-artefacts of the run; where not, the numbers of the run stand alone and a note says so.
-
-Two documents of a run compared again, as the run compared them: its method, its artefacts.
+artefacts of the run; where not, the numbers of the run stand alone and a note reports it.
 """
 
 from __future__ import annotations
@@ -19,10 +17,10 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
 from neardup.artefacts.calibration import Calibration
-from neardup.decisions.kinds import said
+from neardup.decisions.kinds import kind_phrase
 from neardup.errors import NeardupError, UsageError
 from neardup.methods import registry
-from neardup.methods.base import ChecksArtefacts, Method
+from neardup.methods.base import Method
 from neardup.report.side_by_side import flowed
 from neardup.runs.comparison import Comparison, compare
 from neardup.runs.texts_again import columns_of, texts_of
@@ -107,8 +105,7 @@ def _method(result: Result) -> _Way:
         there = f"the run's {' and '.join(missing)} cannot be read"
         return _Way(None, NO_ARTEFACTS, f"{there}, so {method.name} says nothing")
     try:
-        if isinstance(method, ChecksArtefacts):
-            method.check_artefacts(artefacts)
+        method.check_artefacts(artefacts)
     except NeardupError as error:
         return _Way(None, NO_ARTEFACTS, error.message)
     return _Way(method, artefacts, None)
@@ -172,7 +169,7 @@ class Explanation:
 
     def sentence(self) -> str:
         if self.decision == schema.DUPLICATE:
-            kind = f", kind {said(self.kind, self.direction)}" if self.kind else ""
+            kind = f", kind {kind_phrase(self.kind, self.direction)}" if self.kind else ""
             of = shortened(self.kept_id or "")
             return f"duplicate of {of}{kind}, score {self.score:.4f} ({self.reason})."
         return f"{self.decision} ({self.reason}){self._why()}."

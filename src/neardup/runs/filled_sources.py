@@ -2,12 +2,8 @@
 
 Every kind of source has a twin that gives the metadata of chosen documents, says whether it has a
 place for a value, and writes the filled documents. A JSON line keeps its bytes but for the values
-that are set; a CSV record that is filled is written anew; all others pass byte for byte.
-
-Values set in one document: in a JSON line, a CSV record, the rows of a table.
-
-Nothing else of the document changes. A value that has no place is None: an object in a CSV field,
-a text in a column of numbers.
+that are set; a CSV record that is filled is written anew; all others pass byte for byte. A value
+that has no place is None: an object in a CSV field, a text in a column of numbers.
 """
 
 from __future__ import annotations
@@ -26,12 +22,14 @@ import pyarrow as pa
 
 from neardup.documents import csv
 from neardup.documents.arrow import ArrowSource
-from neardup.documents.columns import Mask, Source, mask_for
-from neardup.documents.csv import CsvSource, Header, as_utf8, strings
-from neardup.documents.jsonl import JsonlSource, LineWriter, parsed, select
+from neardup.documents.block_source import Selection
+from neardup.documents.columns import Mask, mask_for
+from neardup.documents.csv import CsvSource, Header
+from neardup.documents.jsonl import JsonlSource, parsed_lines
 from neardup.documents.lists import ListSource
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.source import Source
 from neardup.runs.annotated_sources import annotated_line, with_values
 
 _MARK = b"\xef\xbb\xbf"
@@ -216,27 +214,15 @@ class FilledLines(JsonlSource):
     fills: Fills = field(kw_only=True)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
-        position = 0
-        for row, data in self._blocks():
-            picked = select(data, keep[position:], start_of_file=row == 1)
-            position += picked.documents
-            for line in picked.data.decode("utf-8-sig", "replace").split("\n"):
-                if line.strip():
-                    yield self.fills.metadata(parsed(line))
+        for _, selection in self.selections(keep):
+            yield from map(self.fills.metadata, parsed_lines(selection.data))
 
     def fit(self, _name: str, value: Any) -> Any:
         return json_value(value)
 
-    def copy(self, keep: Mask, out: LineWriter) -> int:
-        position, last = 0, True
-        for row, data in self._blocks():
-            left = keep[position:]
-            picked = select(data, left, start_of_file=row == 1, previous_kept=last)
-            fills = self.fills.of_chosen(keep, position, picked.documents)
-            out.write(_filled_lines(picked.data, fills) if fills else picked.data)
-            position, last = position + picked.documents, picked.last_kept
-        out.end_file()
-        return position + (self._lost is not None)
+    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
+        fills = self.fills.of_chosen(keep, position, selection.documents)
+        return _filled_lines(selection.data, fills) if fills else selection.data
 
 
 _SPACE = b"\xef\xbb\xbf \t\r"
@@ -256,31 +242,19 @@ class FilledRecords(CsvSource):
     fills: Fills = field(kw_only=True)
 
     def metadata(self, keep: Mask) -> Iterator[Fields]:
-        position, sign, names = 0, self.header.delimiter, self.header.names
-        for _, data in self._blocks():
-            picked = csv.select(data, sign, keep[position:])
-            position += picked.documents
-            found = csv.scan(picked.data, sign, range(len(names)))
-            whole = np.ones(len(found), np.bool_)
-            wanted = [(i, n) for i, n in enumerate(names) if n not in self.fills.skip]
-            columns = {n: strings(as_utf8(found.array(i, whole), self.encoding)) for i, n in wanted}
-            for i in range(len(found)):
-                yield {name: column[i].as_py() for name, column in columns.items()}
+        for _, selection in self.selections(keep):
+            table = self.table(selection.data)
+            lists = (column.to_pylist() for column in table.columns)
+            values = dict(zip(table.column_names, lists, strict=True))
+            for i in range(len(table)):
+                yield {name: values[name][i] for name in self.fills.names(table.column_names)}
 
     def fit(self, name: str, value: Any) -> Any:
         return csv_text(value, self.encoding) if name in self.header.names else None
 
-    def copy(self, keep: Mask, out: LineWriter) -> int:
-        if not out.started:
-            out.write(self.header.data)
-        position, last, sign = 0, True, self.header.delimiter
-        for _, data in self._blocks():
-            picked = csv.select(data, sign, keep[position:], previous_kept=last)
-            fills = self.fills.of_chosen(keep, position, picked.documents)
-            out.write(self._filled(picked.data, fills) if fills else picked.data)
-            position, last = position + picked.documents, picked.last_kept
-        out.end_file()
-        return position + (self._lost is not None)
+    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:
+        fills = self.fills.of_chosen(keep, position, selection.documents)
+        return self._filled(selection.data, fills) if fills else selection.data
 
     def _filled(self, data: bytes, fills: dict[int, Fields]) -> bytes:
         places = [*csv.scan(data, self.header.delimiter).starts.tolist(), len(data)]

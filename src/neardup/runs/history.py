@@ -1,9 +1,9 @@
-"""Policies applied to a run folder, one after the other, and taken back in turn.
+"""Policies applied to a run folder one after another, and undone in reverse order.
 
-``RUN/applied/1``, ``2`` …: the last one counts, the others are its history. Each is written aside
-and gets its name by one rename, and goes by one rename, so whoever is killed leaves the state from
-before or after; what lies aside is swept by the next one. A run folder after as many undos as
-applications has the bytes that it had before.
+``RUN/applied/1``, ``2`` …: the last one is in effect, the others are its history. Each is written
+under a temporary name, and appears and disappears by one rename, so a killed process leaves the
+state before or after; the next one removes what was left. After as many undos as applications, the
+run folder has the same bytes as before.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ASIDE, _GONE = ".part", ".gone"
 
 
 class Step(NamedTuple):
-    """One application: its number and what its ``applied.json`` says."""
+    """One application: its number and the content of its ``applied.json``."""
 
     number: int
     folder: Path
@@ -34,7 +34,7 @@ class Step(NamedTuple):
 
 
 def steps(run: Path) -> list[Step]:
-    """All applications that count, the first one first."""
+    """All applications in the folder, the first one first."""
     folder = run / FOLDER
     names = [path.name for path in folder.iterdir()] if folder.is_dir() else []
     numbers = sorted(int(name) for name in names if name.isdecimal())
@@ -43,13 +43,13 @@ def steps(run: Path) -> list[Step]:
 
 def _info(folder: Path) -> dict[str, Any]:
     try:
-        made: dict[str, Any] = json.loads((folder / APPLIED).read_text("utf-8"))
+        info: dict[str, Any] = json.loads((folder / APPLIED).read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(
             f"{folder / APPLIED} cannot be read: {error}.",
             hint="remove that folder by hand, or make the run again.",
         ) from error
-    return made
+    return info
 
 
 def next_folder(run: Path) -> Path:
@@ -58,36 +58,36 @@ def next_folder(run: Path) -> Path:
 
 
 def apply_to(run: Path, make: Callable[[], Applied]) -> tuple[Step, Applied]:
-    """What is made, as the application that counts from now on."""
+    """Write what ``make`` returns as the application that is in effect from now on."""
     with _alone(run):
         _sweep(run)
-        made, target = make(), next_folder(run)
-        aside = target.with_name(_ASIDE)
+        applied, target = make(), next_folder(run)
+        unfinished = target.with_name(_ASIDE)
         try:
-            made.write(aside, run)
-            os.replace(aside, target)
+            applied.write(unfinished, run)
+            os.replace(unfinished, target)
         except BaseException:
             _sweep(run)
             raise
-        return steps(run)[-1], made
+        return steps(run)[-1], applied
 
 
 def undo(run: Path, *, force: bool = False) -> tuple[Step, Step | None]:
-    """Takes the last application back: it, and the one that counts now, if there is one. Files
-    that somebody has changed or added since are not removed without ``force``."""
+    """Undo the last application; return it, and the one that is now in effect, if any. Files that
+    somebody has changed or added since are not removed without ``force``."""
     with _alone(run):
         _sweep(run)
-        there = steps(run)
-        if not there:
+        applied = steps(run)
+        if not applied:
             raise DataError(
                 f"No policy is applied to {run}, so there is nothing to undo.",
                 hint="`neardup apply` applies one.",
             )
         if not force:
-            _check_untouched(there[-1])
-        os.replace(there[-1].folder, there[-1].folder.with_name(_GONE))
+            _check_untouched(applied[-1])
+        os.replace(applied[-1].folder, applied[-1].folder.with_name(_GONE))
         _sweep(run)
-        return there[-1], there[-2] if len(there) > 1 else None
+        return applied[-1], applied[-2] if len(applied) > 1 else None
 
 
 def _check_untouched(step: Step) -> None:
@@ -103,18 +103,18 @@ def _check_untouched(step: Step) -> None:
 
 
 def _sweep(run: Path) -> None:
-    """Removes what was never finished or is already taken back."""
+    """Remove applications that were never finished or are undone already."""
     folder = run / FOLDER
     for name in (_ASIDE, _GONE):
         if (folder / name).exists():
             shutil.rmtree(folder / name)
-    with suppress(OSError):  # not empty, or not there
+    with suppress(OSError):  # not empty, or missing
         folder.rmdir()
 
 
 @contextmanager
 def _alone(run: Path) -> Iterator[None]:
-    """One process at a time. The lock is the system's, so one that is killed leaves none."""
+    """Allow one process at a time, by a lock that ends with its process."""
     if not (run / RUN).exists():
         raise InputError(
             f"{run} is not the folder of a finished run: it has no {RUN}.",
@@ -140,7 +140,7 @@ def _locked(path: Path) -> int:
                 f"Another process applies or undoes a policy in {path.parent}.",
                 hint="wait until it is done.",
             ) from error
-        # Who held it before has removed it: then this is the lock of a file that is gone.
+        # The previous holder may have removed the file; a lock on a removed file protects nothing.
         with suppress(OSError):
             if os.path.samestat(os.fstat(file), os.stat(path)):
                 return file
@@ -150,6 +150,6 @@ def _locked(path: Path) -> int:
 def _lock(file: int) -> None:
     try:
         import fcntl
-    except ImportError:  # Windows: one writer at a time is up to the user
+    except ImportError:  # on Windows the user must take care of this
         return
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

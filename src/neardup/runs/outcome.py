@@ -1,6 +1,6 @@
-"""What a driver hands over when it is done: documents as taken in, and what was decided.
+"""What an engine hands over when it is done: the documents as read, and the decisions.
 
-Every driver makes these, and tables are made of them, so they belong to the outputs.
+All engines produce these, and the tables of a run are made from them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from neardup.schema import Array
 
 @dataclass
 class Intake:
-    """What pass 1 leaves behind. Arrays have one entry an accepted document, in input order."""
+    """The result of pass 1. Arrays have one entry per accepted document, in input order."""
 
     files: list[str]
     sources: list[str]  # the name of the input that each file belongs to
@@ -29,7 +29,7 @@ class Intake:
     position: Array  # among all input documents, rejected ones included
     ids: pa.LargeStringArray
     prepared: Prepared  # its evidence is in the store
-    lengths: Array  # characters; zeros when the policy does not ask
+    lengths: Array  # in characters; zeros if the policy does not need them
     extra: dict[str, pa.ChunkedArray]
     store: EvidenceStore
     rejected: list[Rejected]
@@ -43,8 +43,8 @@ class Intake:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Everything a Result is made of; arrays by document. The first ``refs`` documents of the
-    intake are references: kept, and not part of the input."""
+    """Everything that a Result is made from; arrays by document. The first ``refs`` documents of
+    the intake are references: they are kept, and not part of the input."""
 
     intake: Intake
     rank: Array

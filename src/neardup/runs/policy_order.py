@@ -1,19 +1,16 @@
-"""A run in the order of a policy: decided again from its pairs, or as it was where nothing moves.
+"""A run in the order of a policy: decided again from its pairs, unless the order stays the same.
 
-With all pairs at hand the answer is that of a new run in that order. Where a run has listed only
-some (``partial``), an order that moves documents may need pairs that were never listed: that is
-refused, never guessed.
+If the run has all pairs, the answer is that of a new run in that order. If it has listed only some
+(``partial``), an order that moves documents may need pairs that were never listed, and is refused.
 
-The documents of a run read again for what a policy asks of them, and checked.
+The documents are read again for the columns that a policy needs. The pairs belong to the texts as
+they were, so it is an error if a document is missing, new, or has a different text or id. Other
+columns count as they are now.
 
-Pairs were found in texts as they were then. If a document is gone, came or has another text or id,
-the pairs are not its own any more, and that is an error. Other columns are taken as they are now.
-
-Decisions made again where a run was made against references.
-
-The run does not hold its references, but its pairs name them, in their order; and they come before
-all documents, are kept, and never meet each other. So those that matter stand before the documents
-while the rule is applied, and are left out again.
+A run against references does not hold them, but its pairs name them in their order. References come
+before all documents, are kept, and are never compared with each other. The rule is therefore
+applied to the references in the pairs followed by the documents, and the references are removed
+from the result.
 """
 
 from __future__ import annotations
@@ -38,9 +35,8 @@ from neardup.errors import ChangedError, InputError, SettingsError, UsageError
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.preparation import text_digests
-from neardup.runs.kind_pass import kind_counts
 from neardup.runs.result import Result
-from neardup.runs.rethreshold import decide_again
+from neardup.runs.rethreshold import decide_again, with_decisions
 from neardup.runs.run_tables import decision_column
 from neardup.runs.texts_again import REFERENCE, texts_of
 from neardup.schema import Array, Ragged
@@ -49,8 +45,8 @@ from neardup.wording import shortened, where
 
 @dataclass(frozen=True)
 class Again:
-    """``rows``: the accepted documents, as rows of the decisions. All else has an entry for each
-    of them."""
+    """The accepted documents, read again: ``rows`` are their rows in the decisions, and the other
+    arrays have an entry for each of them."""
 
     rows: Array
     lengths: Array
@@ -58,7 +54,8 @@ class Again:
 
 
 def read_again(result: Result, collection: Collection, names: Sequence[str] = ()) -> Again:
-    """``collection`` watches its files from now on: they must stay until all is written."""
+    """Read the documents again and check them. ``collection`` watches its files from now on: they
+    must not change until everything is written."""
     settings = result.info["settings"]
     columns = Columns(text=settings["text"], id=settings["id"], extra=tuple(names))
     gathered = _Gathered(result, collection)
@@ -67,17 +64,19 @@ def read_again(result: Result, collection: Collection, names: Sequence[str] = ()
         if gathered.total >= len(result.decisions) and collection.limit is not None:
             break
     gathered.check_all_seen()
-    made = {name: gathered.column(name) for name in columns.extra}
-    if SOURCE in made and collection.inputs.offered:
-        given = collection.source_names
-        names_of_files = [given[file] for file in gathered.files]
-        made[SOURCE] = with_names(made[SOURCE], gathered.file_numbers, names_of_files)
+    values = {name: gathered.column(name) for name in columns.extra}
+    if SOURCE in values and collection.inputs.offered:
+        source_names = [collection.source_names[file] for file in gathered.files]
+        file_numbers = np.concatenate([np.empty(0, np.int32), *gathered.file])
+        values[SOURCE] = with_names(values[SOURCE], file_numbers, source_names)
     lengths = np.concatenate([np.empty(0, np.int64), *gathered.lengths])
-    return Again(np.flatnonzero(gathered.accepted), lengths, made)
+    return Again(np.flatnonzero(gathered.accepted), lengths, values)
 
 
 @dataclass
 class _Gathered:
+    """Collects the documents batch by batch, and checks them against the decisions."""
+
     result: Result
     collection: Collection
     total: int = 0
@@ -102,7 +101,7 @@ class _Gathered:
         position = self.total + batch.positions()
         self.total += len(batch)
         inside = position < len(self.accepted)
-        inside[inside] = self.accepted[position[inside]]  # an id used twice was rejected by the run
+        inside[inside] = self.accepted[position[inside]]  # a repeated id was rejected by the run
         position, records = position[inside], batch.records.filter(pa.array(inside))
         texts = records.column("text")
         self._check(batch.file, position, records)
@@ -120,10 +119,6 @@ class _Gathered:
             at = where(file, row, self.collection.path_of(file, row))
             raise changed(f"{at}: the document is not the one that the run read")
 
-    @property
-    def file_numbers(self) -> Array:
-        return np.concatenate([np.empty(0, np.int32), *self.file])
-
     def check_all_seen(self) -> None:
         more = self.total > len(self.accepted) and self.result.info["settings"]["limit"] is None
         if more or not np.array_equal(self.seen, self.accepted):
@@ -138,11 +133,12 @@ class _Gathered:
         return pa.concat_tables(tables, promote_options="permissive")[name]
 
 
-def _same_ids(found: pa.Array, known: pa.Array) -> Array:
-    """An id that several files have stands in the decisions after the name of its file."""
-    same = np.array(pc.equal(found, known))
+def _same_ids(ids: pa.Array, known: pa.Array) -> Array:
+    """Whether the ids are those of the run. An id that several files have is listed there with the
+    name of its file in front."""
+    same = np.array(pc.equal(ids, known))
     for i in np.flatnonzero(~same).tolist():
-        same[i] = str(known[i]).endswith(f":{found[i]}")
+        same[i] = str(known[i]).endswith(f":{ids[i]}")
     return same
 
 
@@ -151,7 +147,7 @@ def changed(what: str) -> ChangedError:
 
 
 def decide_against(result: Result, method: Method, info: dict[str, Any], rank: Array) -> Result:
-    """As ``decide_again``, with the references among the pairs."""
+    """Like ``decide_again``, for pairs that name references."""
     references = _references(result)
     count = len(references)
     before = Result(
@@ -161,29 +157,19 @@ def decide_against(result: Result, method: Method, info: dict[str, Any], rank: A
         collection=result._collection,
     )
     after = np.concatenate([np.arange(count), count + rank])
-    made = decide_again(before, result.pairs, method, info, after)
-    decisions = made.decisions.slice(count).combine_chunks()
+    decided = decide_again(before, result.pairs, method, info, after)
+    decisions = decided.decisions.slice(count).combine_chunks()
     decisions = _with(decisions, "ref", pc.is_in(decisions["kept_id"], references))
     if info["settings"]["kinds"] != "none":
         decisions = _classified(result, decisions)
     if info["settings"]["clusters"] == "components":
-        # Chains have no order; those through copies among the references are known only there.
+        # Components do not depend on the order, and only the run knew chains through references.
         decisions = _with(decisions, "cluster", result.decisions["cluster"])
-    made = Result(
-        decisions,
-        result.pairs,
-        info,
-        rank=rank,
-        collection=result._collection,
-        artefacts=result.artefacts,
-        text_digests=result.text_digests,
-    )
-    info["counts"], info["kinds"] = vars(made.counts), kind_counts(decisions)
-    return made
+    return with_decisions(result, decisions, result.pairs, info, rank)
 
 
 def _classified(result: Result, decisions: pa.Table) -> pa.Table:
-    """With the kinds of copies of references, whose texts the rule has not read."""
+    """The decisions with the kinds of copies of references, whose texts the rule has not read."""
     ids, kept = decisions["id"].to_pylist(), decisions["kept_id"].to_pylist()
     open_ = pc.and_(decisions["ref"], pc.is_null(decisions["kind"]))
     rows = np.flatnonzero(np.asarray(pc.fill_null(open_, False)))
@@ -202,17 +188,16 @@ def _with(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
 
 
 def _references(result: Result) -> pa.Array:
-    """The earlier document of a pair comes first in it, and pairs are in the order of documents:
-    so references come up in their order."""
+    """The references in their order: pairs are sorted, with the earlier document first."""
     first = pc.unique(result.pairs["a"])
-    found = first.filter(pc.starts_with(first, REFERENCE))
+    references = first.filter(pc.starts_with(first, REFERENCE))
     if pc.any(pc.starts_with(result.decisions["id"], REFERENCE)).as_py():
         raise SettingsError(
             "Documents of this run have ids that look like those of its references (ref:…), and "
             "the policy has another order than the run.",
             hint="run again with that policy.",
         )
-    return found
+    return references
 
 
 def _kept(ids: pa.Array) -> pa.Table:
@@ -228,9 +213,9 @@ BY_CHOICE = "choice in review"
 
 @dataclass(frozen=True)
 class Ordered:
-    """``result`` is decided in the order; ``collection`` are its documents, as read. ``values`` are
-    those of the criteria, by place among the accepted documents; ``place`` is that of each row of
-    the decisions, −1 for rejected ones."""
+    """``result`` is decided in the order, and ``collection`` are its documents. ``values`` are
+    those of the criteria, by place among the accepted documents; ``place`` is the place of each row
+    of the decisions, −1 for rejected documents."""
 
     result: Result
     collection: Collection
@@ -240,15 +225,16 @@ class Ordered:
     chosen: Array  # rows that a person put first
 
     def deciding(self, first: Array, second: Array) -> list[str]:
-        """For pairs of rows, the criterion that puts one before the other."""
+        """The criterion that puts ``first`` before ``second``, for pairs of rows."""
         by_order = self.order.deciding(self.values, self.place[first], self.place[second])
         by_choice = np.isin(first, self.chosen).tolist()
-        return [BY_CHOICE if one else said for one, said in zip(by_choice, by_order, strict=True)]
+        both = zip(by_choice, by_order, strict=True)
+        return [BY_CHOICE if chosen else criterion for chosen, criterion in both]
 
 
 def in_order(result: Result, policy: Policy, first: Sequence[str] = ()) -> Ordered:
-    """Reads the documents again, and refuses if they are not what they were. The documents
-    ``first`` come before all others, whatever the policy says."""
+    """The run in the order of a policy. The documents are read again, and it is an error if they
+    have changed. The documents ``first`` come before all others, whatever the policy."""
     settings, order = result.info["settings"], policy.order
     check_names(policy, settings["text"], settings["id"] or DEFAULT_ID)
     collection = result.collection()
@@ -269,38 +255,35 @@ def in_order(result: Result, policy: Policy, first: Sequence[str] = ()) -> Order
 
 
 def put_first(result: Result, first: Sequence[str]) -> Result:
-    """The run as it is decided when these documents come before all others."""
+    """The run as it is decided if these documents come before all others."""
     chosen = rows_of(result, first)
     rejected = np.asarray(pc.equal(result.decisions["decision"], schema.REJECTED))
     return _decided(result, None, with_first(result.rank, chosen), np.flatnonzero(~rejected))
 
 
 def rows_of(result: Result, ids: Sequence[str]) -> Array:
-    """Of accepted documents; an id that is none of theirs is an error."""
-    table = result.decisions
-    rejected = pc.equal(table["decision"], schema.REJECTED).combine_chunks()
-    known = pc.if_else(rejected, None, table["id"].combine_chunks())
-    found = pc.index_in(pa.array(ids, pa.large_string()), known)
-    if found.null_count:
-        missing = ids[found.is_null().index(True).as_py()]
+    """Rows of accepted documents; an unknown id is an error."""
+    rows = pc.index_in(pa.array(ids, pa.large_string()), result.accepted_ids)
+    if rows.null_count:
+        missing = ids[rows.is_null().index(True).as_py()]
         raise UsageError(
             f"No document of this run has the id {shortened(missing)!r}.", hint="see the column id."
         )
-    return np.asarray(found).astype(np.int64)
+    return np.asarray(rows).astype(np.int64)
 
 
 def with_first(rank: Array, rows: Array) -> Array:
-    """The same order, but for these rows, which come first as they stand here."""
+    """The same order with ``rows`` moved to the front, in the order given."""
     key = rank.astype(np.int64)
     key[rows] = np.arange(len(rows)) - len(rows)
-    made = np.empty(len(key), np.int64)
-    made[np.argsort(key, kind="stable")] = np.arange(len(key))
-    return made
+    moved = np.empty(len(key), np.int64)
+    moved[np.argsort(key, kind="stable")] = np.arange(len(key))
+    return moved
 
 
 def _decided(result: Result, policy: Policy | None, rank: Array, rows: Array) -> Result:
     if np.array_equal(np.argsort(rank[rows]), np.argsort(result.rank[rows])):
-        return result  # nobody moves, so nothing is decided otherwise
+        return result  # no document moves, so no decision changes
     if not result.pairs_complete:
         raise SettingsError(
             "This run listed only some of its pairs, and the policy has another order than the "

@@ -1,7 +1,7 @@
-"""Files of which most documents were rejected for one reason: what that was, and what may help.
+"""Reports files of which most documents were rejected for one reason, with a hint.
 
-A run goes on where a document cannot be read. Where most of a file cannot, something is wrong with
-the settings or the file rather than with documents, and a run must not look like a success.
+A run continues if a document cannot be read. If most of a file cannot, the settings or the file are
+wrong rather than the documents, and the run must not look like a success.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from neardup.documents.jsonl import JsonlSource
 from neardup.documents.streams import open_binary, packing_of
 from neardup.runs.result import Result
 
-SHARE = 0.5  # of a file's documents beyond which its rejections are reported
-FEWEST = 10  # that were rejected, where others of the file were not
-_LOOKED_AT = 1 << 20  # bytes of a file in which its encoding is looked for
-_VARYING = r"'(?:[^'\\]|\\.)*'|\d+"  # what differs between documents rejected for one reason
+SHARE = 0.5  # report a file if more than this share of its documents was rejected
+FEWEST = 10  # rejected documents, unless all documents of the file were rejected
+_EXAMINED = 1 << 20  # bytes of a file from which its encoding is guessed
+_VARYING = r"'(?:[^'\\]|\\.)*'|\d+"  # the parts of a reason that differ between documents
 
 
 @dataclass(frozen=True)
 class Rejection:
-    """``reason`` is that of the first of the documents that were rejected for it."""
+    """``reason`` is that of the first document that was rejected for this reason."""
 
     file: str
     documents: int
@@ -45,18 +45,18 @@ class Rejection:
 
 
 def rejections(result: Result) -> list[dict[str, Any]]:
-    """As data, for ``run.json``; in the order of the files."""
-    return [asdict(one) for one in _found(result)] if result.counts.rejected else []
+    """The reported files in their order, as data for ``run.json``."""
+    return [asdict(each) for each in _rejections(result)] if result.counts.rejected else []
 
 
-def _found(result: Result) -> Iterator[Rejection]:
+def _rejections(result: Result) -> Iterator[Rejection]:
     table = result.decisions.select(["file", "reason", "decision"])
     files = table["file"].combine_chunks().cast(pa.large_string())
-    lost = pc.equal(table["decision"].combine_chunks().cast(pa.string()), schema.REJECTED)
+    rejected_rows = pc.equal(table["decision"].combine_chunks().cast(pa.string()), schema.REJECTED)
     sizes = {row["values"]: row["counts"] for row in pc.value_counts(files).to_pylist()}
-    reasons = table["reason"].combine_chunks().filter(lost)
+    reasons = table["reason"].combine_chunks().filter(rejected_rows)
     kinds = pc.replace_substring_regex(reasons, _VARYING, "…")
-    counts = pa.table({"file": files.filter(lost), "kind": kinds, "reason": reasons})
+    counts = pa.table({"file": files.filter(rejected_rows), "kind": kinds, "reason": reasons})
     grouped = counts.group_by(["file", "kind"], use_threads=False)
     for row in grouped.aggregate([("reason", "first"), ("reason", "count")]).to_pylist():
         rejected, documents = row["reason_count"], sizes[row["file"]]
@@ -83,17 +83,17 @@ def _hint(result: Result, file: str, reason: str) -> str:
 
 
 def _encoding_hint(result: Result, file: str) -> str:
-    """By what the bytes seem to be."""
-    source = next((one for one in _sources(result) if one.file == file), None)
+    """A hint from the probable encoding of the bytes."""
+    source = next((each for each in _sources(result) if each.file == file), None)
     if not isinstance(source, CsvSource | JsonlSource):
         return "state the encoding with --encoding."
-    found = _encoding(source)
-    if found is None:
+    encoding = _encoding(source)
+    if encoding is None:
         return "state its encoding with --encoding, or convert the file to UTF-8."
-    looks = f"the file looks like {found}"
+    looks = f"the file looks like {encoding}"
     if isinstance(source, CsvSource):
-        return f"{looks}; read it with --encoding {found}."
-    convert = f"iconv -f {found} -t utf-8 {shlex.quote(file)} > documents.jsonl"
+        return f"{looks}; read it with --encoding {encoding}."
+    convert = f"iconv -f {encoding} -t utf-8 {shlex.quote(file)} > documents.jsonl"
     return f"{looks}, and JSON Lines are read as UTF-8; convert it: {convert}"
 
 
@@ -105,6 +105,6 @@ def _sources(result: Result) -> list[Any]:
 def _encoding(source: CsvSource | JsonlSource) -> str | None:
     try:
         with open_binary(source.path, packing_of(source.codec)) as stream:
-            return probable(stream.read(_LOOKED_AT))
+            return probable(stream.read(_EXAMINED))
     except (OSError, EOFError, pa.ArrowException):
         return None

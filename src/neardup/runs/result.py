@@ -1,7 +1,7 @@
-"""The Result: what was kept, what was set aside, for what and why; and the next questions.
+"""The Result: which documents were kept or set aside and why, and methods for further questions.
 
-Tables are Arrow. A Result comes from a run in memory or from the folder of an earlier run, and
-answers the same either way, as far as the documents are still where they were.
+Tables are Arrow. A Result comes from a run in memory or from the folder of an earlier run. Both
+give the same answers, as long as the documents are still in their place.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Counts:
 
 
 class Result:
-    """``info`` is what ``run.json`` holds. ``rank`` orders all documents of ``decisions``."""
+    """``info`` is the content of ``run.json``; ``rank`` orders all documents of ``decisions``."""
 
     def __init__(
         self,
@@ -70,10 +70,10 @@ class Result:
         self.rank = np.arange(len(decisions)) if rank is None else rank
         self._collection = collection
         self.artefacts = artefacts
-        # Of each document's text, 0 for rejected ones: whether the input is still what it was.
+        # One for each text, 0 for rejected documents; they show whether the input has changed.
         self.text_digests = text_digests
-        self.known_actions: Callable[[], pa.Table] | None = None  # where they are at hand
-        # Writes the signatures of this run to a file; None when they were not asked for.
+        self.known_actions: Callable[[], pa.Table] | None = None  # reads stored actions
+        # Writes the signatures of this run to a file; None if they are not wanted.
         self.signatures: Callable[[Path], None] | None = None
 
     @functools.cached_property
@@ -86,21 +86,28 @@ class Result:
 
     @functools.cached_property
     def kept(self) -> Any:
-        """The kept documents, whole, in the type that came in (files: an Arrow table)."""
+        """The kept documents, complete, in the type of the input (for files an Arrow table)."""
         return self.collection().kept(self.keep_mask())
 
     @functools.cached_property
     def annotated(self) -> Any:
         """Every document with the columns cluster, kept_id, score, kind and decision, in the type
-        that came in. A list of texts becomes one of dicts; rejected items stay as they are, and
+        of the input. A list of texts becomes a list of dicts. Rejected items stay as they are;
         rejected lines of JSON files are left out."""
         from neardup.runs.annotation import annotating
 
         return annotating(self).kept
 
     def keep_mask(self) -> Array:
-        """One entry an input document, in input order."""
+        """Whether each input document is kept, in input order."""
         return np.asarray(pc.equal(self.decisions["decision"], schema.KEPT))
+
+    @property
+    def accepted_ids(self) -> pa.Array:
+        """The id of each document, null if rejected: its id may be that of an accepted one."""
+        ids = self.decisions["id"].combine_chunks()
+        rejected = pc.equal(self.decisions["decision"], schema.REJECTED).combine_chunks()
+        return pc.if_else(rejected, pa.scalar(None, ids.type), ids)
 
     def collection(self) -> Collection:
         if self._collection is None:
@@ -111,7 +118,7 @@ class Result:
         return self._collection()
 
     def collection_if_there(self) -> Collection | None:
-        """None where the documents cannot be read any more."""
+        """The documents, or None if they cannot be read any more."""
         try:
             return self.collection()
         except (NeardupError, OSError):
@@ -122,33 +129,33 @@ class Result:
         return self.collection_if_there()
 
     def path_of(self, row: Mapping[str, Any]) -> str | None:
-        """Of a row of the decisions: the file, where that is the document. None also for what was
-        a row of a folder that has other files now."""
-        found = self._documents
+        """The file of a row of the decisions, if a file is a document. None if the document cannot
+        be located, for example in a folder whose files have changed."""
+        documents = self._documents
         try:
-            path = found.path_of(row["file"], row["row"]) if found else None
+            path = documents.path_of(row["file"], row["row"]) if documents else None
         except (NeardupError, OSError, IndexError):
             return None
         own = self.info["settings"].get("id") is None and row["id"] is not None
         return path if path and (not own or _ends_alike(path, row["id"])) else None
 
     def where(self, row: Mapping[str, Any]) -> str:
-        """Where a document of the decisions stands, for people."""
+        """The location of a document, for people."""
         return where(row["file"], row["row"], self.path_of(row))
 
     @functools.cached_property
     def counts(self) -> Counts:
         decision = self.decisions["decision"].combine_chunks().cast(pa.string())
 
-        def how_many(value: str) -> int:
+        def count_of(value: str) -> int:
             return int(pc.sum(pc.equal(decision, value)).as_py() or 0)
 
         short = pc.sum(pc.equal(self.decisions["reason"], "too_short")).as_py() or 0
         return Counts(
             documents=len(decision),
-            kept=how_many(schema.KEPT),
-            duplicates=how_many(schema.DUPLICATE),
-            rejected=how_many(schema.REJECTED),
+            kept=count_of(schema.KEPT),
+            duplicates=count_of(schema.DUPLICATE),
+            rejected=count_of(schema.REJECTED),
             too_short=int(short),
             clusters=len(self.clusters),
             pairs=len(self.pairs),
@@ -166,7 +173,7 @@ class Result:
         return bool(self.info["pairs"] == "complete")
 
     def weakest(self, n: int = 10) -> pa.Table:
-        """The set-aside documents whose match was weakest: where a threshold errs first."""
+        """The set-aside documents with the lowest scores, where a threshold errs first."""
         table = self.duplicates.select(["id", "kept_id", "score", "kind", "cluster"])
         return table.take(pc.sort_indices(table, [("score", "ascending")])[:n])
 
@@ -194,27 +201,27 @@ class Result:
 
     @functools.cached_property
     def actions(self) -> pa.Table:
-        """What the policy of the run does with every document, and why; nothing is done yet."""
+        """What the policy of the run would do with every document, and why; nothing is done yet."""
         return self.known_actions() if self.known_actions else self.apply().actions
 
     def apply(self, policy: str | Path | Mapping[str, Any] | Policy | None = None) -> Applied:
-        """The documents after a policy, the run's own if none is given: in its order, decided
-        again without matching, with its actions. Nothing is written and this result stays."""
+        """The documents after a policy, by default that of the run: decided again in its order
+        without matching, with its actions. Nothing is written, and this result does not change."""
         from neardup.runs.application import apply
 
         return apply(self, policy)
 
     def save(self, folder: str | Path, *, annotate: bool = False) -> Path:
-        """Writes the folder of a run: kept documents, tables, ``run.json``. With ``annotate`` all
-        documents, with the columns of ``annotated``, instead of the kept ones."""
+        """Write the folder of a run: kept documents, tables and ``run.json``. With ``annotate``,
+        all documents with the columns of ``annotated`` are written instead of the kept ones."""
         from neardup.runs.annotation import annotating
         from neardup.runs.run_folder import save
 
         return save(annotating(self) if annotate else self, Path(folder))
 
     def report(self, path: str | Path, *, by: str | None = None) -> Path:
-        """Writes one HTML file that says what happened, to be read offline. ``by``: a column of the
-        documents whose values are told apart, in the place of the inputs."""
+        """Write a report of the run as one HTML file that works offline. ``by`` names a column of
+        the documents by which figures are split, instead of by input."""
         from neardup.report.html_page import write_page
         from neardup.report.run_report import report_page
 
@@ -233,5 +240,5 @@ class Result:
 
 
 def _ends_alike(path: str, id: str) -> bool:
-    """Whether an id that is the path in a folder, or begins with its name, is of this file."""
+    """Whether the id of a file in a folder belongs to this path: both have the same last part."""
     return path.rpartition("/")[2] == id.rpartition("/")[2]

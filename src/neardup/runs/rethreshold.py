@@ -1,6 +1,5 @@
-"""Decisions made again from the pairs of a run, at a higher threshold or in another order: nothing
-is matched again.
-"""
+"""Decides again from the pairs of a run, at a higher threshold or in a different order, without
+matching."""
 
 from __future__ import annotations
 
@@ -17,6 +16,7 @@ from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.clusters import components, rule_clusters
 from neardup.decisions.kinds import Kinds
+from neardup.decisions.reasons import with_notes
 from neardup.decisions.rule import decide
 from neardup.errors import SettingsError
 from neardup.matching.candidates import Groups
@@ -26,7 +26,7 @@ from neardup.methods.base import Method, signature_of
 from neardup.methods.thresholds import threshold_fraction
 from neardup.runs.kind_pass import kind_counts, kinds_by_place
 from neardup.runs.result import Result
-from neardup.runs.run_tables import decided_columns, decision_column, with_notes
+from neardup.runs.run_tables import decided_columns, decision_column
 from neardup.schema import Array, Ragged
 
 NOTE = r" \([a-z_, ]+\)$"
@@ -47,19 +47,19 @@ def rethreshold(result: Result, threshold: float) -> Result:
             f"so {threshold:g} cannot be answered.",
             hint="run again with the lower threshold.",
         )
-    # The nearest double of the threshold and of an equal share are one number: nothing is lost.
+    # A score equal to the threshold has the same nearest double, so no such pair is lost.
     table = result.pairs.filter(pc.greater_equal(result.pairs["score"], threshold))
     method = _method(result, threshold)
-    made = decide_again(result, table, method, _info(result, method), result.rank)
-    made.artefacts = _still_valid(result.artefacts)
-    return made
+    decided = decide_again(result, table, method, _info(result, method), result.rank)
+    decided.artefacts = _still_valid(result.artefacts)
+    return decided
 
 
 def decide_again(
     result: Result, table: pa.Table, method: Method, info: dict[str, Any], rank: Array
 ) -> Result:
-    """What the rule says of the pairs in ``table`` when documents come in the order of ``rank``.
-    Right only if these are all the pairs there are."""
+    """Apply the rule to the pairs in ``table`` with documents in the order of ``rank``. The answer
+    is right only if these are all pairs."""
     pairs = by_rank(result, table, rank)
     verdict = decide(len(result.decisions), pairs, NO_GROUPS, nothing_more)
     kept_of, score = _by_document(rank, verdict.kept_of, verdict.score)
@@ -67,42 +67,49 @@ def decide_again(
     cluster = _clusters(result, kept_of, pairs.mapped(document))
     table, kinds = _kinds(result, kept_of, pairs.mapped(document), table)
     decisions = _decisions(result, method, kept_of, score, cluster, kinds.columns())
-    made = Result(
+    return with_decisions(result, decisions, table, info, rank)
+
+
+def with_decisions(
+    result: Result, decisions: pa.Table, pairs: pa.Table, info: dict[str, Any], rank: Array
+) -> Result:
+    """A new result for the same documents; its counts are added to ``info``."""
+    decided = Result(
         decisions,
-        table,
+        pairs,
         info,
         rank=rank,
         collection=result._collection,
         artefacts=result.artefacts,
         text_digests=result.text_digests,
     )
-    info["counts"], info["kinds"] = vars(made.counts), kind_counts(decisions)
-    return made
+    info["counts"], info["kinds"] = vars(decided.counts), kind_counts(decisions)
+    return decided
 
 
 def _method(result: Result, threshold: float) -> Method:
     settings = result.info["settings"]
     parameters = {**settings["parameters"], "threshold": threshold}
     if "calibrate" in parameters:
-        parameters["calibrate"] = False  # this cut was given
+        parameters["calibrate"] = False  # this threshold is given
     return registry.build(settings["method"], parameters)
 
 
 def _still_valid(artefacts: Artefacts) -> Artefacts:
-    """All but the calibration, which was of the cut that no longer holds."""
+    """All artefacts but the calibration, which belongs to the earlier threshold."""
     if Calibration.kind not in artefacts:
         return artefacts
-    return {name: one for name, one in artefacts.items() if name != Calibration.kind}
+    return {name: artefact for name, artefact in artefacts.items() if name != Calibration.kind}
 
 
 def _info(result: Result, method: Method) -> dict[str, Any]:
     info = copy.deepcopy(result.info)
     info.pop("kept_files", None)
     digests = info["settings"]["signature"]["artefacts"]
-    for of_the_old_cut in (info["artefacts"], digests):
-        of_the_old_cut.pop(Calibration.kind, None)
+    for outdated in (info["artefacts"], digests):
+        outdated.pop(Calibration.kind, None)
     info["settings"] |= {
-        "parameters": dataclasses.asdict(method),  # type: ignore[call-overload]  # by contract
+        "parameters": dataclasses.asdict(method),
         "threshold": method.threshold,
         "resolved": method.resolved(),
         "signature": signature_of(method, digests),
@@ -115,10 +122,7 @@ def nothing_more(_a: Array, _b: Array) -> Pairs:
 
 
 def by_rank(result: Result, table: pa.Table, rank: Array) -> Pairs:
-    table_ids = result.decisions["id"].combine_chunks()
-    rejected = pc.equal(result.decisions["decision"], schema.REJECTED).combine_chunks()
-    # A rejected document may bear the id of an accepted one; pairs are never its own.
-    ids = pc.if_else(rejected, pa.scalar(None, table_ids.type), table_ids)
+    ids = result.accepted_ids
     a = np.asarray(pc.index_in(table["a"], ids)).astype(np.int64)
     b = np.asarray(pc.index_in(table["b"], ids)).astype(np.int64)
     score = table["score"].to_numpy().astype(np.float64)
@@ -138,8 +142,8 @@ def _clusters(result: Result, kept_of: Array, pairs: Pairs) -> Array:
 
 
 def _kinds(result: Result, kept_of: Array, pairs: Pairs, table: pa.Table) -> tuple[pa.Table, Kinds]:
-    """The pairs, and of each set-aside document the kind of its pair with what it was set aside
-    for; both with the kinds of pairs that were not decided on before."""
+    """The pairs, and the kind of each set-aside document with the document it was set aside for.
+    Kinds that the run has not determined are added to both."""
     aside = np.flatnonzero(kept_of >= 0)
     row = _rows(pairs, aside, kept_of[aside])
     turned = pairs.a[row] != aside
@@ -151,13 +155,13 @@ def _kinds(result: Result, kept_of: Array, pairs: Pairs, table: pa.Table) -> tup
         listed.put(row, known.turned(turned))
         for name, column in listed.columns().items():
             table = table.set_column(table.schema.get_field_index(name), name, column)
-    found = Kinds.none(len(kept_of))
-    found.put(aside, known)
-    return table.cast(schema.PAIRS), found
+    kinds = Kinds.none(len(kept_of))
+    kinds.put(aside, known)
+    return table.cast(schema.PAIRS), kinds
 
 
 def _rows(pairs: Pairs, a: Array, b: Array) -> Array:
-    """Where the pairs of these documents stand."""
+    """Rows of the pairs of these documents."""
     count = int(max(pairs.a.max(initial=0), pairs.b.max(initial=0))) + 1
     key = np.minimum(pairs.a, pairs.b) * count + np.maximum(pairs.a, pairs.b)
     order = np.argsort(key, kind="stable")
@@ -166,15 +170,15 @@ def _rows(pairs: Pairs, a: Array, b: Array) -> Array:
 
 
 def _read_again(result: Result, a: Array, b: Array) -> Kinds:
-    """None, where the documents cannot be read any more."""
+    """Kinds from the texts; none if the documents cannot be read any more."""
     collection = result.collection_if_there()
     return kinds_by_place(result, collection, a, b) if collection else Kinds.none(len(a))
 
 
 def _notes(reasons: pa.Array) -> pa.Array:
-    """What ``tables.flag_notes`` wrote behind the old reasons."""
-    found = pc.extract_regex(reasons, f"(?P<note>{NOTE})").field("note")
-    return pc.fill_null(found, "").cast(pa.large_string())
+    """The notes that ``decisions/reasons.py`` appended to the earlier reasons."""
+    notes = pc.extract_regex(reasons, f"(?P<note>{NOTE})").field("note")
+    return pc.fill_null(notes, "").cast(pa.large_string())
 
 
 def _decisions(

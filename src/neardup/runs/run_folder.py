@@ -1,10 +1,9 @@
-"""The folder of a run: written whole or not at all, read back as a Result.
+"""The folder of a run, which is written completely or not at all, and read back as a Result.
 
-``kept.*`` in the input's own format, ``decisions.parquet``, ``duplicates.parquet``,
-``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``, which comes last: a folder
-without it is a run that did not finish.
-
-The artefacts of a run folder, read when they are asked for and checked against ``run.json``.
+It has ``kept.*`` in the format of the input, ``decisions.parquet``, ``duplicates.parquet``,
+``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``. The last file is written
+last: without it, the run has not finished. Artefacts are read when they are needed, and checked
+against ``run.json``.
 """
 
 from __future__ import annotations
@@ -47,11 +46,11 @@ from neardup.runs.result import Result
 
 
 class StoredArtefacts(Mapping[str, Artefact]):
-    """By name. Only those are in it whose file is there and that can be read: the table of a method
-    that is not registered here is known to nobody."""
+    """Artefacts by name. It has only those whose file exists and that can be read; the artefact of
+    a method that is not registered here cannot."""
 
     def __init__(self, folder: Path, info: dict[str, Any]) -> None:
-        self._digests = {name: said["digest"] for name, said in info["artefacts"].items()}
+        self._digests = {name: stored["digest"] for name, stored in info["artefacts"].items()}
         self._loaders = _loaders(info["settings"])
         self._files = {
             name: folder / f"{name}.arrow"
@@ -72,17 +71,17 @@ class StoredArtefacts(Mapping[str, Artefact]):
         return len(self._files)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._files  # without reading it
+        return name in self._files  # the default of Mapping would read the file
 
     def _load(self, name: str, path: Path) -> Artefact:
-        found: Artefact = self._loaders[name](path)
-        if found.digest != self._digests[name]:
+        artefact: Artefact = self._loaders[name](path)
+        if artefact.digest != self._digests[name]:
             raise SignatureError(
                 f"{path} is not the one that the run was made with: its digest is "
-                f"{found.digest}, run.json says {self._digests[name]}.",
+                f"{artefact.digest}, run.json says {self._digests[name]}.",
                 hint="restore the folder of the run, or make the run again.",
             )
-        return found
+        return artefact
 
 
 def _loaders(settings: dict[str, Any]) -> dict[str, Any]:
@@ -101,10 +100,11 @@ _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 
 def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
-    """``kept=False`` leaves the kept documents out (``find`` removes nothing). If an input has
-    changed since it was read, all but the kept documents is written, and that is an error."""
+    """Write the folder. ``kept=False`` leaves the kept documents out (``find`` removes nothing). If
+    an input has changed since it was read, everything except the kept documents is written, and an
+    error is raised."""
     collection = result.collection() if kept else None
-    artefacts = dict(result.artefacts)  # read now: they may lie in this very folder
+    artefacts = dict(result.artefacts)  # read before writing: they may be in the same folder
     spare_inputs(folder, collection.paths if collection else [])
     spare_applied(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     _write_artefacts(artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     write_page(folder / REPORT, run_page(result, info))
-    _write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
     if fault:
         raise KeptError(
             f"{fault.message} The decisions are in {folder}, kept documents are not.",
@@ -146,7 +146,7 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
 
 
 def spare_applied(folder: Path) -> None:
-    """Refuses to replace a run whose applied policies would be lost."""
+    """Refuse to replace a run if its applied policies would be lost."""
     if (folder / APPLIED).is_dir() and any((folder / APPLIED).iterdir()):
         raise UsageError(
             f"A policy is applied to the run in {folder}; replacing the run would lose "
@@ -156,7 +156,7 @@ def spare_applied(folder: Path) -> None:
 
 
 def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
-    """Refuses a folder in which a run could write over its own input, or that is no folder here."""
+    """Refuse an output folder that is not local, or where a run could overwrite its input."""
     if address := address_of(folder):
         raise UsageError(
             f"{address.shown} is in a store; a run is written to a folder of this machine.",
@@ -178,7 +178,7 @@ def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
 
 
 def _forget_earlier_run(folder: Path) -> None:
-    """Files that this run may not write again must not stay beside its own."""
+    """Remove the files of an earlier run that this run may not overwrite."""
     run = folder / RUN
     if not run.exists():
         return
@@ -188,7 +188,7 @@ def _forget_earlier_run(folder: Path) -> None:
         earlier = []
     run.unlink()
     for name in earlier:
-        # run.json may come from anywhere: only names that a run writes itself are removed.
+        # run.json may come from anywhere, so only names that a run writes are removed.
         if isinstance(name, str) and _WRITTEN.fullmatch(name):
             remove(folder / name)
     for name in (REPORT, DIGESTS, ACTIONS, APPLIED, ARTEFACTS):
@@ -197,7 +197,7 @@ def _forget_earlier_run(folder: Path) -> None:
 
 def remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)  # the copies of an earlier run
+        shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
 
@@ -212,10 +212,10 @@ def load(folder: Path) -> Result:
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(f"{folder / RUN} cannot be read: {error}.") from error
-    found = info.get("format") if isinstance(info, dict) else None
-    if found != FORMAT:
+    stored = info.get("format") if isinstance(info, dict) else None
+    if stored != FORMAT:
         raise InputError(
-            f"{folder} has format {found!r}; this version reads format {FORMAT}.",
+            f"{folder} has format {stored!r}; this version reads format {FORMAT}.",
             hint="make the run again with this version.",
         )
     decisions = pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS)
@@ -223,7 +223,7 @@ def load(folder: Path) -> Result:
     rank = pq.read_table(order)["rank"].to_numpy() if order.exists() else None
     digests = folder / DIGESTS
     texts = pq.read_table(digests)["text"].to_numpy() if digests.exists() else None
-    made = Result(
+    result = Result(
         decisions,
         pq.read_table(folder / "pairs.parquet").cast(schema.PAIRS),
         info,
@@ -233,30 +233,32 @@ def load(folder: Path) -> Result:
         artefacts=StoredArtefacts(folder / ARTEFACTS, info),
     )
     if (folder / ACTIONS).exists():
-        made.known_actions = lambda: pq.read_table(folder / ACTIONS).cast(schema.ACTIONS)
-    return made
+        result.known_actions = lambda: pq.read_table(folder / ACTIONS).cast(schema.ACTIONS)
+    return result
 
 
 def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:
     inputs = info.get("inputs") or []
     if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
-    said = info["settings"]
-    limit, encoding = said.get("limit"), said.get("encoding")
-    extraction = Extraction(said.get("extract"))
-    given = [(entry["source"], entry["path"]) for entry in inputs]
+    settings = info["settings"]
+    limit, encoding = settings.get("limit"), settings.get("encoding")
+    extraction = Extraction(settings.get("extract"))
+    named_inputs = [(entry["source"], entry["path"]) for entry in inputs]
     files = [entry["file"] for entry in inputs]
     mapped = info.get("by_name", False)
 
     def reopened() -> Collection:
-        found = collect_inputs(given, mapped=mapped, encoding=encoding, extraction=extraction)
-        return _expecting(found.renamed(files).limited(limit), _rejected(decisions))
+        collection = collect_inputs(
+            named_inputs, mapped=mapped, encoding=encoding, extraction=extraction
+        )
+        return _expecting(collection.renamed(files).limited(limit), _rejected(decisions))
 
     return reopened
 
 
 def _expecting(collection: Collection, rejected: pa.Table) -> Collection:
-    """What was lost then may be lost now, and nothing else."""
+    """The collection, in which exactly the rows that the run rejected may be unreadable."""
     for source in collection.sources:
         if watch := getattr(source, "watch", None):
             rows = rejected.filter(pc.equal(rejected["file"], source.file))["row"]
@@ -273,13 +275,13 @@ def write_table(table: pa.Table, path: Path) -> None:
         pq.write_table(table, part, compression="zstd")
 
 
-def _write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str) -> None:
     with whole_file(path) as part:
         part.write_text(text, "utf-8")
 
 
 def _write_order(result: Result, path: Path) -> None:
-    """Only where the policy's order is not the input's: it is what a new threshold needs."""
+    """Write the order if it differs from that of the input; a new threshold needs it."""
     if np.array_equal(result.rank, np.arange(len(result.rank))):
         path.unlink(missing_ok=True)
         return
@@ -287,7 +289,7 @@ def _write_order(result: Result, path: Path) -> None:
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
-    """What was counted from this input, so that a next run can be built on this one."""
+    """Write what was counted from this input, so that a later run can build on this one."""
     for name, artefact in artefacts.items():
         folder.mkdir(exist_ok=True)
         with whole_file(folder / f"{name}.arrow") as part:
@@ -296,4 +298,4 @@ def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:
 
 def _write_rejected(decisions: pa.Table, path: Path) -> None:
     rows = _rejected(decisions).select(["file", "row", "id", "reason"]).to_pylist()
-    _write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    write_text(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))

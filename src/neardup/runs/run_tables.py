@@ -8,8 +8,9 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.decisions.kinds import Kinds, by_digests
+from neardup.decisions.reasons import notes, reasons, with_notes
 from neardup.matching.verify import Pairs
-from neardup.methods.base import FLAGS, TOO_SHORT, CalibratedMethod, Method
+from neardup.methods.base import FLAGS, Method
 from neardup.runs.kind_pass import PairKinds
 from neardup.runs.outcome import Outcome
 from neardup.schema import Array, offsets_of
@@ -47,7 +48,7 @@ def _accepted(outcome: Outcome, method: Method, kinds: PairKinds | None) -> pa.T
         intake.prepared.too_short,
         method,
     )
-    columns["reason"] = with_notes(columns["reason"], flag_notes(intake.prepared.flags))
+    columns["reason"] = with_notes(columns["reason"], notes(intake.prepared.flags))
     return pa.table(columns, schema=schema.DECISIONS)
 
 
@@ -58,16 +59,9 @@ def decided_columns(
     kept = kept_of < 0
     has_copies = np.zeros(len(kept), bool)
     has_copies[kept_of[~kept]] = True
-    faint = method.faint_reason if isinstance(method, CalibratedMethod) else ""
-    words = ["unique", "representative", "too_short", "equal", faint, method.reason]
-    why = np.select(
-        [kept & short, kept & has_copies, kept, short, score < method.threshold],
-        [2, 1, 0, 3, 4],
-        default=5,
-    )
     return {
         "decision": decision_column(np.where(kept, 0, 1)),
-        "reason": pa.array(words, pa.large_string()).take(pa.array(why)),
+        "reason": reasons(method, kept, short, has_copies, score),
         "kept_id": ids.take(pa.array(np.maximum(kept_of, 0), mask=kept)),
         "score": pa.array(score, mask=kept),
         "cluster": pa.array(cluster, mask=cluster < 0),
@@ -78,18 +72,6 @@ def flag_counts(flags: Array) -> dict[str, int]:
     """How many documents each flag was given, where any was."""
     counts = {name: int(((flags & bit) != 0).sum()) for bit, name in FLAGS.items()}
     return {name: count for name, count in counts.items() if count}
-
-
-def flag_notes(flags: Array) -> pa.Array:
-    """What a method said of each document beside its decision: "" or " (undated)"."""
-    codes, where = np.unique(flags & ~np.uint8(TOO_SHORT), return_inverse=True)
-    named = [", ".join(name for bit, name in FLAGS.items() if code & bit) for code in codes]
-    notes = pa.array([f" ({names})" if names else "" for names in named], pa.large_string())
-    return notes.take(pa.array(where))
-
-
-def with_notes(reasons: pa.Array, notes: pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise(reasons, notes, pa.scalar("", pa.large_string()))
 
 
 def _rejected(outcome: Outcome) -> pa.Table:

@@ -1,8 +1,8 @@
-"""Keys and evidence of a run's kept documents, so that the next run can build on it.
+"""Keys and evidence of the kept documents of a run, so that a later run can build on it.
 
-``signatures.arrow`` in the run folder: one row a kept document, in the order of the input, in
-batches of bounded size. Its metadata names the signature (format version, digest of method and
-parameters) and the ``within`` column; unlike ones are never mixed.
+``signatures.arrow`` in the run folder has one row per kept document, in input order, in batches of
+bounded size. Its metadata has the signature (format version, digest of method and parameters) and
+the ``within`` column; different signatures are never mixed.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _DESCRIPTION = b"neardup"
 
 
 def write_signatures(outcome: Outcome, plan: Plan, path: Path) -> None:
-    """Only documents of this run: what it was compared with has a file of its own."""
+    """Write the kept documents of this run; references have a file of their own."""
     kept = np.flatnonzero(outcome.decided.kept)
     kept = kept[kept >= outcome.refs]
-    write_rows((_batch(outcome, plan, some) for some in _blocks(outcome, kept)), plan, path)
+    write_rows((_batch(outcome, plan, block) for block in _blocks(outcome, kept)), plan, path)
 
 
 def signature_rows(
     ids: pa.Array, prepared: Prepared, within: pa.Array | None, plan: Plan
 ) -> pa.RecordBatch:
-    """Of prepared documents, as the file has them."""
+    """Rows of the file for prepared documents."""
     schema = _schema(plan)
     columns = {
         "id": ids,
@@ -55,7 +55,7 @@ def signature_rows(
 
 
 def write_rows(batches: Iterable[pa.RecordBatch], plan: Plan, path: Path) -> None:
-    """Batches of ``signature_rows``, in the order of the input."""
+    """Write batches of ``signature_rows``, in input order."""
     with (
         whole_file(path) as part,
         pa.OSFile(str(part), "wb") as sink,
@@ -66,7 +66,7 @@ def write_rows(batches: Iterable[pa.RecordBatch], plan: Plan, path: Path) -> Non
 
 
 def read_signatures(path: Path, plan: Plan) -> Iterator[tuple[pa.Array, Prepared, pa.Array]]:
-    """(ids, keys and evidence, ``within`` values) in batches; refuses an unlike signature."""
+    """Ids, prepared documents and ``within`` values in batches; signatures must be the same."""
     try:
         source = pa.OSFile(str(path), "rb")
     except OSError as error:
@@ -132,7 +132,7 @@ def _blocks(outcome: Outcome, kept: Array) -> list[Array]:
 def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:
     intake, prepared = outcome.intake, outcome.intake.prepared
     within = intake.extra.get(plan.within or "")
-    some = Prepared(
+    chosen = Prepared(
         keys=prepared.keys.take(documents),
         probes=prepared.probes[documents],
         evidence=intake.store.take(documents),
@@ -142,11 +142,11 @@ def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:
         flags=prepared.flags[documents],
     )
     groups = None if within is None else within.take(pa.array(documents))
-    return signature_rows(intake.ids.take(pa.array(documents)), some, groups, plan)
+    return signature_rows(intake.ids.take(pa.array(documents)), chosen, groups, plan)
 
 
 def as_strings(column: pa.ChunkedArray | pa.Array) -> pa.Array:
-    """Values of any policy column as text, so that two runs can compare them."""
+    """Values of any policy column as strings, so that two runs can compare them."""
     from neardup.decisions.order import plain
 
     return plain(column, "within").cast(pa.large_string())

@@ -9,9 +9,7 @@ The texts of some documents of a run, read again from its inputs and its referen
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,19 +21,19 @@ import pyarrow.compute as pc
 
 from neardup import _native, schema
 from neardup.documents import Chunk, Collection, Columns, DocumentBatch
+from neardup.documents.chunk_pass import chunk_results
 from neardup.documents.clashes import labels_of
 from neardup.documents.collection import collect_inputs
 from neardup.documents.lost import Watch
 from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.preparation import text_digests
+from neardup.methods.preparation import TEXT_SEED, text_digests
 from neardup.progress import LOG, Progress, Silent
 from neardup.schema import Array, Ragged
 
 if TYPE_CHECKING:
     from neardup.runs.result import Result
 
-TEXT_SEED = 7  # of the text digests (native/methods/reading.hpp)
 Keys = Callable[[DocumentBatch], npt.NDArray[np.uint64]]
 
 
@@ -121,40 +119,26 @@ def _first(numbers: Array) -> Array:
     return first
 
 
-_Found = tuple[DocumentBatch, Array, Array]
+_Matches = tuple[DocumentBatch, Array, Array]
 
 
 def _batches(
     wanted: Array, inputs: Sequence[tuple[Collection, Columns]], keys: Keys, workers: int
-) -> Iterator[_Found]:
+) -> Iterator[_Matches]:
     """Each batch, in order, with the numbers of the keys it has and the rows that have them."""
 
-    def look(chunk: Chunk) -> _Found:
-        batch = chunk.read()
-        there = keys(batch)
-        number = np.minimum(np.searchsorted(wanted, there), len(wanted) - 1)
-        rows = np.flatnonzero(wanted[number] == there)
+    def matches(chunk: Chunk) -> _Matches | None:
+        try:
+            batch = chunk.read()
+        except (NeardupError, OSError, pa.ArrowException) as error:
+            LOG.warning("texts could not be read again: %s", error)
+            return None
+        of_batch = keys(batch)
+        number = np.minimum(np.searchsorted(wanted, of_batch), len(wanted) - 1)
+        rows = np.flatnonzero(wanted[number] == of_batch)
         return batch, number[rows], rows
 
-    waiting: deque[Future[_Found]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for chunk in _chunks(inputs):
-                waiting.append(pool.submit(look, chunk))
-                if len(waiting) > workers:
-                    yield from _done(waiting.popleft())
-            while waiting:
-                yield from _done(waiting.popleft())
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
-def _done(future: Future[_Found]) -> Iterator[_Found]:
-    try:
-        yield future.result()
-    except (NeardupError, OSError, pa.ArrowException) as error:
-        LOG.warning("texts could not be read again: %s", error)
+    return filter(None, chunk_results(_chunks(inputs), matches, workers))
 
 
 def _chunks(inputs: Sequence[tuple[Collection, Columns]]) -> Iterator[Chunk]:

@@ -1,1 +1,1 @@
-"""Stage 2: what of a text is compared. Words, normal forms and the options that define them."""
+"""Stage 2: words and normal forms of texts, the options that define them, and text alignment."""

@@ -1,18 +1,14 @@
-"""Two texts side by side: which passages they share, which moved, and where they differ.
+"""Alignment of two texts into passages that are shared, moved or different.
 
-Words are compared as the methods see them (normalised, stop words left out, stems), while spans
-point at the text as it was written. Every word of either text lies in exactly one passage of its
-side, and the spans of a side never overlap. Texts of up to 1,024 words get a longest common
-subsequence; longer ones may be cut first at runs of words that are unique in both. Time and memory
-are linear in the words, at most some 2,048 cells of one bit a word, however alike, unlike or
-repetitive the texts are (``native/text/matches.hpp``). Texts of 4 GiB are refused.
+Words are compared as the methods compare them: normalised, stemmed and without stop words. Spans
+refer to the text as it was written. Every word of either text belongs to exactly one passage of its
+side, and the spans of a side never overlap. For texts of up to 1,024 words the shared passages are
+a longest common subsequence; longer texts may first be divided at runs of words that occur once in
+both. Time and memory are linear in the number of words, with at most about 2,048 one-bit cells per
+word for any content (``native/text/matches.hpp``). Texts of 4 GiB or more are refused.
 
-Many pairs of texts aligned at once, as columns: what the kinds of a run are decided from.
-
-The same passages as ``text.alignment``, but places are bytes of the UTF-8 text, and each side of a
-passage that is not shared also says how it sits in its text: whether it begins and ends where a
-sentence or a paragraph does, and whether it holds nothing but numbers and dates. Work is shared
-among threads; the result does not depend on their number.
+``align`` returns one pair as objects, with spans in characters. ``align_pairs`` returns many pairs
+as columns, with spans in bytes of UTF-8; its result does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -31,15 +27,27 @@ from neardup.schema import Array, Ragged, offsets_of
 from neardup.text.text_options import Text
 from neardup.text.words import buffers, word_map, words
 
-HOW = ("shared", "moved", "differs")  # Alignments.how is a place in this list
+__all__ = [
+    "DIFFERS",
+    "MOVED",
+    "SHARED",
+    "Alignment",
+    "Alignments",
+    "Passage",
+    "Span",
+    "align",
+    "align_pairs",
+]
 
-# Bits of a_edges and b_edges. The first and the last word of a text are at all four edges. A
-# paragraph ends at a blank line, or at a line end where the text has no blank lines.
+SHARED, MOVED, DIFFERS = HOW = ("shared", "moved", "differs")  # Alignments.how indexes HOW
+
+# Bits of a_edges and b_edges. The first and the last word of a text have all four edge bits set. A
+# paragraph ends at a blank line, or at a line end if the text has no blank lines.
 BEGINS_SENTENCE, ENDS_SENTENCE, BEGINS_PARAGRAPH, ENDS_PARAGRAPH = 1, 2, 4, 8
-ONLY_NUMBERS = 16  # every word begins with a digit or names a month or a day of the week
+ONLY_NUMBERS = 16  # every word begins with a digit or is the name of a month or a weekday
 
 MOST_BYTES = 2**32 - 1
-_CHUNK_BYTES = 8 << 20  # of text, that a thread takes at a time
+_CHUNK_BYTES = 8 << 20  # text that a thread aligns at a time
 
 _DATE_WORDS = """
     january february march april may june july august september october november december
@@ -64,12 +72,12 @@ _DATE_WORDS = """
 
 @dataclass(frozen=True, slots=True)
 class Alignments:
-    """The passages of pair ``i`` are rows ``offsets[i]`` to ``offsets[i + 1]`` of the others.
+    """The passages of pair ``i`` are rows ``offsets[i]`` to ``offsets[i + 1]`` of the columns.
 
-    They are in the order of ``Alignment.passages``. ``a_begin`` … ``b_end`` are bytes of the text;
-    ``a_words`` and ``b_words`` count words. ``a_edges`` and ``b_edges`` are bits, 0 where the
-    passage is shared; of an empty side they say what is at its place. One row a pair: ``words_a``,
-    ``words_b`` (all words of each text) and ``whole``.
+    Passages are in the order of ``Alignment.passages``. ``a_begin`` … ``b_end`` are byte positions;
+    ``a_words`` and ``b_words`` count words. ``a_edges`` and ``b_edges`` are the bits above, 0 for a
+    shared passage; those of an empty side describe the position where it would be. ``words_a``,
+    ``words_b`` (all words of each text) and ``whole`` have one row per pair.
     """
 
     offsets: Array
@@ -91,7 +99,7 @@ class Alignments:
 
     @property
     def pairs(self) -> Array:
-        """The pair of each passage: for sums by pair with ``np.bincount(found.pairs, weights)``."""
+        """The pair number of each passage, for sums per pair with ``np.bincount``."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
@@ -106,31 +114,32 @@ def align_pairs(
 ) -> Alignments:
     """``texts`` are UTF-8; pair ``i`` is ``texts[left[i]]`` and ``texts[right[i]]``.
 
-    Faster where pairs with the same text on the same side follow each other.
+    Alignment is faster if consecutive pairs have the same text on the same side. ``by_chance`` is
+    explained at ``align``.
     """
     settings = native_settings(texts, options or Text())
-    left, right = (np.ascontiguousarray(ids, np.int64) for ids in (left, right))
+    left, right = (np.ascontiguousarray(rows, np.int64) for rows in (left, right))
 
-    def run(part: slice) -> Alignments:
-        return _of(
-            _native.align_pairs(
-                texts.values, texts.offsets, left[part], right[part], *settings, by_chance
-            )
+    def aligned(part: slice) -> Alignments:
+        offsets, how, a, b, words_a, words_b, whole = _native.align_pairs(
+            texts.values, texts.offsets, left[part], right[part], *settings, by_chance
         )
+        return Alignments(offsets, how, *a, *b, words_a, words_b, whole.astype(bool))
 
     parts = _parts(texts.lengths[left] + texts.lengths[right])
     if workers == 1 or len(parts) == 1:
-        return _joined([run(part) for part in parts])
+        return _joined([aligned(part) for part in parts])
     with ThreadPoolExecutor(workers) as pool:
-        return _joined(list(pool.map(run, parts)))
+        return _joined(list(pool.map(aligned, parts)))
 
 
 def native_settings(
     texts: Ragged, options: Text
 ) -> tuple[_native.TextOptions, _native.WordMap | None, _native.WordMap]:
-    """What the kernel has to know of words to align these texts, none of which may be too long."""
+    """The settings of words that the kernel needs to align these texts; a text that is too long is
+    an error."""
     _check_sizes(texts)
-    return options.native(), word_map(texts.values, texts.offsets, options), _numbers(options)
+    return options.native(), word_map(texts.values, texts.offsets, options), _number_words(options)
 
 
 def _check_sizes(texts: Ragged) -> None:
@@ -143,23 +152,17 @@ def _check_sizes(texts: Ragged) -> None:
 
 
 @lru_cache(maxsize=64)
-def _numbers(options: Text) -> _native.WordMap:
-    """The words that count as numbers, as these options leave them."""
+def _number_words(options: Text) -> _native.WordMap:
+    """Words that count as numbers, normalised by these options."""
     capitals = " ".join(word.capitalize() for word in _DATE_WORDS.split())
-    named = words(_DATE_WORDS + capitals, options)
-    hashes = _native.hash_words(*buffers(named))
+    hashes = _native.hash_words(*buffers(words(_DATE_WORDS + capitals, options)))
     return _native.WordMap(hashes, np.zeros_like(hashes))
 
 
 def _parts(sizes: Array) -> list[slice]:
-    """Runs of pairs with about the same amount of text."""
-    cuts = np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK_BYTES)) + 1
-    return [slice(i, j) for i, j in pairwise([0, *cuts.tolist(), len(sizes)])]
-
-
-def _of(found: _native.AlignedPairs) -> Alignments:
-    offsets, how, a, b, words_a, words_b, whole = found
-    return Alignments(offsets, how, *a, *b, words_a, words_b, whole.astype(bool))
+    """Consecutive pairs, grouped into parts with about the same amount of text."""
+    ends = np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK_BYTES)) + 1
+    return [slice(i, j) for i, j in pairwise([0, *ends.tolist(), len(sizes)])]
 
 
 def _joined(parts: list[Alignments]) -> Alignments:
@@ -171,21 +174,6 @@ def _joined(parts: list[Alignments]) -> Alignments:
     return Alignments(offsets=offsets_of(lengths), **joined)
 
 
-__all__ = [
-    "DIFFERS",
-    "MOVED",
-    "SHARED",
-    "Alignment",
-    "Alignments",
-    "Passage",
-    "Span",
-    "align",
-    "align_pairs",
-]
-
-SHARED, MOVED, DIFFERS = HOW
-
-
 class Span(NamedTuple):
     """``text[begin:end]``, in characters of the original text."""
 
@@ -195,10 +183,10 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A run of words. ``how``: "shared", "moved" (shared, but in another order) or "differs".
+    """A run of words. ``how`` is "shared", "moved" (shared, but in another order) or "differs".
 
-    Where words differ one side may be empty; its span then says where the others would stand.
-    ``words`` counts them on each side.
+    One side of a differing passage may be empty; its span is then the position where the words of
+    the opposite side are missing. ``words`` is the number of words on each side.
     """
 
     how: str
@@ -209,11 +197,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """``passages`` in the reading order of ``a``; what only ``b`` has stands where ``b`` has it.
+    """``passages`` are in the reading order of ``a``, words of ``b`` alone at their place in ``b``.
 
-    A moved passage stands where ``a`` has it. ``words`` counts those of each text. ``whole`` is
-    False where a stretch was too long and too repetitive to be aligned as a whole: more may be
-    shared there than is said.
+    A moved passage is listed at its place in ``a``. ``words`` is the length of each text. ``whole``
+    is False if a stretch was too long and too repetitive to be aligned completely: the texts may
+    then share more than the passages show.
     """
 
     passages: tuple[Passage, ...]
@@ -222,44 +210,44 @@ class Alignment:
 
     @property
     def shared(self) -> tuple[Passage, ...]:
-        return self._which(SHARED)
+        return self._with(SHARED)
 
     @property
     def moved(self) -> tuple[Passage, ...]:
-        return self._which(MOVED)
+        return self._with(MOVED)
 
     @property
     def differing(self) -> tuple[Passage, ...]:
-        return self._which(DIFFERS)
+        return self._with(DIFFERS)
 
-    def _which(self, how: str) -> tuple[Passage, ...]:
+    def _with(self, how: str) -> tuple[Passage, ...]:
         return tuple(passage for passage in self.passages if passage.how == how)
 
 
 def align(a: str, b: str, options: Text | None = None, *, by_chance: bool = False) -> Alignment:
-    """All words of both texts, cut into passages.
+    """All words of both texts, divided into passages.
 
-    Unlike texts still have many words in the same order, one here and one there. Such matches
-    count as differing, unless ``by_chance``.
+    Unrelated texts also have scattered single words in the same order. Such matches count as
+    differing, unless ``by_chance`` is set.
     """
     texts = Ragged(*buffers([a, b]))
     left, right = np.array([0]), np.array([1])
-    found = align_pairs(texts, left, right, options, by_chance=by_chance)
-    spans = _spans(a, texts[0], found.a_begin, found.a_end)
-    others = _spans(b, texts[1], found.b_begin, found.b_end)
-    words = zip(found.a_words.tolist(), found.b_words.tolist(), strict=True)
-    rows = zip(found.how.tolist(), spans, others, words, strict=True)
+    columns = align_pairs(texts, left, right, options, by_chance=by_chance)
+    rows = zip(
+        columns.how.tolist(),
+        _spans(a, texts[0], columns.a_begin, columns.a_end),
+        _spans(b, texts[1], columns.b_begin, columns.b_end),
+        zip(columns.a_words.tolist(), columns.b_words.tolist(), strict=True),
+        strict=True,
+    )
     passages = tuple(Passage(HOW[how], x, y, count) for how, x, y, count in rows)
-    return Alignment(passages, _totals(found), bool(found.whole[0]))
-
-
-def _totals(found: Alignments) -> tuple[int, int]:
-    return int(found.words_a[0]), int(found.words_b[0])
+    totals = int(columns.words_a[0]), int(columns.words_b[0])
+    return Alignment(passages, totals, bool(columns.whole[0]))
 
 
 def _spans(text: str, encoded: Array, begins: Array, ends: Array) -> list[Span]:
     if not text.isascii():
-        # Characters before each byte: all but the bytes that continue one.
+        # The number of characters before each byte; continuation bytes begin no character.
         before = np.concatenate([[0], np.cumsum((encoded & 0xC0) != 0x80)])
         begins, ends = before[begins], before[ends]
     return [Span(*span) for span in zip(begins.tolist(), ends.tolist(), strict=True)]

@@ -1,7 +1,8 @@
-"""Stop words: short lists of closed-class words (articles, pronouns, prepositions, conjunctions,
-auxiliaries). They hold no content words; a user who wants other words gives them.
+"""Stop words of thirteen languages, and the codes of languages.
 
-Elided forms (l', d', qu') stand as the piece that is left when punctuation separates words.
+The lists are short and hold closed-class words only: articles, pronouns, prepositions, conjunctions
+and auxiliaries. Users who need different words pass their own. Elided forms (l', d', qu') are
+listed as the letters that remain when punctuation separates words.
 """
 
 from __future__ import annotations

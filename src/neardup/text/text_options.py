@@ -1,8 +1,8 @@
-"""What counts as the same text: the options every method shares.
+"""Text options, shared by every method: they define which words count as the same.
 
-The defaults fold case, put compatible characters into one form (NFKC), keep digits and accents, and
-let punctuation separate words. They are part of every signature: texts prepared in unlike ways are
-never compared.
+The defaults fold case, apply the compatibility normalisation NFKC, keep digits and accents, and
+split words at punctuation. The options are part of every signature, so texts that were prepared
+with different options are never compared.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ CHOICES = {
 class Text:
     """How a text becomes words.
 
-    ``case``: "fold" takes no account of upper and lower case, "keep" does.
-    ``digits``: "keep"; "mask" writes every digit as 0, "drop" removes them from words.
-    ``punctuation``: "split" words at it; "remove" joins what it stood between (don't → dont).
+    ``case``: "fold" ignores upper and lower case, "keep" distinguishes them.
+    ``digits``: "keep"; "mask" writes every digit as 0, "drop" removes digits from words.
+    ``punctuation``: "split" ends a word; "remove" joins what it separates (don't → dont).
     ``diacritics``: "keep"; "strip" removes accents from Latin, Greek and Cyrillic letters; in other
     scripts such marks are vowels and stay.
     ``stop_words``: the name or code of a language, or the words themselves.
@@ -52,7 +52,7 @@ class Text:
             object.__setattr__(self, "stem", _stem(self.stem))
 
     def native(self) -> _native.TextOptions:
-        """The options as the kernels take them; stop words and stems go into a word map."""
+        """The options for the kernels; stop words and stems are passed as a word map."""
         from neardup import _native
 
         return _native.TextOptions(
@@ -104,6 +104,6 @@ def _stem(value: object) -> str:
 
 
 def language(name: str) -> str:
-    """ "de" and "German" are "german"."""
+    """The language name in lower case: "de" and "German" become "german"."""
     lower = name.strip().lower()
     return LANGUAGE_CODES.get(lower, lower)

@@ -13,7 +13,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import Response
 from fastapi.staticfiles import StaticFiles
 
-from neardup.report.side_by_side_page import CSS
+from neardup.report.html_page import style
 from neardup.web import problems
 from neardup.web.guard import Guard
 from neardup.web.pages import Pages
@@ -61,15 +61,15 @@ def make_app(parts: Sequence[Part], guard: Guard, *, title: str = "neardup") -> 
     for part in parts:
         app.include_router(part.router(pages))
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    _install_sidebyside(app)
+    _install_look(app)
     pages.install_front(app)
     app.add_middleware(guard.middleware)
     return app
 
 
-def _install_sidebyside(app: FastAPI) -> None:
-    """The look of two texts side by side, which all pages may show."""
+def _install_look(app: FastAPI) -> None:
+    """Colours, figures and two texts side by side look as they do in a report."""
 
-    @app.get("/sidebyside.css", include_in_schema=False)
+    @app.get("/look.css", include_in_schema=False)
     def look() -> Response:
-        return Response(CSS, media_type="text/css")
+        return Response(style("colours", "figures", "side_by_side"), media_type="text/css")

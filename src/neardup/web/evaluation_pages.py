@@ -23,32 +23,33 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter
 
 from neardup.errors import NeardupError
-from neardup.evaluation.evaluation import pair_columns, pasted_inputs
-from neardup.evaluation.gold_request import Asked, Wish
+from neardup.evaluation.evaluation import pasted_inputs
 from neardup.evaluation.measurement import Measured, Truth, measure
-from neardup.evaluation.recommendation import recommend
+from neardup.evaluation.recommendation import Wish, recommend
 from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.labels.agreement import Verdicts, verdicts
+from neardup.labels.gold_request import GoldRequest
 from neardup.labels.judged_samples import by_stratum, curve, found_by, judged_of, kind_table
 from neardup.labels.label_store import LABELS, UNDECIDED, Label, Pair
+from neardup.labels.labelled_pairs import pair_columns
 from neardup.labels.samples import DRAWN
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.thresholds import own_cut
-from neardup.plan import Settings
 from neardup.progress import Silent
+from neardup.report.figures import UNIT, Axis, BarSeries, Figure, Series, bar_panel, line_panel
 from neardup.report.html_page import Html
 from neardup.schema import KINDS
+from neardup.settings import Settings
 from neardup.web.app import Link
 from neardup.web.judging.desk import KIND, Desk, labelled_of, material_of_run, missing_labels
 from neardup.web.judging.judging_front import reading, train_command
 from neardup.web.judging.judging_results import measured
 from neardup.web.pages import Data, Pages
-from neardup.web.svg_charts import Bar, Series, bar_chart, line_chart
 
 if TYPE_CHECKING:
-    from neardup.evaluation.training.training_labels import Labelled
+    from neardup.labels.training_labels import Labelled
     from neardup.runs.result import Result
 
 LOG = logging.getLogger("neardup.web")
@@ -147,7 +148,7 @@ def _measured(result: Result, rows: Sequence[dict[str, str]]) -> Measured:
     written = result.info["settings"]
     setting = setting_of(registry.build(written["method"], written["parameters"]))
     known = survey(result.collection(), reading(result), Silent())
-    gold = Asked(None, rows, pair_columns(COLUMNS), None, None, None).gold(known)
+    gold = known.gold(GoldRequest(pairs=rows, columns=pair_columns(COLUMNS)))
     return measure(setting, of_result(result), Truth.of(gold, known.similarity))
 
 
@@ -171,49 +172,40 @@ Rows = Sequence[dict[str, Any]]
 def strata_figure(rows: Rows) -> Html | None:
     if not rows:
         return None
-    bars = [
-        Bar(
-            f"{row['duplicates']} of {row['judged']} judged are duplicates",
-            row["precision"],
-            row["interval"],
-            (f"{row['low']:.2f}", f"to {row['high']:.2f}"),
-        )
-        for row in rows
-    ]
-    return bar_chart("Precision in each class of the score", bars, x_label="score of the pairs")
+    bars = BarSeries(
+        "precision",
+        [row["precision"] for row in rows],
+        [row["interval"] for row in rows],
+        [f"{row['duplicates']} of {row['judged']} judged are duplicates" for row in rows],
+    )
+    groups = [(f"{row['low']:.2f}", f"to {row['high']:.2f}") for row in rows]
+    title = "Precision in each class of the score"
+    return Figure([bar_panel(title, groups, [bars], x_label="score of the pairs")]).html()
 
 
-def thresholds(points: Rows, own: float, name: str) -> Html | None:
+def threshold_figure(points: Rows, own: float, name: str) -> Html | None:
     if len(points) < 2:
         return None
     series = [
-        Series(css, label, [(p["threshold"], p[css]) for p in points if p[css] is not None])
-        for css, label in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
+        Series(label, [(p["threshold"], p[key]) for p in points if p[key] is not None])
+        for key, label in (("precision", "precision"), ("recall", "recall"), ("f1", "F1"))
     ]
     band = [(p["threshold"], *p["precision_interval"]) for p in points if p["precision_interval"]]
-    series[0] = Series("precision", "precision and its interval", series[0].points, band)
-    low, high = points[0]["threshold"], points[-1]["threshold"]
-    ticks = [low + (high - low) * i / 4 for i in range(5)]
-    return line_chart(
-        f"Precision, recall and F1 of {name} over its thresholds",
-        series,
-        x_label="threshold",
-        x_ticks=[(one, f"{one:.2f}") for one in ticks],
-        cut=own,
-    )
+    series[0] = Series("precision and its interval", series[0].points, band)
+    x = Axis.of("threshold", [p["threshold"] for p in points], form=".2f", tight=True)
+    title = f"Precision, recall and F1 of {name} over its thresholds"
+    panel = line_panel(title, series, x, mark=own)
+    return Figure([panel], [one.label for one in series]).html()
 
 
-def learning(points: Sequence[Sequence[float]]) -> Html | None:
+def learning_figure(points: Sequence[Sequence[float]]) -> Html | None:
     if len(points) < 2:
         return None
-    made = [(math.log2(labels), f1) for labels, f1 in points]  # sizes double
-    ticks = [(x, f"{labels:,.0f}") for (x, _), (labels, _) in zip(made, points, strict=True)]
-    return line_chart(
-        "F1 on documents that were not trained on, against the number of labels",
-        [Series("precision", "F1", made)],
-        x_label="labels",
-        x_ticks=ticks,
-    )
+    spots = [(math.log2(labels), f1) for labels, f1 in points]  # sizes double
+    ticks = [(x, f"{labels:,.0f}") for (x, _), (labels, _) in zip(spots, points, strict=True)]
+    x, y = Axis("labels", spots[0][0], spots[-1][0], ticks), Axis("F1", 0, 1, UNIT.ticks)
+    title = "F1 on documents that were not trained on, against the number of labels"
+    return Figure([line_panel(title, [Series("F1", spots)], x, y)]).html()
 
 
 WISHES = ("f1", "precision=0.9", "precision=0.95", "precision=0.99", "recall=0.9", "recall=0.95")
@@ -291,7 +283,7 @@ class Evaluating:
                 "points": points,
                 "judged": len(judged),
                 "threshold": result.threshold,
-                "figure": thresholds(points, result.threshold, name),
+                "figure": threshold_figure(points, result.threshold, name),
             }
             if name == self.desk.name:
                 table = kind_table(word.settled, found)
@@ -308,7 +300,7 @@ class Evaluating:
             "learning", _state(word.settled), lambda: learned(result, labelled)
         )
         points = asked.value["curve"] if asked.value else []
-        return {**asked.data(), "figure": learning(points)}
+        return {**asked.data(), "figure": learning_figure(points)}
 
     def _recommended(self, word: Verdicts, wish: str) -> Data:
         labels = _decided(word.settled)

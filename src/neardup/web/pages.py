@@ -16,8 +16,8 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.meta import find_referenced_templates
-from markupsafe import Markup
 
+from neardup.report.bars import interval
 from neardup.report.html_page import Html
 from neardup.report.side_by_side import visible
 from neardup.wording import shortened
@@ -107,6 +107,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
+    made.globals["interval"] = interval
     made.filters["short"] = shortened
     made.filters["count"] = lambda number: f"{number:,}"
     made.filters["score"] = lambda score: "–" if score is None else f"{score:.3f}"
@@ -121,8 +122,6 @@ def _plain(data: Any) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    if isinstance(value, Html):
-        return Markup(value)
     if value is None:
         return ""
     return visible(value) if type(value) is str else value

@@ -16,12 +16,13 @@ from neardup.engines.batch.batch_run import run
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.engines.execution import make_result
 from neardup.methods.rareshingles import Rareshingles
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs.result import Result
+from neardup.settings import settings_of
 from reference.scans import COLLECTION, misread, strangers, two_modes
 
-FAINT = Rareshingles().faint_reason
+FAINT = Rareshingles().exception_reason
 
 
 def dedup(documents: Any, **settings: Any) -> Result:
@@ -159,10 +160,10 @@ def test_who_may_not_meet_does_not_stand_out() -> None:
 
 def test_cuts_from_a_sample_of_the_features_are_taken_as_given() -> None:
     """One feature in three tells the backgrounds; who is listed is then looked at in full."""
-    from neardup.engines.batch import threshold_choice
+    from neardup.matching import background
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(threshold_choice, "MOST_FEATURES", 70_000)
+        patch.setattr(background, "MOST_FEATURES", 70_000)
         one, calibrated = ran(COLLECTION, planned(COLLECTION))
     assert one.counts.duplicates > 0
     two, _ = ran(COLLECTION, calibrated)

@@ -15,10 +15,11 @@ from neardup.artefacts.calibration import Calibration
 from neardup.documents import Collection, collect
 from neardup.engines.batch.readable_pairs import recognised_pairs
 from neardup.methods.rareshingles import Rareshingles
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
 from neardup.progress import Silent
 from neardup.runs.comparison import compare
 from neardup.runs.texts_again import text_keys
+from neardup.settings import settings_of
 from neardup.text import recognition
 from reference.recognition import share
 

@@ -23,9 +23,10 @@ from neardup.engines.batch.threshold_choice import (
 from neardup.matching.verify import Pairs
 from neardup.methods.rareshingles import Rareshingles
 from neardup.methods.thresholds import Cut
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
 from neardup.progress import Silent
 from neardup.runs.result import Result
+from neardup.settings import settings_of
 from planting.test_plant import documents
 
 DOCUMENTS = [doc["text"] for doc in documents(80)]
@@ -49,7 +50,7 @@ def test_the_run_is_that_with_the_cut_it_names(method: str) -> None:
     made = calibration_of(result)
     assert made.by == PLANTED
     assert made.found is not None
-    assert made.trapped is not None
+    assert made.decoys is not None
     assert result.threshold == made.threshold == result.info["settings"]["resolved"]["threshold"]
     swept = "distance" if method == "simhash" else "threshold"
     value = result.info["settings"]["parameters"][swept]

@@ -14,16 +14,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.documents import Collection, Columns, collect
-from neardup.documents.csv import CsvSource
-from neardup.documents.jsonl import JsonlSource
-from neardup.engines.estimate import (
-    csv_sample,
-    folder_sample,
-    jsonl_sample,
-    memory_sample,
+from neardup.documents import (
+    Collection,
+    Columns,
+    collect,
+    csv,
+    folder,
+    jsonl,
+    memory_tables,
     pieces,
 )
+from neardup.documents.csv import CsvSource
+from neardup.documents.jsonl import JsonlSource
+from neardup.documents.source import Source
 from neardup.engines.estimate import estimate as estimating
 from neardup.engines.estimate import (
     estimate as writing,
@@ -32,7 +35,8 @@ from neardup.engines.estimate import sample as sampling
 from neardup.engines.estimate.estimate import Estimate, estimate
 from neardup.engines.estimate.sample import Sample
 from neardup.errors import ColumnError, UsageError
-from neardup.plan import Settings, resolve
+from neardup.plan import resolve
+from neardup.settings import Settings
 from reference import run as twin
 
 PLAN = resolve(Settings(method="shingles", threshold=0.6, set={"words": 2}, workers=1))
@@ -58,9 +62,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimating, "LITTLE_BYTES", 1024)
     monkeypatch.setattr(sampling, "LEAST_BYTES", 6000)
     monkeypatch.setattr(sampling, "LEAST_DOCUMENTS", 1)
-    monkeypatch.setattr(memory_sample, "RUN", 5)
-    monkeypatch.setattr(folder_sample, "RUN", 5)
-    monkeypatch.setattr(folder_sample, "FILE_BYTES", 0)
+    monkeypatch.setattr(memory_tables, "RUN", 5)
+    monkeypatch.setattr(folder, "RUN", 5)
+    monkeypatch.setattr(folder, "FILE_BYTES", 0)
 
 
 def of(path: Path, **options: object) -> Estimate:
@@ -189,8 +193,8 @@ def test_of_a_packed_file_only_the_beginning_is_unpacked(
 
         return pieces_of
 
-    monkeypatch.setattr(jsonl_sample, "whole_lines", counted(jsonl_sample.whole_lines))
-    monkeypatch.setattr(csv_sample.csv, "whole_records", counted(csv_sample.csv.whole_records))
+    monkeypatch.setattr(jsonl, "whole_lines", counted(jsonl.whole_lines))
+    monkeypatch.setattr(csv, "whole_records", counted(csv.whole_records))
     monkeypatch.setattr(writing, "TRIED_BYTES", 4000)
     monkeypatch.setattr(pieces, "SIP_BYTES", 256)
     monkeypatch.setattr(sampling, "LEAST_BYTES", 60_000)
@@ -224,9 +228,7 @@ def test_lines_of_quoted_texts_are_not_taken_for_records(tmp_path: Path) -> None
     assert isinstance(source, CsvSource)
     data = path.read_bytes()
     for start in range(100, 3000, 37):
-        found = csv_sample.csv.scan(
-            csv_sample.aligned(data[start : start + 4000], source.header), ","
-        )
+        found = csv.scan(csv.aligned(data[start : start + 4000], source.header), ",")
         assert set(found.widths.tolist()) == {2}
 
 
@@ -255,7 +257,7 @@ def test_lines_longer_than_a_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pieces, "PIECE_BYTES", 64)
     path = tmp_path / "long.jsonl"
     path.write_text("".join(json.dumps({"text": f"{i} " * 300}) + "\n" for i in range(8)))
-    blocks = list(jsonl_sample._blocks(JsonlSource(path, "long.jsonl"), 1000))
+    blocks = list(JsonlSource(path, "long.jsonl").drawn_blocks(1000))
     assert len(set(blocks)) == len(blocks) > 1
     assert all(json.loads(block) for block in blocks)
 
@@ -267,11 +269,11 @@ def test_nothing_and_what_is_unknown(tmp_path: Path) -> None:
         assert of(path).documents == 0
     assert estimate(collect([]), PLAN).documents == 0
 
-    class Other:
+    class Other(Source):
         file = "notes.db"
 
     with pytest.raises(UsageError, match=r"notes\.db: there is no estimate"):
-        estimate(Collection([Other()]), PLAN)  # type: ignore[list-item]
+        estimate(Collection([Other()]), PLAN)
 
 
 @pytest.mark.parametrize("method", ["shingles", "rareshingles"])

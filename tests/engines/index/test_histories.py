@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.engines.index import index_memory, postgresql, sqlite
+from neardup.matching import window
 from reference.online import ByQgrams, ByShingles, Measure, Replay
 from reference.run import Settings
 from repeats import examples
@@ -148,8 +149,8 @@ def led(url: str, *choices: Any) -> Iterator[Both]:
         for module in (index_memory, sqlite, postgresql):
             patch.setattr(module, "LOG", 6)
         patch.setattr(index_memory, "FEWEST_DEAD", 2)
-        patch.setattr(index_memory, "A_SLOT", 3)
-        patch.setattr(index_memory, "MOST_COUNTED", 4)
+        patch.setattr(window, "A_SLOT", 3)
+        patch.setattr(window, "MOST_COUNTED", 4)
         both = Both(url, *choices)
         try:
             yield both

@@ -33,8 +33,9 @@ from neardup.engines.spark.session import session
 from neardup.engines.spark.spark_frames import FrameInput
 from neardup.engines.spark.spark_run import run
 from neardup.engines.spark.spark_signing import Taken, Work
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
 from neardup.progress import Silent
+from neardup.settings import settings_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -21,7 +21,8 @@ from engines.index.test_equality import VARIANTS, families, real
 from neardup.engines.spark.session import session
 from neardup.engines.spark.spark_frames import FrameInput
 from neardup.engines.spark.spark_run import Tuning, run
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
+from neardup.settings import settings_of
 
 COLUMNS = ["id", "decision", "reason", "kept_id", "score", "kind", "cluster"]
 LOW = Tuning(driver_edges=5, buckets=3, parts=3, giant=20)

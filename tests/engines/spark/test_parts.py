@@ -10,7 +10,8 @@ from neardup.engines.spark.component_parts import PART, decided_rows
 from neardup.engines.spark.components import packed_keys, unpacked_keys
 from neardup.engines.spark.spark_columns import EVIDENCE
 from neardup.engines.spark.spark_signing import Taken, filled, signed_rows
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
+from neardup.settings import settings_of
 
 TEXTS = [
     "one two three four five six seven eight nine ten eleven twelve",

@@ -20,10 +20,11 @@ import neardup as nd
 from engines.spark.comparing import Document, check_equal, framed, real, same
 from neardup.artefacts.calibration import UNLIKE
 from neardup.cli import main
-from neardup.documents import collect
+from neardup.documents import collect, parquet
 from neardup.engines.spark import spark_files
 from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
-from neardup.plan import resolve, settings_of
+from neardup.plan import resolve
+from neardup.settings import settings_of
 from neardup.testing import HOSTILE
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def mixed(tmp_path: Path) -> list[Path]:
 def test_ranges_row_groups_and_what_cannot_be_read(
     spark: SparkSession, mixed: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark_files, "GROUP_BYTES", 1)
+    monkeypatch.setattr(parquet, "PART_BYTES", 1)
     monkeypatch.setattr(spark_files.FileInput, "range_bytes", 1500)
     settings: dict[str, Any] = {"method": "shingles", "threshold": 0.5, "keep": "longest"}
     ours = nd.dedup(mixed, engine="spark", **settings)

@@ -19,11 +19,11 @@ from neardup.evaluation.planted_experiment import evaluate
 from neardup.evaluation.planted_findings import Findings
 from neardup.evaluation.planted_measures import measure
 from neardup.methods import registry
-from neardup.plan import Settings
-from neardup.planting.decoys import traps
+from neardup.planting.decoys import decoys
 from neardup.planting.edits import edits_named
 from neardup.planting.material import unit_count
 from neardup.planting.plant import plant, with_copies
+from neardup.settings import Settings
 from planting.test_plant import documents
 
 SHINGLES = Settings(method="shingles")
@@ -40,7 +40,7 @@ def collection_with_twins() -> list[dict[str, str]]:
 def pass_() -> tuple[nd.Result, pa.Table, pa.Table]:
     collection, columns = collect(collection_with_twins()), Columns()
     made = plant(collection, columns, edits_named(["deletions", "paragraphs", "boilerplate"]), 9)
-    framed = traps(made, 6)
+    framed = decoys(made, 6)
     both = with_copies(collection, columns, pa.concat_tables([made.copies, framed]))
     return nd.find(both, method="shingles", threshold=0.3), made.copies, framed
 
@@ -87,7 +87,7 @@ def test_every_number_is_what_counting_gives(
 
 def test_traps_share_the_frame_and_nothing_else() -> None:
     made = plant(collect(documents(30)), Columns(), edits_named(["deletions"]), 5)
-    table = traps(made, 4).to_pylist()
+    table = decoys(made, 4).to_pylist()
     for a, b in zip(table[::2], table[1::2], strict=True):
         assert a["donors"] != b["donors"]
         head, foot = a["text"].split("\n\n")[0], a["text"].split("\n\n")[-1]
@@ -95,7 +95,7 @@ def test_traps_share_the_frame_and_nothing_else() -> None:
         assert b["text"].endswith(foot)
         frame = unit_count(head) + unit_count(foot)
         assert frame / unit_count(a["text"]) == pytest.approx(a["rate"], abs=0.12)
-    assert traps(made, 4).to_pylist() == table
+    assert decoys(made, 4).to_pylist() == table
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_the_same_seed_gives_the_same_report(found: Findings) -> None:
     again = evaluate(collection_with_twins(), replace(SHINGLES, workers=1), per_edit=6, seed=3)
     assert again.data() == found.data()
     page = html_page("planted", found.sections())
-    assert page.count("<svg") == 2
+    assert page.count('<svg class="chart') == 2
     assert "://" not in page.replace("http://www.w3.org", "")
 
 
@@ -149,7 +149,7 @@ def test_a_method_without_a_threshold_is_measured_as_it_is() -> None:
     found = evaluate(collection_with_twins(), Settings(method="exact"), per_edit=3)
     assert len(found.cuts) == 1
     assert "no other threshold to choose" in found.sentence()
-    assert html_page("planted", found.sections()).count("<svg") == 2
+    assert html_page("planted", found.sections()).count('<svg class="chart') == 2
 
 
 def test_thresholds_that_would_compare_everything_are_left_out(

@@ -37,14 +37,14 @@ def test_no_document_is_on_both_sides(rows: list[tuple[int, int, bool]], seed: i
         assert not sides[0] & sides[1]
         assert data.at(train).both
         tested += test.tolist()
-    assert len(tested) == len(set(tested)) == len(data) - folds.cut
+    assert len(tested) == len(set(tested)) == len(data) - folds.untested
     assert folds_of(data, 5, seed).of.tolist() == folds.of.tolist()
 
 
 def test_what_hangs_together_stays_together() -> None:
     rows = [(4 * i + j, 4 * i + j + 1, j != 1) for i in range(20) for j in range(3)]
     folds = folds_of(data_of(rows), 5, 0)
-    assert (folds.count, folds.cut) == (5, 0)
+    assert (folds.count, folds.untested) == (5, 0)
     assert sorted(len(test) for _, test in folds.sides()) == [12] * 5
     by_chain = folds.of[:, 0].reshape(20, 3)
     assert (by_chain == by_chain[:, :1]).all()
@@ -53,7 +53,7 @@ def test_what_hangs_together_stays_together() -> None:
 def test_a_chain_through_everything_is_cut_at_few_places() -> None:
     rows = [(i, i + 1, i % 2 == 0) for i in range(100)]
     folds = folds_of(data_of(rows), 5, 0)
-    assert 0 < folds.cut <= 20
+    assert 0 < folds.untested <= 20
     assert len(list(folds.sides())) > 1
 
 

@@ -10,7 +10,7 @@ from benchmarks.halves import gold_of, halves
 from neardup.documents import collect
 from neardup.evaluation.training.trainer import train
 from neardup.evaluation.training.training_data import Source, material_of
-from neardup.evaluation.training.training_labels import read_labelled
+from neardup.labels.training_labels import read_labelled
 from neardup.progress import Silent
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.evaluation.training.fit import best_cut, f1, fit_platt, log_loss
+from neardup.evaluation.training.fit import best_threshold, f1, fit_platt, log_loss
 
 scored = st.lists(
     st.tuples(st.integers(-8, 8).map(float), st.integers(0, 1)), min_size=2, max_size=40
@@ -21,7 +21,7 @@ def both(rows: list[tuple[float, int]]) -> tuple[np.ndarray, np.ndarray]:
 @given(scored)
 def test_no_cut_is_better(rows: list[tuple[float, int]]) -> None:
     score, y = both(rows)
-    found = best_cut(score, y)
+    found = best_threshold(score, y)
     tried = [f1(y, score >= value) for value in {*score.tolist(), 99.0}]
     assert found.f1 == pytest.approx(max(tried))
     assert f1(y, score >= found.value) == pytest.approx(found.f1)

@@ -18,9 +18,9 @@ from neardup.evaluation.training.machines import KINDS
 from neardup.evaluation.training.model_report import sections_of
 from neardup.evaluation.training.trainer import train
 from neardup.evaluation.training.training_data import Data, Material, Source, material_of
-from neardup.evaluation.training.training_labels import Labelled, pairs_named, read_labelled
 from neardup.features.similarity import MEASURES
 from neardup.labels.label_store import Label, LabelStore, Pair
+from neardup.labels.training_labels import Labelled, pairs_named, read_labelled
 from neardup.progress import Silent
 from neardup.text.text_options import Text
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.differences import measured
-from neardup.decisions.kinds import told as told_by_rules
+from neardup.decisions.kinds import by_rules
 from neardup.schema import KINDS, Ragged
 from quality.kinds.planted import Pair, Told
 
@@ -90,7 +90,7 @@ def calibration(pairs: Sequence[Pair]) -> dict[str, list[tuple[float, float]]]:
     rising."""
     texts = Ragged.of_texts([text for pair in pairs for text in _in_order(pair)])
     first = np.arange(0, 2 * len(pairs), 2)
-    kind, clear = told_by_rules(measured(texts, first, first + 1))
+    kind, clear = by_rules(measured(texts, first, first + 1))
     right = np.array([KINDS.index(pair.kind) for pair in pairs]) == kind
     found = {}
     for number, name in enumerate(KINDS):

@@ -1,8 +1,9 @@
-"""The local engine: one collection, one machine, one plan → an outcome.
+"""The batch engine: one collection, one machine, one plan → an outcome.
 
-intake → order → equal evidence collapsed → keys shared → pairs verified → the rule → everyone.
-
-Pass 3 on one machine: what sort of duplicates the pairs are. It changes no decision.
+Documents are taken in and put in the order of the policy. Documents with equal evidence are
+collapsed, the others are matched (``match_pass.py``), the rule decides, and copies follow their
+leaders. At the end the texts of pairs are aligned to find the kinds of duplicates, which changes no
+decision.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from neardup.engines.batch.references import joined, reference_texts, take_refer
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, known_scores, reaching
 from neardup.matching.candidates import leaders
 from neardup.matching.evidence import EvidenceStore
+from neardup.matching.scorer import Scorer
 from neardup.matching.verify import Pairs, Verifier
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -70,13 +72,14 @@ def decide_intake(
     answers: Answers = NO_ANSWERS,
 ) -> tuple[Outcome, Plan]:
     """Everything after documents were taken in and their order is known. Without ``answers``
-    a calibration moves no cut, and nothing passes below one."""
+    a calibration moves no threshold, and nothing passes below it."""
     clock = clock or Clock()
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
+    scorer = Scorer(reaching(plan))
     verifier = Verifier(
-        reaching(plan).score, intake.store, workers=plan.workers, progress=progress.advance
+        scorer.scores, intake.store, workers=plan.workers, progress=progress.advance
     )
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:

@@ -1,16 +1,15 @@
 """Pass 1 on one machine: documents → keys, evidence and what decisions need, in one stream.
 
-Chunks are read in order by the calling thread and parsed and prepared by worker threads, which hold
-no Python lock while they compute; results are taken in order, so neither the number of threads nor
-the size of chunks can change the answer. Texts are let go at once.
+Worker threads parse chunks and prepare their documents without holding Python's lock; results are
+taken in input order (``documents/chunk_pass.py``), so the answer depends on neither threads nor
+chunk size. Texts are let go as soon as a chunk is prepared.
 """
 
 from __future__ import annotations
 
+import functools
 from bisect import bisect_right
-from collections import deque
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
@@ -19,11 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
+from neardup.documents.chunk_pass import chunk_results
 from neardup.documents.clashes import Ledger, digests_of, tell_apart
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.base import Prepared, PreparesEvidence
+from neardup.methods.base import Prepared
 from neardup.methods.preparation import no_keys, text_digests
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -36,7 +36,9 @@ def take_in(collection: Collection, plan: Plan, progress: Progress, store: Evide
     """Evidence goes into ``store``, after what is there already."""
     gathered = _Gathered(plan, store, collection)
     progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
-    for batch, prepared, lengths in _prepared_batches(collection, plan):
+    work = functools.partial(_work, plan=plan)
+    results = chunk_results(collection.chunks(plan.columns), work, plan.workers)
+    for batch, prepared, lengths in results:
         gathered.add(batch, prepared, lengths)
         progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
         if gathered.full:
@@ -82,42 +84,6 @@ def empty_intake(store: EvidenceStore) -> Intake:
     )
 
 
-def _prepared_batches(
-    collection: Collection, plan: Plan
-) -> Iterator[tuple[DocumentBatch, Prepared, Array]]:
-    """In input order, with one chunk more in flight than there are workers."""
-    chunks = iter(collection.chunks(plan.columns))
-    if plan.workers == 1:
-        for chunk in chunks:
-            yield _work(chunk, plan)
-        return
-    waiting: deque[Future[tuple[DocumentBatch, Prepared, Array]]] = deque()
-    with ThreadPoolExecutor(plan.workers) as pool:
-        try:
-            for work in _submitted(chunks, plan, pool):
-                waiting.append(work)
-                if len(waiting) > plan.workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
-
-
-def _submitted(
-    chunks: Iterator[Chunk], plan: Plan, pool: ThreadPoolExecutor
-) -> Iterator[Future[tuple[DocumentBatch, Prepared, Array]]]:
-    """A source that fails fails in its turn: a limit may be reached before."""
-    try:
-        for chunk in chunks:
-            yield pool.submit(_work, chunk, plan)
-    except Exception as error:
-        failed: Future[tuple[DocumentBatch, Prepared, Array]] = Future()
-        failed.set_exception(error)
-        yield failed
-
-
 def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
     batch = chunk.read()
     # A method may tell identical copies in its own way; what is stored is the same for all.
@@ -132,12 +98,9 @@ def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
 
 def prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
     """Without keys, where the engine makes them when it has seen all."""
-    if not plan.keys_from_evidence:
+    if plan.method.meeting.batch_needs_keys:
         return plan.method.prepare(records, plan.artefacts)
-    if isinstance(plan.method, PreparesEvidence):
-        prepared = plan.method.prepare_evidence(records, plan.artefacts)
-    else:
-        prepared = plan.method.prepare(records, plan.artefacts)
+    prepared = plan.method.prepare_evidence(records, plan.artefacts)
     keys, probes = no_keys(prepared.evidence)
     return replace(prepared, keys=keys, probes=probes)
 

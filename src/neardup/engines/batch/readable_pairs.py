@@ -1,7 +1,7 @@
-"""Which pairs of texts a reader would take for one: texts are read again and compared.
+"""Which pairs of texts a reader would take for one: the texts are read again and compared.
 
-Few pairs are asked for, those that stand out below a threshold. A text that cannot be read again is
-found in no other, so that nothing is dropped for a text that nobody looked at.
+Few pairs are asked for, those that may pass as exceptions below the threshold. A text that cannot
+be read again passes with no other, so that nothing is dropped for a text that nobody looked at.
 """
 
 from __future__ import annotations

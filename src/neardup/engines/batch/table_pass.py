@@ -6,9 +6,8 @@ made with another table cannot be compared), else it is counted from references 
 
 from __future__ import annotations
 
-from collections import deque
+import functools
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,13 +15,14 @@ from typing import Any, NamedTuple
 from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
-from neardup.documents import Chunk, Collection, Columns, Rejected, collect
+from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected, collect
+from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
 from neardup.engines.batch import threshold_choice
-from neardup.methods.base import CalibratedMethod, ChecksArtefacts, ChecksColumns
-from neardup.plan import Plan, check_positive, worker_count
+from neardup.plan import Plan
 from neardup.progress import Progress, Silent
 from neardup.runs.run_folder import ARTEFACTS
+from neardup.settings import check_positive, worker_count
 
 SHOWN_REJECTED = 3
 
@@ -35,16 +35,14 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
     missing = [need for need in needs if need.name not in there]
     if missing:
         there |= _counted(missing, collection, plan, progress)
-    if isinstance(plan.method, ChecksArtefacts):
-        plan.method.check_artefacts(there)
+    plan.method.check_artefacts(there)
     return _as_calibrated(collection, replace(plan, artefacts=there), progress)
 
 
 def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Plan:
     """As the run was that this one is built on; without one, as known answers say now, or as the
     scores will say when they are there."""
-    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
-    if not itself and not plan.planted_cut:
+    if not plan.method.calibrate and not plan.planted_cut:
         return plan
     if stored := stored_calibration(plan):
         return threshold_choice.with_calibration(plan, stored)
@@ -64,7 +62,7 @@ def stored_calibration(plan: Plan) -> Calibration | None:
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:
-    if not plan.method.columns or not isinstance(plan.method, ChecksColumns):
+    if not plan.method.columns:
         return
     for chunk in collection.chunks(plan.columns):
         records = chunk.read().records
@@ -181,27 +179,26 @@ class _Part(NamedTuple):
 
 
 def _parts(collection: Collection, tallies: Sequence[Tally], reading: Pass) -> Iterator[_Part]:
-    """What each batch counts, in order, with one chunk more in flight than there are workers."""
-    waiting: deque[Future[_Part]] = deque()
-    seen, limit = 0, reading.limit
-    with ThreadPoolExecutor(reading.workers) as pool:
-        for chunk in collection.chunks(reading.columns):
-            if limit is None:
-                waiting.append(pool.submit(_count, chunk, tallies, None))
-            else:  # what is beyond the limit depends on what came before
-                counted = _count(chunk, tallies, limit - seen)
-                seen += counted.documents
-                yield counted
-                if seen >= limit:
-                    return
-            if len(waiting) > reading.workers:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    """What each batch counts, in order, up to the limit."""
+    chunks = collection.chunks(reading.columns)
+    if reading.limit is None:
+        count_chunk = functools.partial(_count_chunk, tallies=tallies)
+        yield from chunk_results(chunks, count_chunk, reading.workers)
+        return
+    left = reading.limit
+    for batch in chunk_results(chunks, read_chunk, reading.workers):
+        part = _count(batch, tallies, left)
+        yield part
+        left -= part.documents
+        if left <= 0:
+            return
 
 
-def _count(chunk: Chunk, tallies: Sequence[Tally], most: int | None) -> _Part:
-    batch = chunk.read()
+def _count_chunk(chunk: Chunk, tallies: Sequence[Tally]) -> _Part:
+    return _count(chunk.read(), tallies, None)
+
+
+def _count(batch: DocumentBatch, tallies: Sequence[Tally], most: int | None) -> _Part:
     records, rejected, documents = batch.records, batch.rejected, len(batch)
     if most is not None and documents > most:
         documents = most

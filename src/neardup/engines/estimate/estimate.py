@@ -41,11 +41,11 @@ from neardup.decisions.clusters import rule_clusters
 from neardup.documents import Collection
 from neardup.documents.kept import readable
 from neardup.documents.parquet import ROW_GROUP_BYTES, ParquetSource
+from neardup.documents.pieces import TRIED_BYTES
+from neardup.documents.source import Source
 from neardup.engines.batch.batch_run import find_kinds, run
 from neardup.engines.batch.table_pass import with_artefacts
-from neardup.engines.estimate import parquet_sample
-from neardup.engines.estimate.pieces import TRIED_BYTES
-from neardup.engines.estimate.sample import MOST_BYTES, Sample, format_of, size_of
+from neardup.engines.estimate.sample import MOST_BYTES, Sample
 from neardup.engines.execution import make_result
 from neardup.plan import Plan
 from neardup.progress import Silent
@@ -131,22 +131,22 @@ class Cost(NamedTuple):
 NOTHING = Cost(0.0, 0.0)
 
 
-def of_documents(sources: Sequence[Any]) -> Cost:
+def of_documents(sources: Sequence[Source]) -> Cost:
     """All of them, by the beginning of the first source of each kind."""
     total = NOTHING
     for kind in {type(source) for source in sources}:
-        alike = [s for s in sources if type(s) is kind and size_of(s)]
+        alike = [source for source in sources if type(source) is kind and source.size()]
         if alike:
-            first = size_of(alike[0])
-            total = total.plus(_of_source(alike[0]).times(sum(map(size_of, alike)) / first))
+            size = sum(source.size() for source in alike)
+            total = total.plus(_of_source(alike[0]).times(size / alike[0].size()))
     return total
 
 
-def _of_source(source: Any) -> Cost:
+def _of_source(source: Source) -> Cost:
     costs = []
     for _ in range(WRITINGS):
         began = time.perf_counter()
-        trial = format_of(source).rewrite(source, TRIED_BYTES)
+        trial = source.trial(TRIED_BYTES)
         cost = Cost(time.perf_counter() - began, trial.written)
         # Where nothing of it can be read, nothing is written either.
         costs.append(cost.times(1 / trial.share) if trial.share else NOTHING)
@@ -370,7 +370,9 @@ class _Scaled:
         evidence = min(self.evidence() * self.factor, limit) - min(self.evidence(), limit)
         more = max(0, self.documents - self.read) * per_document + max(0.0, evidence)
         tables = [s for s in self.collection.sources if isinstance(s, ParquetSource)]
-        row_groups = min(ROW_GROUPS * ROW_GROUP_BYTES, sum(map(parquet_sample.decoded, tables)))
+        row_groups = min(
+            ROW_GROUPS * ROW_GROUP_BYTES, sum(table.decoded_size() for table in tables)
+        )
         return int(taken_memory() + more + row_groups)
 
 

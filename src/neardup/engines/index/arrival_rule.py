@@ -1,41 +1,28 @@
-"""What decides and does not change while an index is open, and what is said of a match.
+"""What does not change while an index is open: times, the window, and what a match reports.
 
 A match is of some kind. Digests tell equal texts; for all other kinds the index has to have the
 texts, and the two of a match are aligned.
-
-Candidates of a document → the best that passes, scored on their evidence.
-
-Few are scored one by one where the method can, many at once; what is found is the same. Where the
-method is calibrated, faint pairs that stand out and that its calibration lists pass too.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from neardup.artefacts.calibration import Calibration
 from neardup.decisions.kinds import IDENTICAL, NORMALISED, aligned_kinds
+from neardup.decisions.reasons import duplicate_reason
 from neardup.engines.index.signing import Arrival, Signature, Signer
 from neardup.engines.index.slots import Window
 from neardup.errors import SettingsError
-from neardup.methods.base import (
-    FLAGS,
-    TOO_SHORT,
-    CalibratedMethod,
-    Method,
-    PairScorer,
-    SaysWhich,
-    Scores,
-    ScoresPairs,
-)
-from neardup.schema import KINDS, Array, Ragged, offsets_of
+from neardup.matching.scorer import one_with_each
+from neardup.methods.base import Method
+from neardup.schema import KINDS, Array, Ragged
 
-FEW = 16  # candidates that are scored faster one by one
+KEPT, SEEN = "kept", "seen"
+Texts = Callable[[Sequence[str]], Mapping[str, str | None]]  # of ids; those that are there
 
 
 @dataclass(slots=True)
@@ -49,7 +36,6 @@ class Known:
     text_digest: int
     normal_digest: int
     form: int
-    cut: float
     group: int
     evidence: Array
 
@@ -57,77 +43,6 @@ class Known:
 class Found(NamedTuple):
     known: Known
     score: float
-
-
-def best_of(found: Iterable[Found]) -> Found | None:
-    """The first of the best."""
-    return max(found, key=lambda one: one.score, default=None)
-
-
-class Scorer:
-    def __init__(self, method: Method, cuts: Calibration | None = None) -> None:
-        self._method, self._cuts = method, cuts
-        self.calibrated = isinstance(method, CalibratedMethod) and method.calibrate
-        self._score_pair = method.pair_scorer() if isinstance(method, ScoresPairs) else None
-
-    def best(self, candidates: list[Known], signature: Signature, form: int) -> Found | None:
-        """Of candidates in the order of their arrival; ``form`` is that of the signature."""
-        if self._score_pair and len(candidates) <= FEW:
-            return best_of(_one_by_one(self._score_pair, candidates, signature.evidence))
-        passed, score, _ = self._scores(candidates, signature, form)
-        both = zip(candidates, passed.tolist(), score.tolist(), strict=True)
-        return best_of(Found(known, s) for known, passes, s in both if passes)
-
-    def confirmed(self, known: Known, signature: Signature) -> bool:
-        """Whether one with an equal digest is a copy."""
-        if not self._method.confirms_copies:
-            return True
-        return bool(self._method.score(*evidence_pairs([known], signature)).passed[0])
-
-    def _scores(self, candidates: list[Known], signature: Signature, form: int) -> Scores:
-        pairs = evidence_pairs(candidates, signature)
-        scores = self._method.score(*pairs)
-        if not self.calibrated or self._cuts is None or signature.cut != signature.cut:
-            return scores
-        forms = np.array([known.form for known in candidates], np.uint64)
-        listed = self._cuts.lists(forms, np.full(len(forms), form, np.uint64))
-        if not listed.any():
-            return scores
-        cuts = np.array([known.cut for known in candidates])
-        return self._with_faint(pairs, scores, np.maximum(cuts, signature.cut), listed)
-
-    def _with_faint(
-        self, pairs: tuple[Ragged, Array, Array], scores: Scores, cuts: Array, listed: Array
-    ) -> Scores:
-        """Listed pairs below the threshold that stand out: both documents reach their own cuts."""
-        method = self._method
-        assert isinstance(method, CalibratedMethod)
-        faint = method.faint_score(*pairs)
-        whole = method.whole_score(*pairs)
-        out = listed & faint.passed & (faint.score >= cuts) & (whole < method.threshold)
-        return Scores(scores.passed | out, np.where(out & ~scores.passed, whole, scores.score))
-
-
-def _one_by_one(
-    score_pair: PairScorer, candidates: Iterable[Known], evidence: Array
-) -> Iterable[Found]:
-    for known in candidates:
-        score = score_pair(known.evidence, evidence)
-        if score is not None:
-            yield Found(known, score)
-
-
-def evidence_pairs(candidates: list[Known], signature: Signature) -> tuple[Ragged, Array, Array]:
-    """Evidence of the candidates and then of the document, and the pairs of each with it."""
-    rows = [known.evidence for known in candidates]
-    rows.append(signature.evidence)
-    count = len(candidates)
-    evidence = Ragged(np.concatenate(rows), offsets_of(np.array([len(row) for row in rows])))
-    return evidence, np.arange(count), np.full(count, count)
-
-
-KEPT, SEEN = "kept", "seen"
-Texts = Callable[[Sequence[str]], Mapping[str, str | None]]  # of ids; those that are there
 
 
 class Match(NamedTuple):
@@ -189,14 +104,15 @@ class Rule:
             kind = KINDS[NORMALISED]
         if known.text_digest == signature.text_digest:
             kind = KINDS[IDENTICAL]
-        reason = self.reason(signature.flags, found.score)
+        reason = duplicate_reason(self.method, signature.flags, found.score)
         return Match(known.id, found.score, reason, kind, self._by(found, signature))
 
     def _by(self, found: Found, signature: Signature) -> tuple[str, ...] | None:
         """Equal evidence may be nothing that a method would pass: then none is named."""
-        if self._several is None:
+        if not self.method.parts:
             return None
-        return self._several.passed_by(*evidence_pairs([found.known], signature))[0] or None
+        pair = one_with_each([found.known.evidence], signature.evidence)
+        return self.method.passed_by(*pair)[0] or None
 
     def with_kinds(
         self, matches: Sequence[Match | None], texts: Sequence[str | None], store: Texts
@@ -215,22 +131,6 @@ class Rule:
             made[n] = matches[n]._replace(kind=kind)  # type: ignore[union-attr]
         return made
 
-    def reason(self, flags: int, score: float) -> str:
-        """Why a document was set aside."""
-        usual, faint, threshold = self._reasons
-        why = faint if score < threshold else usual
-        return ("equal" if flags & TOO_SHORT else why) + notes(flags)
-
-    @functools.cached_property
-    def _several(self) -> SaysWhich | None:
-        return self.method if isinstance(self.method, SaysWhich) else None
-
-    @functools.cached_property
-    def _reasons(self) -> tuple[str, str, float]:
-        method = self.method
-        faint = method.faint_reason if isinstance(method, CalibratedMethod) else method.reason
-        return method.reason, faint, method.threshold
-
 
 def no_texts() -> SettingsError:
     return SettingsError(
@@ -244,16 +144,3 @@ def _kinds(pairs: Sequence[tuple[str, str]]) -> list[str]:
     numbers = np.arange(0, 2 * len(pairs), 2)
     found = aligned_kinds(texts, numbers, numbers + 1)
     return [found[n].kind for n in range(len(pairs))]
-
-
-def kept_reason(flags: int, copies: int) -> str:
-    if flags & TOO_SHORT:
-        return "too_short" + notes(flags)
-    return ("representative" if copies else "unique") + notes(flags)
-
-
-def notes(flags: int) -> str:
-    if not flags & ~TOO_SHORT:
-        return ""
-    names = (name for bit, name in FLAGS.items() if flags & bit and bit != TOO_SHORT)
-    return f" ({', '.join(names)})"

@@ -1,15 +1,14 @@
-"""The rule for documents that come one by one, and for those that go.
+"""What happens to an index: documents arrive, are replaced, are removed, fall out of the window.
 
 An arrival is compared with the documents that can be matched: the kept ones (``against="kept"``) or
 all that are remembered (``"seen"``). One with equal evidence is its match, else the best score,
 then the earliest; without any it is kept. What was kept is never retracted. Where a document is
-removed or replaced, those that were set aside for it arrive again, in their old order; where it
-falls out of the window they do not.
+removed or replaced, the duplicates of it arrive again, in their old order; where it falls out of
+the window they do not.
 
-What can happen to an index, one event or several, between the begin and the end of one writing.
-
-An event checks first and changes then: one that is refused with a ``RejectedError`` has changed
-nothing, and others may follow it. After any other error the writing has to be given up as a whole.
+One or several events happen between the begin and the end of one :class:`Writing`. An event checks
+first and then changes: one that is refused with a ``RejectedError`` has changed nothing, and others
+may follow it. After any other error the writing has to be given up as a whole.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""What an index says of its documents: one entry each, or all as a table of decisions.
-
-What an index holds, what that takes, and whether checking pays (DDD §5).
+"""The documents of an index as people read them: single entries, all as a table of decisions, and
+statistics: how many there are, how much memory they take, and whether checking pays (DDD §5).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from neardup import schema
-from neardup.engines.index.arrival_rule import kept_reason
+from neardup.decisions.reasons import kept_reason
 from neardup.engines.index.index_memory import Memory
 from neardup.engines.index.store import Counters, Row, Store
 from neardup.errors import RejectedError

@@ -1,4 +1,4 @@
-"""Where the tables of an index come from: what its description stores, and what is told of it."""
+"""Where the tables of an index come from: what its description stores, and what users are told."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""An index of documents that come one by one: ask, add, replace, remove.
+"""An index of documents that come one by one: check, add, replace, remove.
 
 With frozen artefacts, adding a collection document by document gives the decisions of
-``dedup(keep="first")`` on it. What ``add`` has answered is durable where the store is.
-
-What an index answers without changing anything: what a document would be a duplicate of.
+``dedup(keep="first")`` on it. What ``add`` has answered is durable where the store is. ``check``
+answers what a document would be a duplicate of, and changes nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Checking(Entries):
 
     @property
     def method(self) -> Method:
-        """With the threshold where it cuts."""
+        """With the threshold that the index decides by."""
         return self._rule.method
 
     @property

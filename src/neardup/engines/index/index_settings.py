@@ -1,14 +1,10 @@
 """What an index is made with: resolved once, stored in it, and compared when it is opened again.
 
-A calibrated method without a calibration cuts where its threshold is.
-
-The settings of an index as written, and the method that they name.
-
-The artefacts of an index: frozen when it is made, and kept in its store as files.
-
-They come from files that the method names, from ``artefacts`` (a Result, the folder of a run, or
-artefacts by name) or from the folder of a ``run``. Where none of these is given, an index begins
-with the general tables that come with the package.
+Settings name a method; a calibrated method without a calibration keeps its threshold as written.
+The artefacts are frozen when the index is made, and kept in its store as files. They come from
+files that the method names, from ``artefacts`` (a Result, the folder of a run, or artefacts by
+name) or from the folder of a ``run``. Where none of these is given, an index begins with the
+general tables that come with the package.
 """
 
 from __future__ import annotations
@@ -32,18 +28,12 @@ from neardup.engines.index.slots import Window
 from neardup.engines.index.store import Store
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.methods import registry
-from neardup.methods.base import (
-    CalibratedMethod,
-    ChecksArtefacts,
-    KnowsGeneralThreshold,
-    Method,
-    signature_of,
-    signed_parameters,
-)
+from neardup.methods.base import Method, signature_of, signed_parameters
 from neardup.methods.combined import one_or_any
-from neardup.plan import Settings, parse_size, resolve
+from neardup.plan import resolve
 from neardup.runs.result import Result
 from neardup.runs.run_folder import ARTEFACTS, RUN
+from neardup.settings import Settings, parse_size
 
 DEFAULT_METHOD = registry.DEFAULT
 
@@ -125,10 +115,12 @@ def frozen(method: Method, given: Any) -> dict[str, Artefact]:
             "from documents with `neardup index build`, or give nothing and begin with general "
             "tables.",
         )
-    calibrated = isinstance(method, CalibratedMethod) and method.calibrate
-    if calibrated and Calibration.kind not in there and is_general(method, there):
+    if method.calibrate and Calibration.kind not in there and is_general(method, there):
         there |= _general_cut(method)
-    names = [*(need.name for need in method.needs), *([Calibration.kind] if calibrated else [])]
+    names = [
+        *(need.name for need in method.needs),
+        *([Calibration.kind] if method.calibrate else []),
+    ]
     return {name: there[name] for name in names if name in there}
 
 
@@ -142,7 +134,7 @@ def is_general(method: Method, artefacts: Artefacts) -> bool:
 
 
 def _general_cut(method: Method) -> dict[str, Artefact]:
-    if not isinstance(method, KnowsGeneralThreshold):
+    if method.general_threshold is None:
         return {}
     return {Calibration.kind: Calibration(method.general_threshold, GENERAL)}
 
@@ -248,8 +240,7 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
     asked = settings.asked(base)
     artefacts = frozen(asked, _source(settings))
     method = _as_calibrated(asked, artefacts)
-    if isinstance(method, ChecksArtefacts):
-        method.check_artefacts(artefacts)
+    method.check_artefacts(artefacts)
     digests = {name: artefact.digest for name, artefact in artefacts.items()}
     tables = Tables.of(artefacts, general=is_general(method, artefacts))
     description = {
@@ -274,8 +265,7 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
 def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSettings) -> Rule:
     """``kinds`` and ``memory`` are of those who open it; all else is of the index."""
     method = _method_of(description)
-    if isinstance(method, ChecksArtefacts):
-        method.check_artefacts(artefacts)
+    method.check_artefacts(artefacts)
     counted = (column for need in method.needs for column in need.columns)
     date, within = description["date"], description["within"]
     extra = dict.fromkeys(name for name in (*method.columns, *counted, within) if name)
@@ -373,9 +363,9 @@ def _asked_method(description: dict[str, Any]) -> Method:
 
 def _as_calibrated(method: Method, artefacts: Artefacts) -> Method:
     """Its threshold where the calibration puts it; without one it is as written."""
-    if not isinstance(method, CalibratedMethod) or not method.calibrate:
+    if not method.calibrate:
         return method
     found = artefacts.get(Calibration.kind)
     if isinstance(found, Calibration):
-        return replace(method, threshold=found.threshold)  # type: ignore[type-var]  # by contract
-    return replace(method, calibrate=False)  # type: ignore[type-var]
+        return method.at_threshold(found.threshold)
+    return method.uncalibrated()

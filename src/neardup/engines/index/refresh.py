@@ -1,11 +1,10 @@
-"""A new index with new tables, made beside an old one that goes on working.
+"""A new index with new tables, made beside an old one that goes on working; and whole collections
+that are added to an index or checked against it.
 
-Rarest terms change as a collection grows, so tables age (Conrad et al. 2003). The texts of the old
-index arrive in the new one in their old order and with their old times, signed with the new tables;
-then what happened meanwhile, until nothing is left. The old index is only read. Who is done
-compares, and takes the new one from then on.
-
-Whole collections into an index, or asked of it; and the kept documents of a run.
+The rarest terms change as a collection grows, so tables age (Conrad et al. 2003). The texts of the
+old index arrive in the new one in their old order and with their old times, signed with the new
+tables; then what happened meanwhile, until nothing is left. The old index is only read. At the end
+the decisions of both are compared, and users take the new one from then on.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.documents import Collection, Columns, Rejected
+from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.arrivals import Known
@@ -26,6 +26,7 @@ from neardup.errors import IndexStoreError, InputError, SettingsError
 from neardup.runs.kept_names import named_as_in_run
 
 BATCH = 1000
+READERS = 2  # threads that read the next chunks while documents are added
 
 
 class Refreshed(NamedTuple):
@@ -131,8 +132,7 @@ class Taken(NamedTuple):
 
 def take_in(index: Index, collection: Collection) -> Iterator[Taken]:
     """Adds all documents; a chunk is durable when it is given."""
-    for chunk in collection.chunks(index.columns):
-        batch = chunk.read()
+    for batch in chunk_results(collection.chunks(index.columns), read_chunk, READERS):
         ids, rows = (batch.records.column(name).to_pylist() for name in ("id", "row"))
         answers = list(zip(ids, rows, index.add_records(batch.records), strict=True))
         known = [
@@ -151,8 +151,7 @@ def take_in(index: Index, collection: Collection) -> Iterator[Taken]:
 
 def ask(index: Index, collection: Collection, max_age: str | None) -> Iterator[Taken]:
     """Checks all documents; nothing is stored."""
-    for chunk in collection.chunks(index.columns):
-        batch = chunk.read()
+    for batch in chunk_results(collection.chunks(index.columns), read_chunk, READERS):
         matches = index.check_records(batch.records, max_age=max_age)
         yield Taken(batch.records.column("id").to_pylist(), matches, batch.rejected, batch.size)
 

@@ -1,14 +1,13 @@
 """Documents → what an index keeps of them, by the method's own ``prepare`` with frozen artefacts.
 
-A :class:`Signature` is one entry of :class:`~neardup.methods.base.Prepared`. Where documents meet
-in a bitmap window they have no keys. Where the method is calibrated, a document with an own cut has
-keys for its faint pairs too: its rare features.
+A :class:`Signature` is one entry of :class:`~neardup.methods.base.Prepared`: keys, evidence and
+digests, packed into bytes for a store. Where documents meet in a bitmap window they have no keys.
+A document with a threshold of its own by a calibration has the keys of its exceptions too
+(``matching/scorer.py``).
 
-What an index keeps of a document: keys, evidence and digests, packed into bytes for a store.
-
-Documents of one ``group`` meet, others never: it is mixed into keys and digest, so that postings
-need not know of groups. Where documents meet by evidence alone (a bitmap window) those of other
-groups are left out afterwards (``index_memory.py``).
+Only documents of one ``group`` meet: it is mixed into keys and digest, so that postings need not
+know of groups. Where documents meet by evidence alone (a bitmap window), those of different groups
+are left out afterwards (``index_memory.py``).
 """
 
 from __future__ import annotations
@@ -19,38 +18,33 @@ import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.artefacts.artefact import Artefacts
-from neardup.artefacts.calibration import Calibration
 from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
 from neardup.documents.lists import DictChunk
 from neardup.engines.index.slots import milliseconds
 from neardup.errors import RejectedError
-from neardup.methods.base import (
-    TOO_SHORT,
-    CalibratedMethod,
-    Method,
-    Prepared,
-    ReadsTexts,
-    WindowMethod,
-)
+from neardup.matching.scorer import Scorer
+from neardup.methods.base import TOO_SHORT, Method, Prepared
 from neardup.runs.signatures import as_strings
 from neardup.schema import Array, Ragged
 
-NO_CUT = math.nan
+NO_THRESHOLD = math.nan
 NO_GROUP = 0  # all documents are of one
-# Digests, group, own cut, flags, probes, keys; 64 bytes, so that keys can be read where they lie.
+# Digests, group, own threshold, flags, probes, number of keys: 64 bytes, so that keys can be read
+# where they lie.
 _HEAD = struct.Struct("<16sQQQdBxxxIIxxxx")
 
 
 class Signature(NamedTuple):
-    """Of one document. It looks with the first ``probes`` of its ``keys``. ``cut`` is its own cut
-    by a calibration, ``NO_CUT`` without one; ``group`` a digest of its value of ``within``."""
+    """What an index keeps of one document. It looks with the first ``probes`` of its ``keys``.
+    ``threshold`` is its own by a calibration, ``NO_THRESHOLD`` without one; ``group`` is a digest
+    of its value of ``within``."""
 
     digest: bytes
     text_digest: int
@@ -59,7 +53,7 @@ class Signature(NamedTuple):
     probes: int
     keys: Array
     evidence: Array
-    cut: float = NO_CUT
+    threshold: float = NO_THRESHOLD
     group: int = NO_GROUP
 
     @property
@@ -72,7 +66,7 @@ class Signature(NamedTuple):
             self.text_digest,
             self.normal_digest,
             self.group,
-            self.cut,
+            self.threshold,
             self.flags,
             self.probes,
             len(self.keys),
@@ -81,12 +75,12 @@ class Signature(NamedTuple):
 
     @classmethod
     def unpack(cls, packed: bytes, dtype: np.dtype[Any]) -> Signature:
-        digest, text, normal, group, cut, flags, probes, count = _HEAD.unpack_from(packed)
+        digest, text, normal, group, threshold, flags, probes, count = _HEAD.unpack_from(packed)
         keys = np.frombuffer(packed, np.uint64, count, _HEAD.size)
         size = dtype.itemsize
         start = _HEAD.size + 8 * count
         evidence = np.frombuffer(packed, dtype, (len(packed) - start) // size, start)
-        return cls(digest, text, normal, flags, probes, keys, evidence.copy(), cut, group)
+        return cls(digest, text, normal, flags, probes, keys, evidence.copy(), threshold, group)
 
     def in_group(self, group: int) -> Signature:
         """The signature, which is of no group yet, in one."""
@@ -115,14 +109,7 @@ def group_of(value: str | None) -> int:
 
 LONGEST_SOURCE = 200
 Document = str | dict[str, Any]
-_FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _TEXT = pa.schema([pa.field("text", pa.large_string(), nullable=False)])
-
-
-def meets_in_window(method: Method) -> TypeGuard[WindowMethod]:
-    """Whether documents meet in a bitmap window: then they need no keys (``index_memory.py``)."""
-    return isinstance(method, WindowMethod) and method.by_window
 
 
 @dataclass(frozen=True)
@@ -136,11 +123,8 @@ class Signer:
     source: str = SOURCE  # the column that says whose a document is; it may be missing
 
     @functools.cached_property
-    def cuts(self) -> Calibration | None:
-        """Own cuts, where there are any."""
-        found = self.artefacts.get(Calibration.kind)
-        has_own = isinstance(found, Calibration) and len(found.digests)
-        return found if has_own and isinstance(self.method, CalibratedMethod) else None  # type: ignore[return-value]
+    def scorer(self) -> Scorer:
+        return Scorer(self.method, self.artefacts)
 
     @property
     def reading(self) -> Columns:
@@ -178,7 +162,7 @@ class Signer:
     @functools.cached_property
     def _read_one(self) -> Callable[[bytes], Signature]:
         method, dtype = self.method, self.method.evidence_dtype
-        read = method.reader(self.artefacts) if isinstance(method, ReadsTexts) else None
+        read = method.reader(self.artefacts)
         if read is None:
             return self._prepare_one
 
@@ -197,7 +181,8 @@ class Signer:
     @functools.cached_property
     def _prepare(self) -> Callable[[pa.RecordBatch, Artefacts], Prepared]:
         method = self.method
-        return method.prepare_evidence if meets_in_window(method) else method.prepare
+        by_keys = method.meeting.arrival_needs_keys
+        return method.prepare if by_keys else method.prepare_evidence
 
     def sign(self, documents: Sequence[Document]) -> list[Arrival]:
         """All of them, or an error that names the first that cannot be used."""
@@ -254,7 +239,7 @@ class Signer:
         return None if self.source == self.columns.text else _name(item.get(self.source))
 
     def _signatures(self, prepared: Prepared) -> list[Signature]:
-        """Without group and own cut."""
+        """Without group and own threshold."""
         keys, evidence = prepared.keys, prepared.evidence
         rows = zip(
             prepared.digests,
@@ -270,40 +255,39 @@ class Signer:
         ]
 
     def _grouped(self, signature: Signature, within: str | None) -> Signature:
-        """In its group, and then with its own cut: faint keys are of a group too."""
+        """In its group, and then with its own threshold: keys of exceptions are of a group too."""
         if self.within is not None:
             signature = signature.in_group(group_of(within))
-        return self.with_cut(signature, signature.normal_digest) if self.cuts else signature
+        return self.with_threshold(signature, signature.normal_digest)
 
-    def with_cut(self, signature: Signature, normal_digest: int) -> Signature:
-        """The signature with the own cut of the normal form ``normal_digest``, and keys for it."""
-        cuts = self.cuts
-        if signature.cut == signature.cut:  # that of another form
-            signature = self._without_cut(signature)
-        if cuts is None or signature.too_short:
+    def with_threshold(self, signature: Signature, form: int) -> Signature:
+        """The signature with the own threshold of the normal form ``form``, and keys for it."""
+        if self.scorer.exceptions is None:
             return signature
-        at = int(np.searchsorted(cuts.digests, np.uint64(normal_digest)))
-        if at == len(cuts.digests) or int(cuts.digests[at]) != normal_digest:
+        if not math.isnan(signature.threshold):  # that of another form
+            signature = self._without_threshold(signature)
+        own = None if signature.too_short else self.scorer.own_threshold(form)
+        if own is None:
             return signature
-        faint = self._faint(signature)
+        keys = self._exception_keys(signature)
         return signature._replace(
-            keys=np.concatenate([faint, signature.keys]),
-            probes=signature.probes + len(faint),
-            cut=float(cuts.cuts[at]),
+            keys=np.concatenate([keys, signature.keys]),
+            probes=signature.probes + len(keys),
+            threshold=own,
         )
 
-    def _without_cut(self, signature: Signature) -> Signature:
-        assert isinstance(self.method, CalibratedMethod)
-        faint = len(self._faint(signature))
+    def _without_threshold(self, signature: Signature) -> Signature:
+        count = len(self._exception_keys(signature))
         return signature._replace(
-            keys=signature.keys[faint:], probes=signature.probes - faint, cut=NO_CUT
+            keys=signature.keys[count:],
+            probes=signature.probes - count,
+            threshold=NO_THRESHOLD,
         )
 
-    def _faint(self, signature: Signature) -> Array:
-        assert isinstance(self.method, CalibratedMethod)
-        one = Ragged(signature.evidence, np.array([0, len(signature.evidence)]))
-        features = self.method.faint_entries(one, 1).entries.values >> np.uint64(32)
-        return np.asarray((features * _SPREAD) ^ _FAINT ^ np.uint64(signature.group))
+    def _exception_keys(self, signature: Signature) -> Array:
+        evidence = Ragged(signature.evidence, np.array([0, len(signature.evidence)]))
+        keys = self.scorer.exception_keys(evidence).values
+        return np.asarray(keys ^ np.uint64(signature.group))
 
 
 def _field(item: Any, name: str) -> Any:

@@ -1,11 +1,10 @@
-"""Fingerprints → which nodes are near, by tables for as many as there are (Manku et al. 2007).
+"""Signed rows → edges between nodes that meet: by keys in buckets, or fingerprints by their tables.
 
-How many tables are cheapest depends on the number of fingerprints, which nobody knows while
-documents are signed. A fingerprint is all the evidence, so it travels itself, once for each table,
-when all are counted. A bucket holds all that agree under its table and compares them natively: who
-meets by accident costs a comparison and joins nothing, so no component has to be taken apart.
-
-Who meets whom, of signed rows: by keys in buckets, or fingerprints by their tables.
+How many tables of fingerprints are cheapest depends on their number (Manku et al. 2007), which
+nobody knows while documents are signed. A fingerprint is all the evidence, so it travels itself,
+once for each table, when all are counted. A bucket holds all fingerprints that agree under its
+table and compares them natively: an accidental meeting costs a comparison and joins nothing, so no
+component has to be taken apart.
 """
 
 from __future__ import annotations
@@ -21,9 +20,10 @@ from pyspark.sql import functions as sql
 from neardup import _native
 from neardup.engines.spark import components
 from neardup.engines.spark.spark_columns import Sizes, as_bytes, as_rows, ddl, unsigned
-from neardup.engines.spark.spark_signing import by_bits, filled, group_digests, id_digests
-from neardup.methods.base import TOO_SHORT, BitsMethod
+from neardup.engines.spark.spark_signing import filled, group_digests, id_digests, near_bits
+from neardup.methods.base import TOO_SHORT
 from neardup.methods.bit_tables import mixed
+from neardup.methods.meeting import NearBits
 from neardup.plan import FEWEST_PAIRS, USUAL_PAIRS
 from neardup.schema import Array, Ragged
 
@@ -65,15 +65,15 @@ def count(rows: DataFrame) -> int:
 
 
 def tables_for(
-    method: BitsMethod, prints: int, documents: int, *, cores: int, each: int | None, grouped: bool
+    way: NearBits, prints: int, documents: int, *, cores: int, each: int | None, grouped: bool
 ) -> Tables:
     """``each`` is chosen unless it is given."""
-    masks = method.masks(prints, cores)
+    masks = way.masks(prints, cores)
     words = 1 + grouped + masks.shape[1]
     fitting = -(-8 * words * prints // components.BUCKET_BYTES)
     chosen = each or max(fitting, -(-cores // len(masks)), 1)
     id_buckets = each or max(-(-8 * documents // components.BUCKET_BYTES), 1)
-    return Tables(masks, method.distance, chosen, id_buckets, grouped)
+    return Tables(masks, way.distance, chosen, id_buckets, grouped)
 
 
 def edges(rows: DataFrame, tables: Tables) -> DataFrame:
@@ -197,13 +197,12 @@ def joined(run: Run, rows: DataFrame, sizes: Sizes) -> tuple[components.Joined, 
 
 def _edges(run: Run, rows: DataFrame, sizes: Sizes) -> tuple[DataFrame, int]:
     """Who meets whom, and by how many buckets that is found."""
-    method = run.plan.method
-    if not by_bits(run.plan):
+    way = near_bits(run.plan)
+    if way is None:
         buckets = key_buckets(run, sizes)
         return components.edges(rows, buckets), buckets
-    assert isinstance(method, BitsMethod)
     tables = tables_for(
-        method,
+        way,
         run.tuning.prints or count(rows),
         sizes.documents,
         cores=run.parallel,

@@ -1,14 +1,13 @@
-"""Where duplicates begin, said by a collection on Spark: the functions of
-``engines/batch/threshold_choice.py``.
+"""What is learned from a collection on Spark before it is decided: artefacts and calibration.
 
-Tasks score the pairs at the usual threshold and gather what faint pairs would share; the driver
-takes the scores and these entries, of which one in so many stands for all, and finds the cuts. What
-comes out is an artefact, and the run goes on as with one that was given.
+Tables that a method needs are counted by tasks and merged before documents are signed. They come
+from where the batch engine would take them: the file the user named, a run that this one is built
+on, or the references and the input.
 
-What a method needs of the collection, counted by tasks and merged, before documents are signed.
-
-An artefact comes from where the local engine would take it: the file the user named, a run that
-this one is built on, or the references and the input.
+To calibrate, tasks score the pairs at the lowest threshold that may be chosen and gather the rare
+features of low-scoring pairs. The driver takes the scores and these features, of which one in so
+many stands for all, and calls ``engines/batch/threshold_choice.py``. The result is an artefact, and
+the run goes on as with one that was given.
 """
 
 from __future__ import annotations
@@ -32,8 +31,9 @@ from neardup.engines.spark.session import Carried
 from neardup.engines.spark.spark_columns import as_bytes, as_rows, ddl, signed, unsigned
 from neardup.engines.spark.spark_signing import Taken
 from neardup.errors import SettingsError
+from neardup.matching.background import FEWEST_DOCUMENTS, one_in, pairs_of_entries
 from neardup.matching.verify import Pairs
-from neardup.methods.base import TOO_SHORT, CalibratedMethod, ChecksArtefacts, FaintEntries
+from neardup.methods.base import TOO_SHORT, Method, RareEntries
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
@@ -55,8 +55,7 @@ ENTRIES = pa.schema(
 def calibrated(run: Run) -> Plan:
     """The plan as calibrated, where its method or its threshold ask for it."""
     plan = run.plan
-    itself = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
-    if not itself and not plan.planted_cut:
+    if not plan.method.calibrate and not plan.planted_cut:
         return plan
     if stored := stored_calibration(plan):
         return threshold_choice.with_calibration(plan, stored)
@@ -71,19 +70,17 @@ def calibrated(run: Run) -> Plan:
 
 
 def _plain(plan: Plan) -> Plan:
-    """The same without calibration: pairs as far as it may move the cut."""
-    method = threshold_choice.reaching(plan)
-    return replace(plan, method=replace(method, calibrate=False))  # type: ignore[type-var]
+    """The same without calibration: pairs as far down as it may move the threshold."""
+    return replace(plan, method=threshold_choice.reaching(plan).uncalibrated())
 
 
 def _found(run: Run, plan: Plan) -> Calibration:
     """``run`` has a plan that does not calibrate; the method of ``plan`` does."""
     method = plan.method
-    assert isinstance(method, CalibratedMethod)
     matched = run.matched()
     pairs, complete = _scores(matched.parts(scored_rows, SCORES))
     nodes = _nodes(matched.documents)
-    faint, may = _faint(matched.rows, matched.here, nodes, method)
+    low, may = _low_scoring(matched.rows, matched.here, nodes, method)
 
     def known() -> KnownScores | None:
         return known_scores(run.input.local(), plan, method, run.progress)
@@ -93,7 +90,7 @@ def _found(run: Run, plan: Plan) -> Calibration:
 
     found = threshold_choice.calibrated(
         pairs,
-        faint,
+        low,
         may,
         nodes.digests,
         nodes.texts,
@@ -176,22 +173,22 @@ def _recognise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_arrays([numbers], schema=RECOGNISED)
 
 
-def _faint(
-    rows: DataFrame, here: Carried, nodes: Nodes, method: CalibratedMethod
+def _low_scoring(
+    rows: DataFrame, here: Carried, nodes: Nodes, method: Method
 ) -> tuple[Pairs, Array]:
     places = np.flatnonzero(~nodes.short)
-    if len(places) < threshold_choice.FEWEST_DOCUMENTS:
+    if len(places) < FEWEST_DOCUMENTS:
         return Pairs.none(), np.empty(0, np.bool_)
     bringing = rows.where("evidence is not null").select("node", "flags", "evidence")
     long = bringing.where(sql.col("flags").bitwiseAND(TOO_SHORT) == 0).dropDuplicates(["node"])
     size: Any = long.agg(sql.sum(sql.length("evidence"))).first()
     features = int(size[0] or 0) // np.dtype(method.evidence_dtype).itemsize
-    every = threshold_choice.one_in(features)
+    every = one_in(features)
     made = long.mapInArrow(_gathering(here, every), ddl(ENTRIES)).toArrow()
     if not pa.compute.any(made["may"]).as_py():
         return Pairs.none(), np.empty(0, np.bool_)
-    found = _in_order(made, nodes)
-    return threshold_choice.pairs_of_entries(found, every, places, nodes.groups[places])
+    rare = _in_order(made, nodes)
+    return pairs_of_entries(rare, every, places, nodes.groups[places])
 
 
 def _gathering(
@@ -199,22 +196,21 @@ def _gathering(
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         method = here.plan().method
-        assert isinstance(method, CalibratedMethod)
         for batch in batches:
             evidence = as_rows(batch.column("evidence"), method.evidence_dtype)
-            found = method.faint_entries(evidence, every)
+            found = method.rare_entries(evidence, every)
             columns = [
                 batch.column("node"),
                 as_bytes(found.entries),
                 pa.array(found.weights.astype(np.int64)),
-                pa.array(method.may_be_faint(evidence)),
+                pa.array(method.may_be_exceptions(evidence)),
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=ENTRIES)
 
     return gather
 
 
-def _in_order(made: pa.Table, nodes: Nodes) -> FaintEntries:
+def _in_order(made: pa.Table, nodes: Nodes) -> RareEntries:
     """Entries by place; those of nodes whose documents were all rejected are left out."""
     table = made.combine_chunks()
     order = np.argsort(nodes.names, kind="stable")
@@ -225,7 +221,7 @@ def _in_order(made: pa.Table, nodes: Nodes) -> FaintEntries:
     rows = rows[place[rows] >= 0]
     entries = as_rows(table["entries"].combine_chunks(), np.uint64).take(rows)
     weights, may = table["weight"].to_numpy()[rows], np.asarray(table["may"])[rows]
-    return FaintEntries(entries, weights, may)
+    return RareEntries(entries, weights, may)
 
 
 COUNTED = "number int, counted binary"
@@ -233,14 +229,13 @@ MERGED = 64  # parts of counts that one task merges
 
 
 def with_artefacts(input: Input, plan: Plan, progress: Progress) -> Plan:
-    """The plan with everything its method needs but its own cut."""
+    """The plan with everything its method needs but its calibration."""
     needs = plan.method.needs
     there = {need.name: found for need in needs if (found := at_hand(need, plan.against))}
     missing = [need for need in needs if need.name not in there]
     if missing:
         there |= _counted(missing, input, plan, progress)
-    if isinstance(plan.method, ChecksArtefacts):
-        plan.method.check_artefacts(there)
+    plan.method.check_artefacts(there)
     return replace(plan, artefacts=there)
 
 

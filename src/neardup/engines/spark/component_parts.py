@@ -1,10 +1,9 @@
-"""A part of the collection, decided in one task by the local engine.
+"""A part of the collection, decided in one task by the batch engine, and the rows that it returns.
 
-Nobody in a part meets anybody outside it, so what the local engine says of the part is
-what it would say of the whole. Evidence is in memory up to the limit of the plan and then on disk,
-so a part may be larger than the memory of its task.
-
-What a part says when it is decided: rows of its documents and pairs, and what parts add up.
+No document of a part meets one outside it, so what the batch engine decides for the part it would
+decide for the whole. Evidence is in memory up to the limit of the plan and then on disk, so a part
+may be larger than the memory of its task. A decided part returns rows of its documents and pairs,
+and counts that parts add up.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import pyarrow as pa
 from neardup.decisions.clusters import components, rule_clusters
 from neardup.decisions.kinds import by_digests
 from neardup.decisions.order import group_codes
+from neardup.decisions.reasons import notes, with_notes
 from neardup.decisions.rule import decide_all
 from neardup.engines.batch.batch_run import decide_intake
 from neardup.engines.batch.intake import empty_intake
@@ -39,7 +39,7 @@ from neardup.methods.base import Prepared
 from neardup.plan import Plan
 from neardup.progress import Silent
 from neardup.runs.outcome import Intake, Outcome
-from neardup.runs.run_tables import all_pairs, decided_columns, flag_notes, with_notes
+from neardup.runs.run_tables import all_pairs, decided_columns
 from neardup.schema import Array, Ragged, offsets_of
 
 # What a row of ``DECIDED`` is: a document; a pair of all, where they fit; one of those seen.
@@ -131,7 +131,7 @@ def _documents(outcome: Outcome, plan: Plan, part: Part) -> pa.RecordBatch:
         "file": table["file"],
         "row": table["row"],
         "decision": pa.array((~kept).astype(np.int8)),
-        "reason": with_notes(said["reason"], flag_notes(prepared.flags)),
+        "reason": with_notes(said["reason"], notes(prepared.flags)),
         "kind": pa.array(kinds.kind, mask=kinds.kind < 0),
         "confidence": pa.array(kinds.confidence, mask=kinds.kind < 0),
         "first": pa.array(_firsts(outcome.cluster, position), mask=outcome.cluster < 0),

@@ -1,15 +1,13 @@
-"""Connected components of the nodes that meet.
+"""Keys → which nodes meet → connected components of them.
+
+Keys are grouped natively in buckets; a bucket holds all entries of its keys. Keys travel packed, a
+row a bucket and batch, so Spark moves bytes and not entries. A group of any size gives one edge a
+member and no pairs: a hot key costs no more than its members.
 
 Few edges are joined on the driver. More are joined by Spark, by alternating large-star and
 small-star (Kiveris et al. 2014): every node ends at the smallest of its component, in a number of
 rounds that grows with the logarithm of the longest path. Each round counts its edges and whether
 any moved; it is done when none did.
-
-Keys → which nodes meet: keys in buckets, grouped natively, as few edges as join them.
-
-A bucket holds all entries of its keys. Keys travel packed, a row a bucket and batch, so Spark moves
-bytes and not entries. A group of any size gives one edge a member and no pairs: a hot key costs no
-more than its members.
 """
 
 from __future__ import annotations
@@ -23,9 +21,10 @@ import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.decisions.clusters import components
-from neardup.engines.spark.spark_columns import SPREAD, as_rows, ddl, signed, unsigned
+from neardup.engines.spark.spark_columns import as_rows, ddl, signed, unsigned
 from neardup.errors import DataError
 from neardup.matching.candidates import share_keys
+from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of
 
 if TYPE_CHECKING:

@@ -1,13 +1,11 @@
-"""A component too large for one task is taken apart: its candidate pairs are verified by tasks.
+"""A component too large for one task is taken apart; then documents are given to tasks in parts.
 
 Keys that are weak by design (rare shingles) join most of a collection into one component, though
 few of its pairs pass. Here pairs of small groups are made from keys, each is brought to the home of
-one of its nodes, evidence goes to the homes that ask for it, and only pairs that pass are edges.
-Hot groups are not expanded: their members stay joined, and the local engine walks them. More edges
-than pass would do no harm, so nothing here can change an answer. Fingerprints never come here:
-only near ones were joined (``near_bits.py``).
-
-Documents in their places and who meets whom, as parts that tasks decide.
+one of its nodes, evidence goes to the homes that ask for it, and only pairs that may pass are
+edges. Hot groups are not expanded: their members stay joined, and the batch engine walks them. More
+edges than pass would do no harm, so nothing here can change an answer. Fingerprints never come
+here: only near ones were joined (``bits_join.py``).
 """
 
 from __future__ import annotations
@@ -20,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
-from neardup import _native
 from neardup.engines.spark import components
 from neardup.engines.spark.component_parts import PART
 from neardup.engines.spark.session import Carried
@@ -34,20 +31,19 @@ from neardup.engines.spark.spark_columns import (
     spark_type,
     unsigned,
 )
-from neardup.engines.spark.spark_signing import filled, has_own_cuts
+from neardup.engines.spark.spark_signing import filled, scorer_of
 from neardup.matching.candidates import Groups, distinct, pairs_within, share_keys
 from neardup.matching.evidence import EvidenceStore
+from neardup.matching.shared_keys import sharing_pairs, small_and_large
 from neardup.matching.verify import Verifier
-from neardup.methods.base import CalibratedMethod, Scores, least_shared
 from neardup.plan import FEWEST_PAIRS, USUAL_PAIRS, Plan
-from neardup.schema import Array, Ragged
+from neardup.schema import Array
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from neardup.engines.spark.spark_run import Run
 
-SMALL_GROUP = 128
 # Pairs, packed, with how many keys they share; a request for the evidence of a node; or an edge.
 CANDIDATES = pa.schema(
     [
@@ -103,7 +99,7 @@ def taken_apart(
 def _pairing(here: Carried, homes: int) -> Callable[[pa.Table], pa.Table]:
     def pair(table: pa.Table) -> pa.Table:
         nodes, keys, looks = components.unpacked_keys(table)
-        least = least_shared(here.plan().method)
+        least = here.plan().method.meeting.least_shared
         groups = share_keys(keys, looks)
         budget = max(USUAL_PAIRS * len(nodes), FEWEST_PAIRS)
         a, b, shared, hot = _candidates(groups, len(nodes), least, budget)
@@ -123,10 +119,9 @@ def _candidates(
     if least == 1:
         a, b, hot = pairs_within(distinct(groups), budget)
         return a, b, np.ones(len(a), np.int32), hot
-    small = groups.members.lengths <= SMALL_GROUP
-    members = groups.where(small).members
-    a, b, shared = _native.sharing_pairs(members.values, members.offsets, count, 1)
-    c, d, hot = pairs_within(distinct(groups.where(~small)), budget)
+    small, large = small_and_large(groups)
+    a, b, shared = sharing_pairs(small, count, 1)
+    c, d, hot = pairs_within(large, budget)
     enough = np.full(len(c), least, np.int32)  # it is looked at again, with all keys
     return (
         np.concatenate([a, c]),
@@ -195,10 +190,10 @@ def _passing(batches: Iterator[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
         brought = batch.filter(batch.column("evidence").is_valid())
         names.append(unsigned(brought.column("node")))
         store.append(as_rows(brought.column("evidence"), plan.method.evidence_dtype))
-    first, second = _together(_all(a), _all(b), _all(shared), least_shared(plan.method))
+    first, second = _together(_all(a), _all(b), _all(shared), plan.method.meeting.least_shared)
     found, slot = np.unique(_all(names), return_index=True)
     at, to = (slot[np.searchsorted(found, some)] for some in (first, second))
-    passed = Verifier(_scorer(plan), store).scores(at, to).passed
+    passed = Verifier(scorer_of(plan).possible, store).scores(at, to).passed
     store.close()
     edges = [signed(first[passed]), signed(second[passed])]
     return pa.RecordBatch.from_arrays(edges, schema=components.EDGES)
@@ -218,21 +213,6 @@ def _together(a: Array, b: Array, shared: Array, least: int) -> tuple[Array, Arr
     starts = np.flatnonzero(new)
     enough = np.add.reduceat(shared[order], starts) >= least
     return a[starts][enough], b[starts][enough]
-
-
-def _scorer(plan: Plan) -> Callable[[Ragged, Array, Array], Scores]:
-    """What may be a pair: by the score, or because it may stand out."""
-    method = plan.method
-    if not has_own_cuts(plan):
-        return method.score
-    assert isinstance(method, CalibratedMethod)
-
-    def score(evidence: Ragged, a: Array, b: Array) -> Scores:
-        assert isinstance(method, CalibratedMethod)
-        made, faint = method.score(evidence, a, b), method.faint_score(evidence, a, b)
-        return Scores(made.passed | faint.passed, made.score)
-
-    return score
 
 
 @dataclass(frozen=True)

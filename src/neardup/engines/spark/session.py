@@ -1,16 +1,12 @@
-"""The Spark session: found, or started with what neardup needs, without the user having to know.
+"""The Spark session, and what tasks need of the driver: the plan, pieces of work, errors in return.
 
-Python workers take the interpreter of the driver unless the user named one (``PYSPARK_PYTHON``,
-``spark.pyspark.python``): on a cluster that is the path of an unpacked environment.
-
-What tasks need of the plan: it travels once to a machine, artefacts with their digests.
-
-A task unpacks it when it first needs it and keeps it for the next task of its worker. Artefacts
-that are not what they were when they left are refused.
-
-Work that the driver lists, spread over tasks: pieces of files, references.
-
-What went wrong in a task, said on the driver as it would be said of a local run.
+A session is taken as it is, or started with what neardup needs. Python workers take the interpreter
+of the driver unless the user named one (``PYSPARK_PYTHON``, ``spark.pyspark.python``): on a cluster
+that is the path of an unpacked environment. The plan travels once to a machine, artefacts with
+their digests; a task unpacks it when it first needs it and keeps it for the next task of its
+worker, and artefacts that changed on the way are refused. Work that the driver lists, such as
+pieces of files and references, is spread over tasks. What goes wrong in a task is reported on the
+driver as it would be in a local run.
 """
 
 from __future__ import annotations

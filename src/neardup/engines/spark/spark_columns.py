@@ -1,15 +1,13 @@
-"""The tables that stages on Spark exchange, written down once, and how numpy sees their columns.
+"""The tables that stages on Spark exchange, how numpy sees their columns, and kept stages.
 
 Spark has no unsigned numbers: digests and keys are the same 64 bits read as signed ones. Keys and
-evidence are bytes.
+evidence are bytes. How much there is of them is counted once when documents are signed, and the
+work is divided by it.
 
-How much there is, counted once when documents are signed: the work is cut by it.
-
-Stages of a run: each is computed once and kept, so that nothing after it asks for it again.
-
-Without a folder a stage is kept by Spark's executors and their disks. With one it is written there
-as Parquet: an application that is lost goes on from the last stage that is whole. A stage lies
-under a digest of input and settings, so another run never takes it for its own.
+A stage is computed once and kept, so that nothing after it computes it again. Without a folder it
+is kept by Spark's executors and their disks. With one it is written there as Parquet: an
+application that is lost goes on from the last stage that is whole. A stage lies under a digest of
+input and settings, so another run never takes it for its own.
 """
 
 from __future__ import annotations
@@ -80,7 +78,6 @@ DECIDED = pa.schema(
 
 
 # The golden ratio in 64 bits: a product with it is spread over all of them.
-SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def are_among(values: Array, wanted: Array) -> Array:

@@ -1,17 +1,13 @@
 """Files as input of Spark: the driver lists pieces, tasks read them with neardup's own readers.
 
-So documents, ids, columns and rejections are those of a local run. All machines must reach the
-files by the same names.
-
-Files cut into pieces that a task reads: ranges of lines, row groups, or a whole file.
-
-Plain JSON Lines files are cut into ranges of bytes, Parquet files into row groups; of any other
-format a file is one piece. Rows have the numbers that they have in the whole file.
+So documents, ids, columns and rejections are those of a local run, and rows have the numbers that
+they have in the whole file. A source says into which parts it can be cut; of most formats a file is
+one piece. All machines must reach the files by the same names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,17 +18,13 @@ from pyspark.sql import functions as sql
 
 from neardup.decisions.order import check_preferred
 from neardup.documents import Collection, Columns, DocumentBatch
-from neardup.documents.columns import Chunk, Source
 from neardup.documents.extraction.extractor import Extraction, Extractor
 from neardup.documents.folder import FolderSource
 from neardup.documents.inputs import SOURCE, Inputs, with_names
-from neardup.documents.jsonl import JsonlChunk, JsonlSource
-from neardup.documents.jsonl import count as count_lines
 from neardup.documents.kept import readable
 from neardup.documents.lost import LostSource
-from neardup.documents.parquet import ParquetSource
 from neardup.documents.remote import Place
-from neardup.documents.streams import CHUNK_BYTES
+from neardup.documents.source import Source
 from neardup.engines.spark import positions
 from neardup.engines.spark.session import spread
 from neardup.engines.spark.spark_signing import Taken, Work
@@ -41,53 +33,6 @@ from neardup.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-GROUP_BYTES = 64 << 20  # of compressed row groups of one piece
-
-
-@dataclass
-class LineRange:
-    """The lines of a JSON Lines file that begin in a range of its bytes; a source of its own."""
-
-    path: Place
-    file: str
-    begin: int
-    end: int
-    first_row: int = 1
-
-    def blocks(self) -> Iterator[bytes]:
-        with self.path.open("rb") as stream:
-            if self.begin:  # the line before, whose end is here
-                stream.seek(self.begin - 1)
-                stream.readline()
-            while (at := stream.tell()) < self.end:
-                data = stream.read(min(CHUNK_BYTES, self.end - at))
-                if not data:
-                    return
-                yield data if data.endswith(b"\n") else data + stream.readline()
-
-    def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        row = self.first_row
-        for data in self.blocks():
-            yield JsonlChunk(self.file, data, row, columns)
-            row += count_lines(data)
-
-    def lines(self) -> int:
-        return sum(map(count_lines, self.blocks()))
-
-
-@dataclass
-class RowGroups:
-    """Some row groups of a Parquet file; a source of its own."""
-
-    path: Place
-    file: str
-    groups: tuple[int, ...]
-    first_row: int
-
-    def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        whole = ParquetSource(self.path, self.file)
-        return whole.chunks_of(self.groups, self.first_row, columns)
 
 
 @dataclass(frozen=True)
@@ -124,75 +69,30 @@ def pieces(spark: SparkSession, collection: Collection, range_bytes: int) -> lis
     made = [
         Piece(number, names[number], part, offered, extraction, alone)
         for number, source in enumerate(collection.sources)
-        for part in _cut(source, range_bytes)
+        for part in source.parts(range_bytes)
     ]
     return _with_rows(spark, made)
 
 
-def _cut(source: Any, range_bytes: int) -> Sequence[Any]:
-    if isinstance(source, JsonlSource) and source.codec is None and isinstance(source.path, Path):
-        size = _size(source.path)
-        if size is not None and size > range_bytes:
-            begins = range(0, size, range_bytes)
-            return [
-                LineRange(source.path, source.file, b, min(b + range_bytes, size)) for b in begins
-            ]
-    if isinstance(source, ParquetSource):
-        return _row_groups(source) or [source]
-    return [source]
-
-
-def _size(path: Path) -> int | None:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return None
-
-
-def _row_groups(source: ParquetSource) -> list[RowGroups]:
-    try:
-        with source.opened() as parquet:
-            groups = [parquet.metadata.row_group(i) for i in range(parquet.metadata.num_row_groups)]
-    except UnreadableError:
-        return []
-    made: list[RowGroups] = []
-    row, first, size, some = 1, 1, 0, []
-    for number, group in enumerate(groups):
-        some.append(number)
-        size += group.total_byte_size
-        row += group.num_rows
-        if size >= GROUP_BYTES or number == len(groups) - 1:
-            made.append(RowGroups(source.path, source.file, tuple(some), first))
-            first, size, some = row, 0, []
-    return made
-
-
 def _with_rows(spark: SparkSession, made: list[Piece]) -> list[Piece]:
-    """With the number of the first line of each range, which tasks count."""
-    ranges = [i for i, piece in enumerate(made) if isinstance(piece.source, LineRange)]
-    if not ranges:
+    """With the first row of each part that does not know it: tasks count the rows before it."""
+    counted = [i for i, piece in enumerate(made) if getattr(piece.source, "first_row", 1) is None]
+    if not counted:
         return made
-    sources = [made[i].source for i in ranges]
-    table = spread(spark, sources, _lines, "begin bigint, file string, lines bigint").toArrow()
-    counted = {(row["file"], row["begin"]): row["lines"] for row in table.to_pylist()}
-    counts = [counted[one.file, one.begin] for one in sources]
-    for i, lines in zip(ranges, _running(sources, counts), strict=True):
-        made[i] = replace(made[i], source=replace(made[i].source, first_row=lines))
+    numbered = [(i, made[i].source) for i in counted]
+    table = spread(spark, numbered, _counts, "piece bigint, rows bigint").toArrow()
+    rows = {row["piece"]: row["rows"] for row in table.to_pylist()}
+    file, first = -1, 1
+    for i in counted:
+        file, first = made[i].number, first if made[i].number == file else 1
+        made[i] = replace(made[i], source=replace(made[i].source, first_row=first))
+        first += rows[i]
     return made
 
 
-def _lines(sources: Iterator[LineRange]) -> Iterator[pa.RecordBatch]:
-    for one in sources:
-        columns = {"begin": [one.begin], "file": [one.file], "lines": [one.lines()]}
-        yield pa.RecordBatch.from_pydict(columns)
-
-
-def _running(sources: Sequence[LineRange], counts: Sequence[int]) -> Iterator[int]:
-    row = 1
-    for source, count in zip(sources, counts, strict=True):
-        row = 1 if source.begin == 0 else row
-        yield row
-        row += count
+def _counts(parts: Iterator[tuple[int, Any]]) -> Iterator[pa.RecordBatch]:
+    for number, part in parts:
+        yield pa.RecordBatch.from_pydict({"piece": [number], "rows": [part.rows()]})
 
 
 RANGE_BYTES = 32 << 20

@@ -1,16 +1,15 @@
-"""A result on Spark as files: folders of Parquet with the columns of a local run.
+"""A result on Spark as files: folders of Parquet with the columns of a local run, and signatures.
 
 ``decisions.parquet``, ``duplicates.parquet``, ``pairs.parquet`` and ``kept.parquet`` are written by
 the executors, ``artefacts`` and ``run.json`` by the driver; ``run.json`` comes last, so a folder
 without it is a run that did not finish. The folder may be in any store that Spark reaches.
 
-The signatures of a run on Spark: its kept documents are prepared once more, by tasks.
-
-What was signed for Spark has keys with groups and cuts mixed in; the file has them as the method
-makes them, so that any engine can build on it. Pieces of files come in the order of the input, and
-are written by the driver, one after the other. The positions of all kept documents go through the
-driver to every task, 8 bytes each, and their names where several files have an id: little beside
-the tables, which the driver has of files anyway.
+For signatures the kept documents are prepared once more, by tasks: what was signed for Spark has
+keys with groups and exceptions mixed in, and the file has them as the method makes them, so that
+any engine can build on it. Pieces of files come in the order of the input, and are written by the
+driver, one after the other. The positions of all kept documents go through the driver to every
+task, 8 bytes each, and their names where several files have an id: little beside the tables, which
+the driver has of files anyway.
 """
 
 from __future__ import annotations

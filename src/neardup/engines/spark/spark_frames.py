@@ -1,9 +1,8 @@
-"""``dedup`` and ``find`` on DataFrames: settings in, a SparkResult out.
+"""``dedup`` and ``find`` on DataFrames: settings in, a SparkResult out; what an input is.
 
 A row has an id. The order of the rule is the policy's; ties go to the column ``position`` names,
-then to the id, because rows of a DataFrame have no order of their own.
-
-What the engine asks of its input: a DataFrame, or files (``spark_files.py``).
+then to the id, because rows of a DataFrame have no order of their own. The engine asks the same of
+every input, be it a DataFrame or files (``spark_files.py``).
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ from neardup.engines.spark.session import session
 from neardup.engines.spark.spark_signing import Taken, Work
 from neardup.errors import ColumnError, InputError, SettingsError
 from neardup.papers.recipe import with_recipe
-from neardup.plan import Plan, resolve, settings_of
+from neardup.plan import Plan, resolve
+from neardup.settings import settings_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

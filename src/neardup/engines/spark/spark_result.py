@@ -1,10 +1,8 @@
-"""What a run on Spark gives: DataFrames with the columns of a local result, counts, and what
-``run.json`` says. Rows of documents come to the driver only when asked for. Numbers come before:
+"""What a run on Spark returns: DataFrames with the columns of a local result, counts, and what
+``run.json`` holds. Rows of documents come to the driver only when asked for. Numbers come before:
 edges up to ``components.DRIVER_EDGES``, where each cluster begins, and two digests for each pair of
 texts whose kind is asked for. To calibrate, scores, a row a node and a share of the features come
-too (``calibration_jobs.py``).
-
-What parts said, as the tables of a result: decisions and pairs with the names of a local run.
+too (``calibration_jobs.py``). The rows that parts return become decisions and pairs here.
 """
 
 from __future__ import annotations

@@ -41,12 +41,12 @@ from neardup.engines.spark.spark_frames import Input
 from neardup.engines.spark.spark_references import reference_labels, with_references
 from neardup.engines.spark.spark_signing import (
     Taken,
-    by_bits,
     evidence_rows,
+    near_bits,
     signed_rows,
     signed_schema,
 )
-from neardup.methods.base import CalibratedMethod
+from neardup.methods.thresholds import calibrates_itself
 from neardup.plan import Plan
 from neardup.progress import Logged, Progress, Silent
 from neardup.runs.texts_again import REFERENCE
@@ -117,7 +117,7 @@ class Run:
             -(-sizes.evidence_bytes // PART_BYTES),
         )
         brought = self._again(here) if again else _brought(rows)
-        if joined.largest > self.tuning.giant and not by_bits(self.plan):
+        if joined.largest > self.tuning.giant and near_bits(self.plan) is None:
             if again:
                 meeting = brought.join(joined.small(), "node", "left_semi")
                 brought = self.stages.keep("evidence", meeting)
@@ -137,7 +137,7 @@ class Run:
         Where the input can be read again, it is made again when it is known who meets others,
         which is cheaper than to keep it, unless it is the work of an encoder."""
         plan = self.plan
-        kept = isinstance(plan.method, CalibratedMethod) or by_bits(plan)
+        kept = calibrates_itself(type(plan.method)) or near_bits(plan) is not None
         kept = kept or Encoder.kind in plan.artefacts
         return self.input.reads_again and not plan.against and not kept
 

@@ -1,7 +1,7 @@
 """Documents → rows with keys and evidence, by the method's own ``prepare``, inside tasks.
 
 Keys depend on the document alone, so no task needs another; fingerprints get theirs when all are
-signed (``near_bits.py``). Documents with equal evidence have one *node*: the digest of the
+signed (``bits_join.py``). Documents with equal evidence have one *node*: the digest of the
 evidence, mixed with the group that ``within`` puts them in; the first of them in a task brings keys
 and evidence for all. A method that confirms copies gets a node for each document, and the digest as
 a key more. Two nodes that are one by accident (64 bits) meet, which costs a comparison and changes
@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import _native
-from neardup.artefacts.calibration import Calibration
 from neardup.documents.columns import DocumentBatch, Rejected
 from neardup.engines.spark import positions
 from neardup.engines.spark.spark_columns import (
@@ -26,17 +25,17 @@ from neardup.engines.spark.spark_columns import (
     DOCUMENT,
     EVIDENCE,
     SIZE,
-    SPREAD,
     as_bytes,
     signed,
 )
-from neardup.methods.base import BitsMethod, CalibratedMethod, Prepared
+from neardup.matching.scorer import Scorer
+from neardup.methods.base import Prepared
+from neardup.methods.meeting import SPREAD, NearBits
 from neardup.methods.preparation import no_keys, text_digests
 from neardup.plan import Plan
 from neardup.runs.signatures import as_strings
 from neardup.schema import Array, Ragged, offsets_of
 
-_FAINT = np.uint64(0xD1B54A32D192ED03)  # faint keys never meet the others
 _NO_GROUP = "\0"  # a value that no column can hold, for documents without one
 
 
@@ -131,8 +130,8 @@ def prepared_rows(
         "normal_digest": signed(prepared.normal_digests),
         "flags": pa.array(prepared.flags.astype(np.int32)),
         "probes": pa.array(probes.astype(np.int32)),
-        # Copies with another normal form may have faint keys that the first has not.
-        "keys": as_bytes(keys, None if has_own_cuts(plan) else known),
+        # Copies with another normal form may have keys of exceptions that the first has not.
+        "keys": as_bytes(keys, known if scorer_of(plan).exceptions is None else None),
         "evidence": as_bytes(prepared.evidence, known),
         "size": pa.array(np.where(known, 0, prepared.evidence.lengths) * itemsize),
     }
@@ -156,33 +155,29 @@ def _order_columns(taken: Taken, plan: Plan) -> dict[str, pa.Array]:
     return columns
 
 
-def by_bits(plan: Plan) -> bool:
-    """Whether fingerprints travel in place of keys (``near_bits.py``)."""
-    return isinstance(plan.method, BitsMethod) and not plan.method.confirms_copies
+def near_bits(plan: Plan) -> NearBits | None:
+    """How fingerprints meet, where they travel in place of keys (``bits_join.py``)."""
+    way = plan.method.meeting.batch
+    return way if isinstance(way, NearBits) and not plan.method.confirms_copies else None
 
 
 def all_keys(prepared: Prepared, plan: Plan) -> tuple[Ragged, Array]:
-    """Those of the method; where the document has a cut of its own, of its faint pairs too."""
-    if by_bits(plan):
+    """Those of the method; of a document in a listed pair those of its exceptions too."""
+    if near_bits(plan):
         return no_keys(prepared.evidence)
-    cut, method = plan.artefacts.get(Calibration.kind), plan.method
-    if not has_own_cuts(plan):
+    scorer = scorer_of(plan)
+    if scorer.exceptions is None:
         return prepared.keys, prepared.probes
-    assert isinstance(method, CalibratedMethod)
-    assert isinstance(cut, Calibration)
-    listed = np.isin(prepared.normal_digests, cut.digests) & ~prepared.too_short
+    listed = scorer.exceptions.has(prepared.normal_digests) & ~prepared.too_short
     if not listed.any():
         return prepared.keys, prepared.probes
     chosen = np.flatnonzero(listed)
-    entries = method.faint_entries(prepared.evidence.take(chosen), 1).entries
-    faint = Ragged((entries.values >> np.uint64(32)) * SPREAD ^ _FAINT, entries.offsets)
-    return _joined(faint, chosen, prepared.keys, prepared.probes)
+    first = scorer.exception_keys(prepared.evidence.take(chosen))
+    return _joined(first, chosen, prepared.keys, prepared.probes)
 
 
-def has_own_cuts(plan: Plan) -> bool:
-    cut = plan.artefacts.get(Calibration.kind)
-    calibrated = isinstance(plan.method, CalibratedMethod) and plan.method.calibrate
-    return calibrated and isinstance(cut, Calibration) and len(cut.digests) > 0
+def scorer_of(plan: Plan) -> Scorer:
+    return Scorer(plan.method, plan.artefacts)
 
 
 def _joined(first: Ragged, chosen: Array, keys: Ragged, probes: Array) -> tuple[Ragged, Array]:

@@ -1,1 +1,1 @@
-"""Training: labelled pairs of documents → a model that says which pairs are duplicates."""
+"""Trains models on labelled pairs of documents; a model decides which pairs are duplicates."""

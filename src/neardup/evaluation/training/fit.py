@@ -1,27 +1,17 @@
-"""One fit: parameters chosen, scores calibrated and the cut set, all in inner folds.
+"""Fits one model: chooses parameters, calibrates scores and sets the threshold, all in inner folds.
 
-The scores that calibrate are *out of fold*: each pair is scored by what was fitted without it and
-without its documents. Scores of pairs that a machine was fitted to would be too sure. What decides
-is the mean of the machines of the folds, where the kind has one, else a machine fitted to all.
-Of a kind that averages its grid there is a machine for each fold and each parameter. Where single
-measures vote, they do so in each fold too.
+Scores that calibrate are *out of fold*: each pair is scored by a machine that was fitted without
+the pair and without its documents, because scores of pairs that a machine was fitted to are too
+confident. The model is the mean of the machines of the folds if the kind has one (bagging: Breiman
+1996), otherwise a machine fitted to all pairs. A kind that averages its grid has a machine for each
+fold and each parameter. Their mean is steadier than one machine, and the calibrating scores come
+from exactly these machines.
 
-Several machines as one: the mean of what they say, in the form that each of them has.
-
-Machines that were fitted to other parts of the labels differ most where labels say little. Their
-mean is steadier than one machine that was fitted to all of them (bagging: Breiman 1996), and the
-scores that calibrate it are of just these machines.
-
-The vote of single measures, which steadies a machine.
-
-A machine weighs measures against each other by what the labels happen to show, and few labels, or
-labels of few sorts, show much by chance. Each measure alone has two numbers to learn, so its
-log-odds hold elsewhere too. A third of the say goes to the mean of those that tell best alone
-(a logarithmic opinion pool, Genest & Zidek 1986): half of a collection teaches the other as well as
-without, a few dozen labels teach much more, and so do labels of another collection
-(docs/learning.md).
-
-How good scores of labelled pairs are, and what is made of them: a cut, a probability.
+For kinds that vote, a third of the weight goes to the mean log-odds of the best single measures (a
+logarithmic opinion pool, Genest & Zidek 1986). A machine weighs measures by what the labels happen
+to show, and few labels show much by chance; a single measure has only two parameters to learn, so
+its log-odds also hold elsewhere. On half of a collection this costs nothing, and with a few dozen
+labels, or labels of another collection, it helps much (docs/learning.md).
 """
 
 from __future__ import annotations
@@ -44,7 +34,7 @@ from neardup.schema import Array
 
 @dataclass(frozen=True)
 class Machine:
-    """A discriminant with its scaling; ``columns`` are the measures it takes."""
+    """A discriminant with its scaling; ``columns`` are the measures it uses."""
 
     columns: tuple[int, ...]
     center: Floats
@@ -56,58 +46,61 @@ class Machine:
 
 
 def mean_of(machines: Sequence[Machine]) -> Machine | None:
-    """None for kinds that have no mean of their own form. All take the same columns."""
+    """The mean of machines with the same columns; None for kinds that have no such mean."""
     first = machines[0]
-    made = [one.discriminant for one in machines]
-    if all(isinstance(one, Linear) for one in made):
+    discriminants = [machine.discriminant for machine in machines]
+    if all(isinstance(discriminant, Linear) for discriminant in discriminants):
         return sum_of(machines, [1 / len(machines)] * len(machines))
-    trees = [one for one in made if isinstance(one, Trees)]
-    if len(trees) < len(made):
+    trees = [discriminant for discriminant in discriminants if isinstance(discriminant, Trees)]
+    if len(trees) < len(discriminants):
         return None
     return Machine(first.columns, first.center, first.scale, _mean_of_trees(trees))
 
 
 def sum_of(machines: Sequence[Machine], shares: Sequence[float]) -> Machine:
-    """Of linear machines. Each has a scaling of its own; that of the sum is the mean of these."""
-    center = np.mean([one.center for one in machines], axis=0)
-    scale = np.mean([one.scale for one in machines], axis=0)
+    """The weighted sum of linear machines, with the mean of their scalings."""
+    center = np.mean([machine.center for machine in machines], axis=0)
+    scale = np.mean([machine.scale for machine in machines], axis=0)
     weights, b = np.zeros(len(scale)), 0.0
-    for one, share in zip(machines, shares, strict=True):
-        assert isinstance(one.discriminant, Linear)
-        own = one.discriminant.weights / one.scale
+    for machine, share in zip(machines, shares, strict=True):
+        assert isinstance(machine.discriminant, Linear)
+        own = machine.discriminant.weights / machine.scale
         weights += share * own * scale
-        b += share * (one.discriminant.b + float((own * (center - one.center)).sum()))
+        b += share * (machine.discriminant.b + float((own * (center - machine.center)).sum()))
     return Machine(machines[0].columns, center, scale, Linear(weights, b))
 
 
 def _mean_of_trees(trees: Sequence[Trees]) -> Trees:
-    """All trees, each worth its share."""
-    starts = np.cumsum([0, *(one.feature.size for one in trees)])[:-1]
+    """All trees, with their values divided by the number of machines."""
+    starts = np.cumsum([0, *(part.feature.size for part in trees)])[:-1]
+
+    def joined(name: str) -> Floats:
+        return np.concatenate([getattr(part, name) for part in trees])
 
     def shifted(name: str) -> Floats:
-        """Numbers of nodes; what a leaf has there says nothing."""
+        """Numbers of nodes; the values of leaves are meaningless."""
         parts = zip(trees, starts, strict=True)
-        return np.concatenate([getattr(one, name) + at for one, at in parts])
+        return np.concatenate([getattr(part, name) + start for part, start in parts])
 
-    inner = np.concatenate([one.feature for one in trees]) >= 0
+    inner = joined("feature") >= 0
     return Trees(
-        feature=np.concatenate([one.feature for one in trees]),
-        cut=np.concatenate([one.cut for one in trees]),
+        feature=joined("feature"),
+        cut=joined("cut"),
         left=np.where(inner, shifted("left"), 0.0),
         right=np.where(inner, shifted("right"), 0.0),
-        value=np.concatenate([one.value for one in trees]) / len(trees),
+        value=joined("value") / len(trees),
         roots=shifted("roots"),
-        b=float(np.mean([one.b for one in trees])),
+        b=float(np.mean([part.b for part in trees])),
     )
 
 
 _STEPS = 100
-_LEAST_SLOPE = 1e-6  # scores that say nothing give all pairs about one probability
-_SURE = 1e-12
+_LEAST_SLOPE = 1e-6  # useless scores give all pairs nearly the same probability
+_LEAST_PROBABILITY = 1e-12
 
 
-class Cut(NamedTuple):
-    """The value from which a pair passes, and the F1 that this gives."""
+class BestThreshold(NamedTuple):
+    """The score from which a pair passes, and the F1 at this threshold."""
 
     value: float
     f1: float
@@ -119,30 +112,29 @@ def f1(y: Array, passed: Array) -> float:
     return 2 * right / max(2 * right + wrong, 1)
 
 
-def best_cut(score: Floats, y: Array) -> Cut:
-    """Half way between two scores; of cuts that are equally good the middle one."""
+def best_threshold(score: Floats, y: Array) -> BestThreshold:
+    """The threshold with the highest F1, half way between two scores; the middle of equal ones."""
     order = np.argsort(-score, kind="stable")
     falling, hits = score[order], np.cumsum(y[order])
     ends = np.flatnonzero(np.diff(falling, append=-np.inf))
-    found = 2 * hits[ends] / (ends + 1 + int(y.sum()))
-    best = np.flatnonzero(found == found.max())
+    f1_at = 2 * hits[ends] / (ends + 1 + int(y.sum()))
+    best = np.flatnonzero(f1_at == f1_at.max())
     end = int(ends[best[len(best) // 2]])
     after = falling[min(end + 1, len(falling) - 1)]
-    return Cut(float((falling[end] + after) / 2), float(found.max()))
+    return BestThreshold(float((falling[end] + after) / 2), float(f1_at.max()))
 
 
 def log_loss(probability: Floats, y: Array) -> float:
-    """The mean of −ln of the probability that was given to what is true."""
-    given = np.where(y == 1, probability, 1 - probability)
-    return float(-np.log(np.maximum(given, _SURE)).mean())
+    """The mean of −ln of the probability that was given to the true class."""
+    of_truth = np.where(y == 1, probability, 1 - probability)
+    return float(-np.log(np.maximum(of_truth, _LEAST_PROBABILITY)).mean())
 
 
 def fit_platt(g: Floats, y: Array) -> Platt:
-    """Platt's sigmoid with his targets, which leave room for doubt, by Newton's method as Lin, Lin
-    and Weng (2007) give it."""
+    """Platt's sigmoid with smoothed targets, by Newton's method as in Lin, Lin & Weng (2007)."""
     positives, negatives = int(y.sum()), int((1 - y).sum())
     target = np.where(y == 1, (positives + 1) / (positives + 2), 1 / (negatives + 2))
-    # On scores of about unit size: what a discriminant gives may be of any.
+    # The scores are scaled to about unit size, because those of a discriminant may have any size.
     size = float(np.std(g)) or 1.0
     slope, offset = 0.0, math.log((positives + 1) / (negatives + 1))
     z = g / size
@@ -151,14 +143,14 @@ def fit_platt(g: Floats, y: Array) -> Platt:
         down = _step(z, target, slope, offset)
         length = 1.0
         while length > 1e-10:
-            tried = slope + length * down[0], offset + length * down[1]
-            if (after := _platt_loss(z, target, *tried)) < loss:
+            candidate = slope + length * down[0], offset + length * down[1]
+            if (after := _platt_loss(z, target, *candidate)) < loss:
                 break
             length /= 2
         else:
             break
         gained, loss = loss - after, after
-        slope, offset = tried
+        slope, offset = candidate
         if gained < 1e-12 * max(loss, 1):
             break
     return Platt(max(slope / size, _LEAST_SLOPE), offset)
@@ -178,29 +170,29 @@ def _step(z: Floats, target: Floats, slope: float, offset: float) -> tuple[float
     return a, b
 
 
-SHARE = 1 / 3  # of the say
-VOTERS = 7  # of the measures
+SHARE = 1 / 3  # the weight of the vote
+VOTERS = 7  # measures that vote
 
 
 def vote_of(data: Data, columns: Sequence[int]) -> Machine:
-    """In log-odds, in the form of a linear machine."""
+    """The mean log-odds of the best single measures, in the form of a linear machine."""
     alone = [fit_platt(data.x[:, column], data.y) for column in columns]
-    told = zip(alone, columns, strict=True)
-    losses = [log_loss(one.probability(data.x[:, column]), data.y) for one, column in told]
+    calibrated = zip(alone, columns, strict=True)
+    losses = [log_loss(p.probability(data.x[:, column]), data.y) for p, column in calibrated]
     voters = np.argsort(losses, kind="stable")[:VOTERS]
     weights = np.zeros(len(columns))
     weights[voters] = [alone[at].slope / len(voters) for at in voters]
     b = float(np.mean([alone[at].offset for at in voters]))
-    plain = np.zeros(len(columns)), np.ones(len(columns))
-    return Machine(tuple(columns), *plain, Linear(weights, b))
+    unscaled = np.zeros(len(columns)), np.ones(len(columns))
+    return Machine(tuple(columns), *unscaled, Linear(weights, b))
 
 
-GRID_PAIRS = 1500  # parameters are chosen on so many: they hardly change with more
+GRID_PAIRS = 1500  # pairs on which parameters are chosen; more hardly change the choice
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """``parameters`` are those that were chosen; none where all were tried and averaged."""
+    """A calibrated machine; ``parameters`` are the chosen ones, empty if the grid was averaged."""
 
     machine: Machine
     parameters: Parameters
@@ -214,72 +206,68 @@ class Fitted:
         return self.probability(x) >= self.threshold
 
 
-def machine_of(kind: Kind, data: Data, columns: Sequence[int], given: Parameters) -> Machine:
-    chosen, some = tuple(columns), data.balanced(kind.most, 0)
-    x = some.x[:, chosen]
+def machine_of(kind: Kind, data: Data, columns: Sequence[int], parameters: Parameters) -> Machine:
+    chosen, balanced = tuple(columns), data.balanced(kind.most, 0)
+    x = balanced.x[:, chosen]
     center, scale = np.zeros(len(chosen)), np.ones(len(chosen))
     if kind.scales:
         center, spread = x.mean(axis=0), x.std(axis=0)
-        scale = np.where(spread > 1e-6, spread, 1.0)  # what never varies is left as it is
-    return Machine(chosen, center, scale, kind.fit((x - center) / scale, some.y, given))
+        scale = np.where(spread > 1e-6, spread, 1.0)  # a constant measure is not scaled
+    return Machine(chosen, center, scale, kind.fit((x - center) / scale, balanced.y, parameters))
 
 
 def out_of_fold(
-    kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
+    kind: Kind, data: Data, columns: Sequence[int], parameters: Parameters, folds: Folds
 ) -> Floats:
-    """g of each pair; NaN for pairs that no fold tests."""
-    return _by_folds(_maker(kind, columns, given), data, folds)[0]
+    """The score g of each pair; NaN for pairs that no fold tests."""
+    return _by_folds(_maker(kind, columns, parameters), data, folds)[0]
 
 
-def _maker(kind: Kind, columns: Sequence[int], given: Parameters) -> Callable[[Data], Machine]:
-    return lambda data: machine_of(kind, data, columns, given)
+def _maker(kind: Kind, columns: Sequence[int], parameters: Parameters) -> Callable[[Data], Machine]:
+    return lambda data: machine_of(kind, data, columns, parameters)
 
 
 def _by_folds(
-    made_of: Callable[[Data], Machine], data: Data, folds: Folds
+    fit_machine: Callable[[Data], Machine], data: Data, folds: Folds
 ) -> tuple[Floats, list[Machine]]:
-    """Scores out of fold, with the machines that say so."""
-    found, machines = np.full(len(data), np.nan), []
+    """Scores out of fold, and the machines that gave them."""
+    scores, machines = np.full(len(data), np.nan), []
     for train, test in folds.sides():
-        machines.append(made_of(data.at(train)))
-        found[test] = machines[-1].g(data.x[test])
-    return found, machines
+        machines.append(fit_machine(data.at(train)))
+        scores[test] = machines[-1].g(data.x[test])
+    return scores, machines
 
 
 def fit(
-    kind: Kind,
-    data: Data,
-    columns: Sequence[int],
-    seed: int,
-    parameters: Parameters | None = None,
+    kind: Kind, data: Data, columns: Sequence[int], seed: int, parameters: Parameters | None = None
 ) -> Fitted:
-    given = parameters or choose_parameters(kind, data, columns, seed)
+    chosen = parameters or choose_parameters(kind, data, columns, seed)
     folds = folds_of(data, INNER, seed)
-    g, machine = _averaged(kind, data, columns, given, folds)
+    g, machine = _averaged(kind, data, columns, chosen, folds)
     if kind.votes:
         g, machine = _with_vote(g, machine, data, columns, folds)
     tested = ~np.isnan(g)
     platt = fit_platt(g[tested], data.y[tested])
-    threshold = best_cut(platt.probability(g[tested]), data.y[tested]).value
-    return Fitted(machine, given, platt, threshold)
+    threshold = best_threshold(platt.probability(g[tested]), data.y[tested]).value
+    return Fitted(machine, chosen, platt, threshold)
 
 
 def _averaged(
-    kind: Kind, data: Data, columns: Sequence[int], given: Parameters, folds: Folds
+    kind: Kind, data: Data, columns: Sequence[int], parameters: Parameters, folds: Folds
 ) -> tuple[Floats, Machine]:
-    """Scores out of fold, and what decides: the mean of the machines, where the kind has one."""
-    every = [given] if given else kind.grid(len(columns))
-    made = [_by_folds(_maker(kind, columns, one), data, folds) for one in every]
-    mean = mean_of([one for _, machines in made for one in machines])
-    g = np.mean([scores for scores, _ in made], axis=0)
-    return g, mean or machine_of(kind, data, columns, given)
+    """Scores out of fold, and the model: the mean of the machines if the kind has one."""
+    every = [parameters] if parameters else kind.grid(len(columns))
+    fitted = [_by_folds(_maker(kind, columns, tried), data, folds) for tried in every]
+    mean = mean_of([machine for _, machines in fitted for machine in machines])
+    g = np.mean([scores for scores, _ in fitted], axis=0)
+    return g, mean or machine_of(kind, data, columns, parameters)
 
 
 def _with_vote(
     g: Floats, machine: Machine, data: Data, columns: Sequence[int], folds: Folds
 ) -> tuple[Floats, Machine]:
-    """Both in log-odds, so that their shares are what they say."""
-    vote, machines = _by_folds(lambda some: vote_of(some, columns), data, folds)
+    """Scores and machine with the vote added, all in log-odds so that shares are true weights."""
+    vote, machines = _by_folds(lambda part: vote_of(part, columns), data, folds)
     voting, tested = mean_of(machines), ~np.isnan(g)
     assert voting is not None
     shares = (1 - SHARE) * fit_platt(g[tested], data.y[tested]).slope, SHARE
@@ -287,19 +275,19 @@ def _with_vote(
 
 
 def choose_parameters(kind: Kind, data: Data, columns: Sequence[int], seed: int) -> Parameters:
-    """Those of the grid with the least log-loss in inner folds, of equals the first, which is the
-    simplest. None of a kind that takes the mean of all."""
+    """The parameters of the grid with the least log-loss in inner folds; of equal ones the first,
+    which is the simplest. Empty for a kind that averages its grid."""
     if kind.averages_grid:
         return {}
-    some = data.balanced(FEW_PAIRS, 0).drawn(GRID_PAIRS, seed)
-    folds = folds_of(some, INNER, seed)
+    balanced = data.balanced(FEW_PAIRS, 0).drawn(GRID_PAIRS, seed)
+    folds = folds_of(balanced, INNER, seed)
     grid = kind.grid(len(columns))
-    scores = [out_of_fold(kind, some, columns, given, folds) for given in grid]
-    return grid[int(np.argmin([_loss(g, some) for g in scores]))]
+    scores = [out_of_fold(kind, balanced, columns, parameters, folds) for parameters in grid]
+    return grid[int(np.argmin([_loss(g, balanced) for g in scores]))]
 
 
 def _loss(g: Floats, data: Data) -> float:
-    """Log-loss of the scores, calibrated."""
+    """The log-loss of the scores after calibration."""
     tested = ~np.isnan(g)
     y = data.y[tested]
     return log_loss(fit_platt(g[tested], y).probability(g[tested]), y)

@@ -1,9 +1,9 @@
 """Folds: parts of the labelled pairs that take turns in testing what was trained on the others.
 
-No document is on both sides. Pairs that hang together by common documents go into one fold; where
-so many do that they would fill more than their share, their documents are divided, neighbours
-staying together as far as they fit (linear deterministic greedy: Stanton & Kliot 2012). Pairs that
-this cuts are trained on where neither document is tested, and never tested.
+No document is on both sides. Pairs that are connected by common documents go into one fold. If a
+connected part would exceed its share, its documents are divided, and neighbours stay together as
+far as they fit (linear deterministic greedy: Stanton & Kliot 2012). A pair that is divided in this
+way is trained on if neither document is tested, and never tested.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from neardup.evaluation.training.training_data import Data
 from neardup.schema import Array
 
 OUTER, INNER = 5, 3  # folds to measure by, and to choose parameters by
-BOND = 5  # so many other pairs are cut rather than one of duplicates
-ROOM = 1.3  # how much more than its share a fold may hold before pairs are cut
+BOND = 5  # dividing a pair of duplicates is as bad as dividing this many others
+ROOM = 1.3  # how far a fold may exceed its share before pairs are divided
 
 
 @dataclass(frozen=True)
 class Folds:
-    """``of`` has the fold of each pair's documents, a column each."""
+    """``of`` has the folds of the two documents of each pair, one column each."""
 
     of: Array
     count: int
 
     def sides(self) -> Iterator[tuple[Array, Array]]:
-        """(rows to train on, rows to test on) of each fold that has any of the latter."""
+        """Rows to train on and rows to test on, for each fold that has any of the latter."""
         for fold in range(self.count):
             here = self.of == fold
             test = np.flatnonzero(here.all(axis=1))
@@ -40,17 +40,17 @@ class Folds:
                 yield np.flatnonzero(~here.any(axis=1)), test
 
     @property
-    def cut(self) -> int:
-        """How many pairs are never tested."""
+    def untested(self) -> int:
+        """The number of pairs that are never tested, because their documents are divided."""
         return int((self.of[:, 0] != self.of[:, 1]).sum())
 
 
 def folds_of(data: Data, count: int, seed: int) -> Folds:
-    """As many as asked for, or fewer where pairs of either class would be missing on a side."""
+    """``count`` folds, or fewer if one side of a fold would lack pairs of a class."""
     for fewer in range(count, 1, -1):
-        made = _divided(data, fewer, seed)
-        if all(data.at(train).both for train, _ in made.sides()) and _tests_both(data, made):
-            return made
+        folds = _divided(data, fewer, seed)
+        if all(data.at(train).both for train, _ in folds.sides()) and _tests_both(data, folds):
+            return folds
     raise InputError(
         f"The {len(data):,} labelled pairs cannot be divided: they hang together by few documents, "
         "so a model could not be tested on documents that it was not trained on.",
@@ -73,9 +73,9 @@ def _divided(data: Data, count: int, seed: int) -> Folds:
     sizes = np.bincount(part[a])
     rows_of, members_of = _by_part(part[a], len(sizes)), _by_part(part, len(sizes))
     order = draw.permutation(len(sizes))
-    for one in order[np.argsort(-sizes[order], kind="stable")].tolist():
-        rows, members = rows_of[one], members_of[one]
-        if sizes[one] * count > ROOM * len(data):
+    for component in order[np.argsort(-sizes[order], kind="stable")].tolist():  # largest first
+        rows, members = rows_of[component], members_of[component]
+        if sizes[component] * count > ROOM * len(data):
             times = np.where(data.y[rows] == 1, BOND, 1)
             fold[members] = _spread(members, a[rows].repeat(times), b[rows].repeat(times), count)
             packing.count(data.y[rows], fold[a[rows]])
@@ -85,7 +85,7 @@ def _divided(data: Data, count: int, seed: int) -> Folds:
 
 
 def _by_part(part: Array, count: int) -> list[Array]:
-    """The places of each part, in order."""
+    """The indices of each part, in order."""
     order = np.argsort(part, kind="stable")
     return np.split(order, np.cumsum(np.bincount(part, minlength=count))[:-1])
 
@@ -98,10 +98,10 @@ class _Packing:
         self.share = np.maximum(np.array([data.negatives, data.positives]) / count, 1)
 
     def place(self, y: Array) -> int:
-        """The fold that is emptiest when these pairs are in it."""
+        """The fold that is emptiest once it holds these pairs."""
         added = np.bincount(y, minlength=2)
-        fuller = (self.held + added) / self.share
-        fold = int(np.argmin((fuller * (added > 0)).max(axis=1)))
+        filled = (self.held + added) / self.share
+        fold = int(np.argmin((filled * (added > 0)).max(axis=1)))
         self.held[fold] += added
         return fold
 
@@ -110,12 +110,12 @@ class _Packing:
 
 
 def _spread(members: Array, a: Array, b: Array, count: int) -> Array:
-    """The fold of each member of one component."""
+    """The fold of each member of one connected part."""
     place = {document: i for i, document in enumerate(members.tolist())}
     near: list[list[int]] = [[] for _ in members]
-    for one, other in zip(a.tolist(), b.tolist(), strict=True):
-        near[place[one]].append(place[other])
-        near[place[other]].append(place[one])
+    for x, y in zip(a.tolist(), b.tolist(), strict=True):
+        near[place[x]].append(place[y])
+        near[place[y]].append(place[x])
     room = ROOM * 2 * len(a) / count
     load = np.zeros(count)
     fold = np.full(len(members), -1, np.int64)
@@ -134,7 +134,7 @@ def _breadth_first(near: list[list[int]]) -> Iterator[int]:
     while waiting:
         document = waiting.popleft()
         yield document
-        for other in near[document]:
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
+        for neighbour in near[document]:
+            if neighbour not in seen:
+                seen.add(neighbour)
+                waiting.append(neighbour)

@@ -1,8 +1,9 @@
-"""The kinds of discriminants that can be trained, with what is tried of each.
+"""The kinds of discriminants that can be trained, and the parameters that are tried for each.
 
-scikit-learn fits them; what it found is taken over as plain arrays, so that it is not needed to use
-a model. Everything runs in one thread: sums of several would depend on their number. Classes weigh
-alike in ``rbf``, which is fitted to a balanced choice; the others take pairs as they come.
+scikit-learn fits them. The result is stored as plain arrays, so using a model does not need
+scikit-learn. Everything runs in one thread, because sums over several threads depend on their
+number. In ``rbf``, which is fitted to a balanced selection, both classes have the same weight; the
+other kinds take pairs as they come.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ from neardup.errors import MissingExtraError
 from neardup.schema import Array
 
 Parameters = Mapping[str, float]
-FEW_PAIRS = 4000  # a kernel of more takes minutes
+FEW_PAIRS = 4000  # a kernel of more pairs takes minutes
 MOST_ROUNDS = 1000
-MOST_STEPS = 500_000  # of the optimiser: without a limit, hopeless labels could keep it for hours
+MOST_STEPS = 500_000  # optimiser steps; without a limit, contradicting labels could take hours
 
 
 class Kind(NamedTuple):
-    """``grid``: the parameters that are tried, given the number of measures. ``estimator`` is what
-    scikit-learn fits with them, given the numbers of pairs and measures; ``taken`` is what it then
-    knows. ``scales``: whether it works on scaled measures. ``most``: pairs that one fit takes of
-    those it is given. ``averages_grid``: whether the mean over the grid is taken, not the best of
-    it: folds of one collection tell little about which is best in another. ``votes``: whether
-    single measures have a say (``fit.py``)."""
+    """``grid`` gives the parameters to try for a number of measures. ``estimator`` makes the
+    scikit-learn estimator from parameters and the numbers of pairs and measures; ``taken`` converts
+    the fitted estimator. ``scales``: whether it works on scaled measures. ``most``: the most pairs
+    that one fit uses. ``averages_grid``: whether the mean over the grid is used instead of the best
+    parameters, because folds of one collection do not show which are best in another. ``votes``:
+    whether single measures vote (``fit.py``)."""
 
     name: str
     grid: Callable[[int], list[Parameters]]
@@ -44,12 +45,12 @@ class Kind(NamedTuple):
 
     def fit(self, z: Floats, y: Array, parameters: Parameters) -> Discriminant:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an optimiser that stops early: its loss tells
+            warnings.simplefilter("ignore")  # an optimiser that stops early shows in the loss
             return self.taken(self.estimator(parameters, *z.shape).fit(z, y))
 
 
 def check_extra() -> None:
-    """Raises now what would make training impossible after the reading."""
+    """Raise the error of a missing library before documents are read."""
     try:
         import sklearn  # noqa: F401
     except ImportError:
@@ -61,7 +62,8 @@ def check_extra() -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Finding the libraries takes longer than a small fit: once around all of them."""
+    """Limit numeric libraries to one thread. Finding them takes longer than a small fit, so this is
+    done once around all fits."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
@@ -95,37 +97,37 @@ def _trees(parameters: Parameters, pairs: int, measures: int) -> Any:
     )
 
 
-def _linear_of(made: Any) -> Linear:
-    return Linear(np.array(made.coef_[0], np.float64), float(made.intercept_[0]))
+def _linear_of(estimator: Any) -> Linear:
+    return Linear(np.array(estimator.coef_[0], np.float64), float(estimator.intercept_[0]))
 
 
-def _rbf_of(made: Any) -> Rbf:
+def _rbf_of(estimator: Any) -> Rbf:
     return Rbf(
-        np.array(made.support_vectors_, np.float64),
-        np.array(made.dual_coef_[0], np.float64),
-        float(made.gamma),
-        float(made.intercept_[0]),
+        np.array(estimator.support_vectors_, np.float64),
+        np.array(estimator.dual_coef_[0], np.float64),
+        float(estimator.gamma),
+        float(estimator.intercept_[0]),
     )
 
 
-def _trees_of(made: Any) -> Trees:
-    """scikit-learn has no public way to its trees; a test holds ours against its answers."""
-    nodes = [predictor.nodes for (predictor,) in made._predictors]
-    roots = np.cumsum([0, *map(len, nodes)])[:-1]
-    inner = [~some["is_leaf"].astype(bool) for some in nodes]
+def _trees_of(estimator: Any) -> Trees:
+    """Convert the trees by private fields of scikit-learn; a test compares the predictions."""
+    trees = [predictor.nodes for (predictor,) in estimator._predictors]
+    roots = np.cumsum([0, *map(len, trees)])[:-1]
+    inner = [~nodes["is_leaf"].astype(bool) for nodes in trees]
 
-    def joined(values: list[Array], elsewhere: float) -> Floats:
-        chosen = zip(inner, values, strict=True)
-        return np.concatenate([np.where(at, some, elsewhere) for at, some in chosen]).astype(float)
+    def joined(values: list[Array], of_leaf: float) -> Floats:
+        parts = [np.where(at, value, of_leaf) for at, value in zip(inner, values, strict=True)]
+        return np.concatenate(parts).astype(float)
 
     return Trees(
-        feature=joined([some["feature_idx"].astype(np.int64) for some in nodes], -1),
-        cut=joined([some["num_threshold"] for some in nodes], 0),
-        left=joined([some["left"] + root for some, root in zip(nodes, roots, strict=True)], 0),
-        right=joined([some["right"] + root for some, root in zip(nodes, roots, strict=True)], 0),
-        value=np.concatenate([some["value"] for some in nodes]).astype(np.float64),
+        feature=joined([nodes["feature_idx"].astype(np.int64) for nodes in trees], -1),
+        cut=joined([nodes["num_threshold"] for nodes in trees], 0),
+        left=joined([nodes["left"] + root for nodes, root in zip(trees, roots, strict=True)], 0),
+        right=joined([nodes["right"] + root for nodes, root in zip(trees, roots, strict=True)], 0),
+        value=np.concatenate([nodes["value"] for nodes in trees]).astype(np.float64),
         roots=roots.astype(np.float64),
-        b=float(np.ravel(made._baseline_prediction)[0]),
+        b=float(np.ravel(estimator._baseline_prediction)[0]),
     )
 
 
@@ -142,8 +144,8 @@ def _trees_grid(_measures: int) -> list[Parameters]:
 
 
 KINDS = {
-    one.name: one
-    for one in (
+    kind.name: kind
+    for kind in (
         Kind(
             "linear",
             _linear_grid,

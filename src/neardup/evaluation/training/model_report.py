@@ -49,7 +49,7 @@ def _about(model: Model, told: Told) -> Section:
         paragraphs.append(f"Fitted to {fitted:,} of them; all set the probability and the cut.")
     if left := told.get("left_out"):
         paragraphs.append(f"{many(left, 'more labelled pair')} were left out: --max-pairs.")
-    if ranges := outline.said(told.get(outline.NAME)):
+    if ranges := outline.stated_ranges(told.get(outline.NAME)):
         paragraphs.append(f"Nearly all documents it was trained on have {', '.join(ranges)}.")
     paragraphs.append(f"digest {model.digest}")
     return Section("Model", "\n\n".join(paragraphs))

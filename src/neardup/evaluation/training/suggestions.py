@@ -1,14 +1,13 @@
-"""``label suggest``: candidate pairs → a sample of those that would teach most.
+"""``label suggest``: chooses the candidate pairs whose labels would teach most (active learning).
 
-The sample is blind as those that are drawn at random, and is judged and imported in the same way.
-But it says nothing of precision or recall: its pairs were chosen, so its key names no treatment.
+With a model, these are pairs near its decision boundary that differ from each other and from pairs
+that are labelled already. Of the pairs nearest to the boundary, the one that is farthest from all
+chosen before is taken repeatedly (k-center: Gonzalez 1985). Without a model, pairs are spread
+evenly from the least to the most similar.
 
-Which pairs would teach most if they were labelled (active learning).
-
-With a model: those about which it is least sure, and of them such as are unlike each other and
-unlike what is labelled already. From the pairs nearest to the boundary one is taken after the
-other, each time the one that is farthest from all before (k-center: Gonzalez 1985). Without a
-model: pairs spread evenly from the least to the most alike.
+The sample is blind like a random one, and is judged and imported in the same way. It gives no
+estimate of precision or recall, because its pairs were chosen; its key therefore names no
+treatment.
 """
 
 from __future__ import annotations
@@ -31,18 +30,19 @@ from neardup.labels.sampling import (
     Item,
     Key,
     Sample,
+    blind_items,
     check_texts,
     draw_pairs,
     item_name,
     judged_texts,
 )
-from neardup.plan import check_positive
 from neardup.progress import Progress, Silent
 from neardup.runs.result import Result
 from neardup.schema import Array
+from neardup.settings import check_positive
 
-NEAREST = 2  # times as many as are wanted are near
-PER_DOCUMENT = 2
+NEAREST = 2  # times the wanted number of pairs count as near the boundary
+PER_DOCUMENT = 2  # the most chosen pairs that may share a document
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Candidates:
 
 
 def distance_to_boundary(model: Model, x: Floats) -> Floats:
-    """How far g is from where the decision turns."""
+    """The distance of g from the decision boundary."""
     t = min(max(model.threshold, 1e-9), 1 - 1e-9)
     boundary = (math.log(t / (1 - t)) - model.platt.offset) / model.platt.slope
     return np.asarray(np.abs(model.g(x) - boundary), np.float64)
@@ -70,20 +70,21 @@ def distance_to_boundary(model: Model, x: Floats) -> Floats:
 def teaching(
     candidates: Candidates, wanted: int, *, model: Model | None = None, known: Floats | None = None
 ) -> Array:
-    """The rows to label; ``known`` are vectors that are labelled already. No document is in more
-    than a few of them, so there may be fewer than wanted."""
+    """The rows to label; ``known`` are vectors of labelled pairs. No document is in more than a few
+    of the rows, so there may be fewer than wanted."""
     if not len(candidates):
         return np.empty(0, np.int64)
     if model is None:
         return _Chosen(candidates).evenly(wanted)
     order = np.argsort(distance_to_boundary(model, candidates.x), kind="stable")
     near = _near(candidates, order, NEAREST * wanted)
-    taken = np.empty((0, candidates.x.shape[1])) if known is None else known
-    return near[_Chosen(candidates.at(near)).farthest(taken, wanted)]
+    labelled = np.empty((0, candidates.x.shape[1])) if known is None else known
+    return near[_Chosen(candidates.at(near)).farthest(labelled, wanted)]
 
 
 def _near(candidates: Candidates, order: Array, count: int) -> Array:
-    """The first of them, each document in few: one with many neighbours must not fill the list."""
+    """The first ``count`` rows of ``order`` in which no document is frequent: one with many
+    neighbours must not fill the list."""
     chosen = _Chosen(candidates)
     for row in order.tolist():
         if len(chosen.rows) == count:
@@ -95,7 +96,7 @@ def _near(candidates: Candidates, order: Array, count: int) -> Array:
 
 @dataclass
 class _Chosen:
-    """Rows that were taken, and in how many of them each document is."""
+    """The rows that were chosen, and how many of them each document is in."""
 
     candidates: Candidates
     rows: list[int] = field(default_factory=list)
@@ -105,16 +106,16 @@ class _Chosen:
         return int(self.candidates.a[row]), int(self.candidates.b[row])
 
     def allows(self, row: int) -> bool:
-        return all(self.times.get(one, 0) < PER_DOCUMENT for one in self._documents(row))
+        return all(self.times.get(document, 0) < PER_DOCUMENT for document in self._documents(row))
 
     def take(self, row: int) -> None:
         self.rows.append(row)
-        for one in self._documents(row):
-            self.times[one] = self.times.get(one, 0) + 1
+        for document in self._documents(row):
+            self.times[document] = self.times.get(document, 0) + 1
 
     def farthest(self, known: Floats, wanted: int) -> Array:
-        """Each the farthest from all before and from what is known; the first, where nothing is
-        known, in the middle."""
+        """Choose rows one by one, each the farthest from all chosen before and from ``known``. If
+        nothing is known, the first is the one nearest to the median."""
         z, labelled = _scaled(self.candidates.x, known)
         apart = np.full(len(z), np.inf)
         for vector in labelled:
@@ -132,7 +133,7 @@ class _Chosen:
         return np.array(self.rows, np.int64)
 
     def evenly(self, wanted: int) -> Array:
-        """By the mean of the measures, from the lowest to the highest rank."""
+        """Choose rows at even ranks of the mean measure, from the lowest to the highest."""
         z, _ = _scaled(self.candidates.x, self.candidates.x[:0])
         order = np.argsort(z.mean(axis=1), kind="stable")
         for place in np.linspace(0, len(order) - 1, wanted).round().astype(int).tolist():
@@ -144,15 +145,15 @@ class _Chosen:
 
 
 def _outwards(place: int, count: int) -> Iterator[int]:
-    """Places from this one on, the nearest first."""
+    """Places in order of their distance from this one."""
     for step in range(count):
-        for one in dict.fromkeys((place - step, place + step)):
-            if 0 <= one < count:
-                yield one
+        for near in dict.fromkeys((place - step, place + step)):
+            if 0 <= near < count:
+                yield near
 
 
 def _scaled(x: Floats, known: Floats) -> tuple[Floats, Floats]:
-    """So that each measure counts as much as it varies."""
+    """Both, with each measure divided by its standard deviation."""
     spread = x.std(axis=0)
     scale = np.where(spread > 1e-6, spread, 1.0)
     return x / scale, known / scale
@@ -163,7 +164,7 @@ def _distances(z: Floats, vector: Floats) -> Floats:
 
 
 MOST_CANDIDATES = 20_000
-STRATA = 20  # of scores, from which they are drawn where there are more
+STRATA = 20  # of scores, from which candidates are drawn if there are more
 WANTED = 30
 
 
@@ -190,7 +191,7 @@ def pool_of_run(name: str, result: Result, model: Model | None, seed: int) -> Po
 
 
 def as_model_reads(source: Source, model: Model | None) -> Source:
-    """With its text options, and its measures alone."""
+    """The source with the text options of the model, and only its measures."""
     if model is None:
         return source
     return replace(source, text=model.text, measures=model.measures)
@@ -212,13 +213,13 @@ def suggest(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Sample:
-    """``labelled`` pairs are not asked again."""
+    """A sample of the ``wanted`` most useful pairs; ``labelled`` pairs are not suggested again."""
     check_positive("n", wanted)
     chosen: dict[Pair, Pool] = {}
-    known, told = set(labelled), progress or Silent()
+    known, reporter = set(labelled), progress or Silent()
     for pool in pools.values():
-        fresh = [pair for pair in pool.pairs if pair not in known]
-        for pair in _chosen(pool, fresh, known, -(-wanted // len(pools)), model, told):
+        unlabelled = [pair for pair in pool.pairs if pair not in known]
+        for pair in _chosen(pool, unlabelled, known, -(-wanted // len(pools)), model, reporter):
             if len(chosen) < wanted:
                 chosen[pair] = pool
         known |= chosen.keys()
@@ -234,18 +235,20 @@ def suggest(
 
 def _chosen(
     pool: Pool,
-    fresh: Sequence[Pair],
+    unlabelled: Sequence[Pair],
     known: set[Pair],
     wanted: int,
     model: Model | None,
-    told: Progress,
+    progress: Progress,
 ) -> list[Pair]:
     judged = sorted(known & set(pool.pairs))
-    profiles = profiles_of(pool.source, (one for pair in (*fresh, *judged) for one in pair), told)
-    there = [pair for pair in fresh if {*pair} <= profiles.place.keys()]
-    before = _candidates(profiles, [p for p in judged if {*p} <= profiles.place.keys()])
-    rows = teaching(_candidates(profiles, there), wanted, model=model, known=before.x)
-    return [there[row] for row in rows.tolist()]
+    profiles = profiles_of(
+        pool.source, (name for pair in (*unlabelled, *judged) for name in pair), progress
+    )
+    usable = [pair for pair in unlabelled if {*pair} <= profiles.place.keys()]
+    labelled = _candidates(profiles, [p for p in judged if {*p} <= profiles.place.keys()])
+    rows = teaching(_candidates(profiles, usable), wanted, model=model, known=labelled.x)
+    return [usable[row] for row in rows.tolist()]
 
 
 def _candidates(profiles: Profiles, pairs: Sequence[Pair]) -> Candidates:
@@ -254,14 +257,8 @@ def _candidates(profiles: Profiles, pairs: Sequence[Pair]) -> Candidates:
 
 
 def _items(chosen: Mapping[Pair, Pool], names: Mapping[Pair, str], seed: int) -> tuple[Item, ...]:
-    texts: dict[int, dict[str, str]] = {}
+    texts: dict[Pair, dict[str, str]] = {}
     for pool in {id(pool): pool for pool in chosen.values()}.values():
-        wanted = sorted({one for pair, of in chosen.items() if of is pool for one in pair})
-        texts[id(pool)] = pool.texts(wanted)
-    made = []
-    for pair in sorted(chosen, key=names.__getitem__):
-        found, sides = texts[id(chosen[pair])], list(pair)
-        Random(f"{seed}:{names[pair]}").shuffle(sides)
-        made.append(Item(names[pair], *sides, *(found[side] for side in sides)))
-    Random(f"{seed}:order").shuffle(made)
-    return tuple(made)
+        pairs = [pair for pair, source in chosen.items() if source is pool]
+        texts |= dict.fromkeys(pairs, pool.texts(sorted({name for pair in pairs for name in pair})))
+    return blind_items(texts, names, seed)

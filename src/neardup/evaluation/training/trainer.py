@@ -1,10 +1,9 @@
-"""``train``: labelled pairs → a model, with what is known of how good it is.
+"""``train``: fits a model to labelled pairs and measures how good it is.
 
-Which measures a model needs: those are left out, one after the other, that nobody misses.
-
-Backward elimination: in each step the measure goes without which the log-loss of cross-validation
-is lowest, as long as neither that nor F1 becomes worse than the best seen by more than a tolerance.
-It is done in folds of its own, not in those that measure the model.
+Measures that the model does not need are left out by backward elimination: each step drops the
+measure without which the log-loss of cross-validation is lowest, as long as neither log-loss nor F1
+gets worse than the best so far by more than a tolerance. The elimination uses folds of its own, not
+those that measure the model.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from neardup.artefacts.model import Model
 from neardup.errors import InputError, SettingsError
 from neardup.evaluation.training.fit import (
     Fitted,
-    best_cut,
+    best_threshold,
     choose_parameters,
     fit,
     fit_platt,
@@ -36,23 +35,22 @@ from neardup.evaluation.training.machines import (
     one_thread,
 )
 from neardup.evaluation.training.training_data import MOST_PAIRS, Data, Material
-from neardup.evaluation.training.training_labels import BEYOND, said_unused
 from neardup.evaluation.training.validation import (
     Validated,
     learning_curve,
     validate,
     validate_one_of,
-    validate_single,
 )
+from neardup.labels.training_labels import BEYOND, unused_note
 from neardup.progress import Progress, Silent
 
-LOSS_TOLERANCE, F1_TOLERANCE = 0.02, 0.005  # the first is a share of the loss
+LOSS_TOLERANCE, F1_TOLERANCE = 0.02, 0.005  # the first is relative to the loss
 
 
 @dataclass(frozen=True)
 class Step:
-    """How good it is without ``left_out`` (and those of the steps before); the first step leaves
-    out none. ``taken``: whether it was left out for good."""
+    """The quality without ``left_out`` and the measures of earlier steps; the first step leaves out
+    none. ``taken``: whether the measure was left out for good."""
 
     left_out: str | None
     log_loss: float
@@ -68,9 +66,6 @@ class Trial:
     log_loss: float
     f1: float
 
-    def as_good_as(self, loss: float, f1: float) -> bool:
-        return self.log_loss <= loss * (1 + LOSS_TOLERANCE) and self.f1 >= f1 - F1_TOLERANCE
-
 
 def choose_measures(
     kind: Kind,
@@ -80,19 +75,19 @@ def choose_measures(
     seed: int,
     advance: Callable[[int], None],
 ) -> tuple[tuple[int, ...], list[Step]]:
-    """The columns to take, and the table of how they were chosen."""
+    """The columns to use, and the table of how they were chosen."""
     folds = folds_of(data, INNER, seed + 1)
     left = tuple(range(len(names)))
     first = _tried(kind, data, left, parameters, folds)
     loss, f1, steps = first.log_loss, first.f1, [Step(None, first.log_loss, first.f1, True)]
     while len(left) > 1:
-        tried = {}
+        trials = {}
         for out in left:
-            tried[out] = _tried(kind, data, _without(left, out), parameters, folds)
+            trials[out] = _tried(kind, data, _without(left, out), parameters, folds)
             advance(1)
-        out = min(tried, key=lambda one: (tried[one].log_loss, one))
-        best = tried[out]
-        taken = best.as_good_as(loss, f1)
+        out = min(trials, key=lambda column: (trials[column].log_loss, column))
+        best = trials[out]
+        taken = best.log_loss <= loss * (1 + LOSS_TOLERANCE) and best.f1 >= f1 - F1_TOLERANCE
         steps.append(Step(names[out], best.log_loss, best.f1, taken))
         if not taken:
             break
@@ -102,7 +97,7 @@ def choose_measures(
 
 
 def _without(columns: tuple[int, ...], out: int) -> tuple[int, ...]:
-    return tuple(one for one in columns if one != out)
+    return tuple(column for column in columns if column != out)
 
 
 def _tried(
@@ -112,14 +107,14 @@ def _tried(
     tested = ~np.isnan(g)
     y = data.y[tested]
     probability = fit_platt(g[tested], y).probability(g[tested])
-    return Trial(log_loss(probability, y), best_cut(probability, y).f1)
+    return Trial(log_loss(probability, y), best_threshold(probability, y).f1)
 
 
-FEWEST = 10  # pairs of a class
-CONFIRMED = 0.02  # F1 that a choice of measures may lose in other folds than those it was made in
-CHOOSING_PAIRS = 1500  # measures are chosen on so many
+FEWEST = 10  # pairs of each class
+CONFIRMED = 0.02  # F1 that a choice of measures may lose in folds that did not make it
+CHOOSING_PAIRS = 1500  # pairs on which measures are chosen
 AUTO = "auto"
-CLOSE = 0.005  # of F1: kinds that differ by less are equally good, where there is no interval
+CLOSE = 0.005  # kinds whose F1 differs by less are equally good, if there is no interval
 SIMPLEST_FIRST = ("linear", "trees", "rbf")
 
 
@@ -132,8 +127,8 @@ def train(
     max_pairs: int = MOST_PAIRS,
     progress: Progress | None = None,
 ) -> Model:
-    """``kind``: linear, rbf, trees, or "auto" for the simplest that is best in cross-validation.
-    ``choose``: take only those of the measures that are needed."""
+    """A model from labelled pairs. ``kind`` is linear, rbf, trees, or "auto" for the simplest that
+    is best in cross-validation. ``choose``: use only the measures that are needed."""
     check_extra()
     kinds = _kinds(kind)
     data = material.data.drawn(max_pairs, seed)
@@ -141,7 +136,7 @@ def train(
     _check(data, material.about.get("unused", {}), drawn=left_out > 0)
     with one_thread():
         job = _Training(data, material.measures, seed, progress or Silent())
-        fitted, found = job.run(kinds, choose=choose)
+        fitted, findings = job.run(kinds, choose=choose)
     summary = {
         **material.about,
         "pairs": len(data),
@@ -153,17 +148,19 @@ def train(
         "seed": seed,
         "chosen_by": "cross-validation" if kind == AUTO else "the user",
         "parameters": dict(fitted.parameters),
-        **found,
+        **findings,
     }
     return model_of(fitted, material, summary)
 
 
 @dataclass
 class _Training:
+    """One training with its data, measures and outer folds."""
+
     data: Data
     names: tuple[str, ...]
     seed: int
-    told: Progress
+    progress: Progress
 
     def __post_init__(self) -> None:
         self.columns = tuple(range(len(self.names)))
@@ -172,20 +169,20 @@ class _Training:
     def run(self, kinds: Sequence[Kind], *, choose: bool) -> tuple[Fitted, dict[str, Any]]:
         compared = self._compared(kinds)
         kind, steps = KINDS[_best(compared)], list[Step]()
-        chosen = compared[kind.name]
+        validated = compared[kind.name]
         if choose and len(self.columns) > 1:
-            everything = self.columns
+            all_columns = self.columns
             self.columns, steps = self._needed(kind)
-            chosen = self._validated(kind)
-            if chosen.f1 < compared[kind.name].f1 - CONFIRMED:
-                self.columns, chosen = everything, compared[kind.name]
+            validated = self._validated(kind)
+            if validated.f1 < compared[kind.name].f1 - CONFIRMED:
+                self.columns, validated = all_columns, compared[kind.name]
         fitted = fit(kind, self.data, self.columns, self.seed)
         return fitted, {
             "folds": self.folds.count,
-            "not_tested": self.folds.cut,
-            "kinds": {name: one.data() for name, one in compared.items()},
-            "validated": chosen.data(),
-            "one_measure": self._one_measure().data(),
+            "not_tested": self.folds.untested,
+            "kinds": {name: quality.data() for name, quality in compared.items()},
+            "validated": validated.data(),
+            "one_measure": validate_one_of(self.data, range(len(self.names)), self.folds).data(),
             "singles": self._singles(),
             "steps": [step.data() for step in steps],
             "curve": self._curve(kind, fitted),
@@ -193,55 +190,54 @@ class _Training:
         }
 
     def _compared(self, kinds: Sequence[Kind]) -> dict[str, Validated]:
-        self.told.stage("comparing", len(kinds), unit="kinds")
-        found = {}
+        self.progress.stage("comparing", len(kinds), unit="kinds")
+        compared = {}
         for kind in kinds:
-            found[kind.name] = self._validated(kind)
-            self.told.advance(1)
-        return found
+            compared[kind.name] = self._validated(kind)
+            self.progress.advance(1)
+        return compared
 
     def _validated(self, kind: Kind) -> Validated:
         return validate(kind, self.data, self.columns, self.folds, self.seed)
 
     def _needed(self, kind: Kind) -> tuple[tuple[int, ...], list[Step]]:
-        self.told.stage("choosing", unit="trials")
+        self.progress.stage("choosing", unit="trials")
         data = self.data.balanced(FEW_PAIRS, 0).drawn(CHOOSING_PAIRS, self.seed)
         chosen = choose_parameters(kind, data, self.columns, self.seed)
         parameters = chosen or kind.grid(len(self.columns))[0]
-        return choose_measures(kind, data, self.names, parameters, self.seed, self.told.advance)
+        return choose_measures(kind, data, self.names, parameters, self.seed, self.progress.advance)
 
     def _curve(self, kind: Kind, fitted: Fitted) -> list[list[float]]:
-        self.told.stage("curve")
-        given = (self.data, self.columns, self.folds, fitted.parameters, self.seed)
-        return [list(point) for point in learning_curve(kind, *given)]
-
-    def _one_measure(self) -> Validated:
-        return validate_one_of(self.data, range(len(self.names)), self.folds)
+        self.progress.stage("curve")
+        points = learning_curve(
+            kind, self.data, self.columns, self.folds, fitted.parameters, self.seed
+        )
+        return [list(point) for point in points]
 
     def _singles(self) -> dict[str, dict[str, Any]]:
-        """What each measure reaches alone, the best first."""
-        found = []
+        """What each measure achieves alone, the best first."""
+        singles = []
         for column, name in enumerate(self.names):
-            one = validate_single(self.data, column, self.folds)
-            threshold = best_cut(self.data.x[:, column], self.data.y).value
-            found.append((name, {**one.data(), "threshold": threshold}))
-        return dict(sorted(found, key=lambda item: -item[1]["f1"]))
+            quality = validate_one_of(self.data, [column], self.folds)
+            threshold = best_threshold(self.data.x[:, column], self.data.y).value
+            singles.append((name, {**quality.data(), "threshold": threshold}))
+        return dict(sorted(singles, key=lambda item: -item[1]["f1"]))
 
     def _importance(self, fitted: Fitted) -> dict[str, float]:
-        """By how much the log-loss grows where a measure's values are dealt out at random."""
+        """How much the log-loss grows if the values of a measure are permuted at random."""
         draw, data = np.random.default_rng([self.seed, 4]), self.data
-        usual = log_loss(fitted.probability(data.x), data.y)
-        found = {}
+        base = log_loss(fitted.probability(data.x), data.y)
+        importance = {}
         for column in fitted.machine.columns:
-            dealt = data.x.copy()
-            dealt[:, column] = draw.permutation(dealt[:, column])
-            grown = log_loss(fitted.probability(dealt), data.y) - usual
-            found[self.names[column]] = round(grown, 6)
-        return found
+            permuted = data.x.copy()
+            permuted[:, column] = draw.permutation(permuted[:, column])
+            grown = log_loss(fitted.probability(permuted), data.y) - base
+            importance[self.names[column]] = round(grown, 6)
+        return importance
 
 
 def check_kind(kind: str) -> None:
-    """Raises now what would be refused after the reading."""
+    """Raise the error of an unknown kind before documents are read."""
     _kinds(kind)
 
 
@@ -259,7 +255,7 @@ def _check(data: Data, unused: Mapping[str, int], *, drawn: bool) -> None:
             raise InputError(
                 f"Of the {len(data):,} labelled pairs that can be used, {count:,} are {what}; "
                 f"training needs at least {FEWEST}."
-                + (f" Others are left out{said_unused(unused)}." if unused else ""),
+                + (f" Others are left out{unused_note(unused)}." if unused else ""),
                 hint="give a larger --max-pairs."
                 if drawn or BEYOND in unused
                 else "label more pairs: `neardup label suggest` chooses some that teach most, "
@@ -267,12 +263,14 @@ def _check(data: Data, unused: Mapping[str, int], *, drawn: bool) -> None:
             )
 
 
-def _best(found: dict[str, Validated]) -> str:
-    """The simplest whose F1 is within the interval of the highest: what a kind has more in folds of
-    one collection, it mostly does not have in another."""
-    best = max(found.values(), key=lambda one: one.f1)
+def _best(validated: dict[str, Validated]) -> str:
+    """The simplest kind whose F1 is within the interval of the highest: an advantage in folds of
+    one collection mostly does not carry over to another."""
+    best = max(validated.values(), key=lambda quality: quality.f1)
     least = best.interval.low if best.interval else best.f1 - CLOSE
-    return next(name for name in SIMPLEST_FIRST if name in found and found[name].f1 >= least)
+    return next(
+        name for name in SIMPLEST_FIRST if name in validated and validated[name].f1 >= least
+    )
 
 
 def model_of(fitted: Fitted, material: Material, summary: dict[str, Any]) -> Model:

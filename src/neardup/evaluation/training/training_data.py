@@ -1,15 +1,12 @@
-"""Labelled pairs as numbers: what every step of training works on.
+"""Training data: labelled pairs of documents as similarity vectors.
 
-Labelled pairs of documents → their similarity vectors.
-
-Only the documents that a label names are kept, as profiles; texts are let go. What the measures
+Only the documents that a label names are kept, as profiles, without their texts. What the measures
 need of the collection, such as how rare words are, is counted over all its documents first.
 
-The pairs that a model will be asked about: those that the method ``learned`` compares.
-
-Where all duplicates of a collection are known, a model is taught with these pairs, as many of
-either class as meet. Of another mixture, such as two hard pairs for each duplicate, it would learn
-a cut that is good for that mixture alone.
+If all duplicates of a collection are known, a model is trained on the pairs that the method
+``learned`` compares (``met_in``), in the proportion of classes in which they meet. From a different
+mixture, such as two hard pairs for each duplicate, it would learn a threshold that is right only
+for that mixture.
 """
 
 from __future__ import annotations
@@ -33,24 +30,25 @@ from neardup.engines.batch.table_pass import Pass, count
 from neardup.engines.execution import execute
 from neardup.errors import InputError
 from neardup.evaluation.scored_pairs import of_result
-from neardup.evaluation.training.training_labels import BEYOND, EQUAL_TEXTS, NOT_THERE, Labelled
 from neardup.features import similarity
+from neardup.labels.training_labels import BEYOND, EQUAL_TEXTS, NOT_THERE, Labelled
 from neardup.methods.idf_terms import equal_evidence
 from neardup.methods.preparation import read_words
 from neardup.methods.profiles import check_date, needs, profiles
-from neardup.plan import resolve, settings_of, worker_count
+from neardup.plan import resolve
 from neardup.progress import Progress
-from neardup.schema import REJECTED, Array, Ragged
+from neardup.schema import Array, Ragged
+from neardup.settings import settings_of, worker_count
 from neardup.text.text_options import Text
 from neardup.wording import many
 
-MOST_PAIRS = 40_000  # that a model is trained on
+MOST_PAIRS = 40_000  # on which a model is trained
 
 
 @dataclass(frozen=True)
 class Data:
-    """Pairs of documents ``a`` and ``b`` (numbers), whether they are duplicates (``y``, 0 or 1) and
-    their similarity vectors, a row each with all measures."""
+    """Pairs of documents ``a`` and ``b`` (numbers), their class ``y`` (1 for duplicates, else 0)
+    and their similarity vectors ``x``, a row each with all measures."""
 
     a: Array
     b: Array
@@ -77,24 +75,23 @@ class Data:
 
     @property
     def both(self) -> bool:
-        """Whether there is a pair of either class."""
+        """Whether both classes are present."""
         return 0 < self.positives < len(self)
 
     def drawn(self, most: int, seed: int) -> Data:
-        """At most so many of the pairs, as they come with this seed."""
+        """At most ``most`` pairs, drawn at random."""
         if len(self) <= most:
             return self
         rows = np.random.default_rng([seed, 1]).choice(len(self), most, replace=False)
         return self.at(np.sort(rows))
 
     def balanced(self, most: int, seed: int) -> Data:
-        """At most so many of the pairs, half of them duplicates as far as there are, and of these
-        the same of every cluster. At random nearly all could be easy and of no duplicates, or of
-        one large cluster."""
+        """At most ``most`` pairs, half of them duplicates if possible, spread evenly over clusters.
+        A plain random draw could be almost only easy negatives, or one large cluster."""
         if len(self) <= most:
             return self
-        mixed = np.random.default_rng([seed, 8]).permutation(len(self))
-        yes, no = (mixed[self.y[mixed] == y] for y in (1, 0))
+        shuffled = np.random.default_rng([seed, 8]).permutation(len(self))
+        yes, no = (shuffled[self.y[shuffled] == y] for y in (1, 0))
         duplicates = min(len(yes), max(most // 2, most - len(no)))
         taken = self._in_turn(yes)[:duplicates], no[: most - duplicates]
         return self.at(np.sort(np.concatenate(taken)))
@@ -137,15 +134,15 @@ class Source:
 
 
 def told_apart(source: Source) -> Source:
-    """With the names that a run gives to documents: labels name them so."""
+    """The source with the ids that a run gives to its documents, because labels use those ids."""
     collection = source.collection.limited(source.limit)
     return replace(source, collection=collection.told_apart(source.columns)[0])
 
 
 @dataclass(frozen=True)
 class Material:
-    """``measures`` name the columns of the vectors. ``about`` is what the model says of its labels:
-    only data, and the same for the same input."""
+    """``measures`` name the columns of the vectors. ``about`` describes the labels in the model; it
+    is plain data, and the same for the same input."""
 
     data: Data
     text: Text
@@ -155,8 +152,8 @@ class Material:
 
 @dataclass(frozen=True)
 class Profiles:
-    """Of the documents that were asked for and are there; ``place`` by id. Digests are those of
-    their normal forms."""
+    """Profiles of the requested documents that exist; ``place`` maps ids to rows, and ``digests``
+    are those of their normal forms."""
 
     place: dict[str, int]
     profiles: Ragged
@@ -170,17 +167,16 @@ class Profiles:
         return similarity.vectors(self.profiles, a, b, self.measures)
 
     def equal(self, a: Array, b: Array) -> Array:
-        """Pairs of one text, and of one date where dates are compared."""
+        """Whether the pairs have equal texts, and equal dates if dates are compared."""
         same = self.digests[a] == self.digests[b]
         return np.asarray(same & equal_evidence(self.profiles, a, b))
 
     def places(self, ids: Iterable[str]) -> Array:
-        return np.array([self.place[one] for one in ids], np.int64)
+        return np.array([self.place[name] for name in ids], np.int64)
 
 
 class _Profiling:
-    """Profiles of some documents, in the order of the input; an id that was used before names the
-    first document that has it."""
+    """Makes profiles of some documents in input order; the first document with an id counts."""
 
     def __init__(self, wanted: Iterable[str], artefacts: Artefacts, source: Source) -> None:
         self.wanted = pa.array(sorted(set(wanted)), pa.large_string())
@@ -192,46 +188,48 @@ class _Profiling:
     def count(self, batch: pa.RecordBatch) -> tuple[list[str], Ragged, Array]:
         chosen = batch.filter(pc.is_in(batch.column("id"), self.wanted))
         source = self.source
-        made = profiles(chosen, self.artefacts, source.text, source.measures, date=source.date)
+        profiles_made = profiles(
+            chosen, self.artefacts, source.text, source.measures, date=source.date
+        )
         digests = read_words(chosen, source.text).normal_digests
-        return chosen.column("id").to_pylist(), made, digests
+        return chosen.column("id").to_pylist(), profiles_made, digests
 
     def add(self, part: tuple[list[str], Ragged, Array]) -> None:
-        ids, made, digests = part
+        ids, batch_profiles, digests = part
         self.ids += ids
-        self.parts.append(made)
+        self.parts.append(batch_profiles)
         self.digests.append(digests)
 
     def finish(self) -> Profiles:
         place: dict[str, int] = {}
-        for number, one in enumerate(self.ids):
-            place.setdefault(one, number)
-        made = Ragged.concat(self.parts, np.uint64)
+        for number, name in enumerate(self.ids):
+            place.setdefault(name, number)
+        profiles = Ragged.concat(self.parts, np.uint64)
         digests = np.concatenate(self.digests)
-        return Profiles(place, made, digests, self.artefacts, self.source.measures)
+        return Profiles(place, profiles, digests, self.artefacts, self.source.measures)
 
 
 class _Texts:
-    """Of some documents, by id; of several with one id, the first."""
+    """Collects the texts of some documents by id; the first document with an id counts."""
 
     def __init__(self, wanted: Iterable[str]) -> None:
         self.wanted = pa.array(sorted(set(wanted)), pa.large_string())
-        self.found: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
 
     def count(self, batch: pa.RecordBatch) -> list[tuple[str, str]]:
         chosen = batch.filter(pc.is_in(batch.column("id"), self.wanted))
-        both = (chosen.column(name).to_pylist() for name in ("id", "text"))
-        return list(zip(*both, strict=True))
+        columns = (chosen.column(name).to_pylist() for name in ("id", "text"))
+        return list(zip(*columns, strict=True))
 
     def add(self, part: list[tuple[str, str]]) -> None:
-        for one, text in part:
-            self.found.setdefault(one, text)
+        for name, text in part:
+            self.texts.setdefault(name, text)
 
 
 def texts_of(source: Source, wanted: Iterable[str], progress: Progress) -> dict[str, str]:
-    texts = _Texts(wanted)
-    _read(source, "reading", [texts], progress)
-    return texts.found
+    collected = _Texts(wanted)
+    _read(source, "reading", [collected], progress)
+    return collected.texts
 
 
 def _read(
@@ -250,63 +248,63 @@ def profiles_of(source: Source, wanted: Iterable[str], progress: Progress) -> Pr
 
 
 def artefacts_of(source: Source, progress: Progress) -> Artefacts:
-    """What the measures need, from files, known already, or counted over all documents."""
-    found: dict[str, Artefact] = {}
+    """The artefacts that the measures need: from files, ready-made, or counted."""
+    artefacts: dict[str, Artefact] = {}
     counters: dict[str, Counter] = {}
     wanted: Sequence[Need] = (*needs(source.text, source.measures), OutlineNeed(source.text))
     for need in wanted:
         if isinstance(need, ReadyNeed):
-            found[need.name] = need.ready()
+            artefacts[need.name] = need.ready()
         elif need.file is not None:
-            found[need.name] = need.load(Path(need.file))
+            artefacts[need.name] = need.load(Path(need.file))
         else:
             counters[need.name] = need.counter()
     if counters:
         _read(source, "counting", list(counters.values()), progress)
-    return found | {name: counter.finish() for name, counter in counters.items()}
+    return artefacts | {name: counter.finish() for name, counter in counters.items()}
 
 
 def _outline(artefacts: Artefacts) -> Outline:
-    found = artefacts[outline.NAME]
-    assert isinstance(found, Outline)
-    return found
+    artefact = artefacts[outline.NAME]
+    assert isinstance(artefact, Outline)
+    return artefact
 
 
 def material_of(source: Source, labelled: Labelled, progress: Progress) -> Material:
-    """The pairs whose documents are there, with their vectors. Those of equal texts are left out:
-    the method finds them whatever a model says, and they would only make it look better."""
-    known = profiles_of(source, (one for pair in labelled.labels for one in pair), progress)
-    there = [pair for pair in sorted(labelled.labels) if {*pair} <= known.place.keys()]
-    missing = len(labelled.labels) - len(there)
-    if not there:
+    """The labelled pairs whose documents exist, with their vectors. Pairs of equal texts are left
+    out: the method finds them without the model, and they would only make it look better."""
+    known = profiles_of(source, (name for pair in labelled.labels for name in pair), progress)
+    usable = [pair for pair in sorted(labelled.labels) if {*pair} <= known.place.keys()]
+    missing = len(labelled.labels) - len(usable)
+    if not usable:
         raise InputError(
-            f"None of the {many(missing, 'labelled pair')} names two documents that are there.",
+            f"None of the {many(missing, 'labelled pair')} names two documents that exist.",
             hint="a and b are ids of --documents; --id names their column.",
         )
-    a, b = (known.places(pair[side] for pair in there) for side in (0, 1))
-    y = np.array([labelled.labels[pair] for pair in there], np.int64)
+    a, b = (known.places(pair[side] for pair in usable) for side in (0, 1))
+    y = np.array([labelled.labels[pair] for pair in usable], np.int64)
     differ = np.flatnonzero(~known.equal(a, b))
     a, b, y = a[differ], b[differ], y[differ]
-    left_out = {NOT_THERE: missing, EQUAL_TEXTS: len(there) - len(differ)}
+    left_out = {NOT_THERE: missing, EQUAL_TEXTS: len(usable) - len(differ)}
     about = {
         "labels": labelled.source,
         "unused": labelled.unused | {why: times for why, times in left_out.items() if times},
-        "artefacts": {name: one.digest for name, one in known.artefacts.items()},
+        "artefacts": {name: artefact.digest for name, artefact in known.artefacts.items()},
         outline.NAME: outline.ranges([_outline(known.artefacts)]),
     }
     return Material(Data(a, b, y, known.vectors(a, b)), source.text, source.measures, about)
 
 
 LOWEST = 1e-6  # a probability that every pair reaches with the general model
-EQUAL = 1.0  # that of equal texts alone with it
+EQUAL = 1.0  # a probability that only equal texts reach with it
 MOST_COMPARED = 5_000_000
-FEWEST_DUPLICATES = 1000  # that are drawn, where there are so many
-DUPLICATE, OTHER, OPEN = 1, 0, -1  # what is known of a pair
+FEWEST_DUPLICATES = 1000  # drawn at least, if there are enough
+DUPLICATE, OTHER, OPEN = 1, 0, -1  # what is known about a pair
 
 
 @dataclass(frozen=True)
 class Met:
-    """Pairs of places in ``ids``, each once; ``equal`` ones have one text and teach nothing."""
+    """Pairs of places in ``ids``, each once; ``equal`` marks equal texts, which teach nothing."""
 
     ids: list[str]
     a: Array
@@ -315,12 +313,12 @@ class Met:
 
 
 def met_in(source: Source, progress: Progress) -> Met:
-    """What is rejected has a place too, and is in no pair. Words are those of the general model,
-    whatever counts as a word to the one that is trained."""
-    given = {"method": "learned", "threshold": LOWEST, "calibrate": False, "templates": "accept"}
+    """The pairs that ``learned`` compares. A rejected document has a place too, and is in no pair.
+    Words are those of the general model, whatever the trained model counts as a word."""
+    method = {"method": "learned", "threshold": LOWEST, "calibrate": False, "templates": "accept"}
     reading = {"text": source.columns.text, "id": source.columns.id, "limit": source.limit}
-    more = {"kinds": "none", "workers": source.workers, "max_pairs": MOST_COMPARED}
-    plan = resolve(settings_of({**given, **reading, **more}), every_pair=True)
+    limits = {"kinds": "none", "workers": source.workers, "max_pairs": MOST_COMPARED}
+    plan = resolve(settings_of({**method, **reading, **limits}), every_pair=True)
     result = execute(source.collection, plan, progress=progress)
     if not result.pairs_complete:
         raise InputError(
@@ -328,28 +326,25 @@ def met_in(source: Source, progress: Progress) -> Met:
             hint="train on fewer documents: --limit takes the first ones.",
         )
     pairs = of_result(result)
-    ids = result.decisions["id"]
-    rejected = pc.equal(result.decisions["decision"], REJECTED)
-    ids = pc.if_else(rejected, pa.scalar(None, ids.type), ids).to_pylist()
-    return Met(ids, pairs.a, pairs.b, pairs.score >= EQUAL)
+    return Met(result.accepted_ids.to_pylist(), pairs.a, pairs.b, pairs.score >= EQUAL)
 
 
-def teach(found: Labelled, met: Met, known: Array, most: int, seed: int) -> None:
-    """``known`` says of each pair what it is; at most so many are added to the labels."""
-    told = np.flatnonzero((known != OPEN) & ~met.equal)
-    rows = told[drawn(known[told] == DUPLICATE, most, seed)]
+def teach(labelled: Labelled, met: Met, known: Array, most: int, seed: int) -> None:
+    """Add at most ``most`` labels; ``known`` is the class of each pair that met, or ``OPEN``."""
+    usable = np.flatnonzero((known != OPEN) & ~met.equal)
+    rows = usable[drawn(known[usable] == DUPLICATE, most, seed)]
     for row in rows.tolist():
-        found.add(met.ids[met.a[row]], met.ids[met.b[row]], int(known[row]))
-    found.leave(BEYOND, len(told) - len(rows))
-    found.leave(EQUAL_TEXTS, int(((known != OPEN) & met.equal).sum()))
+        labelled.add(met.ids[met.a[row]], met.ids[met.b[row]], int(known[row]))
+    labelled.leave(BEYOND, len(usable) - len(rows))
+    labelled.leave(EQUAL_TEXTS, int(((known != OPEN) & met.equal).sum()))
 
 
 def drawn(duplicates: Array, most: int, seed: int) -> Array:
-    """At most so many rows, at random; but not so few duplicates that they could teach nothing."""
+    """At most ``most`` random rows, with enough duplicates to learn from."""
     if len(duplicates) <= most:
         return np.arange(len(duplicates))
-    mixed = np.random.default_rng([seed, 6]).permutation(len(duplicates))
-    yes, no = mixed[duplicates[mixed]], mixed[~duplicates[mixed]]
-    share = round(most * len(yes) / len(mixed))
+    shuffled = np.random.default_rng([seed, 6]).permutation(len(duplicates))
+    yes, no = shuffled[duplicates[shuffled]], shuffled[~duplicates[shuffled]]
+    share = round(most * len(yes) / len(shuffled))
     wanted = min(len(yes), max(share, min(FEWEST_DUPLICATES, most // 2)))
     return np.sort(np.concatenate([yes[:wanted], no[: most - wanted]]))

@@ -1,12 +1,12 @@
-"""Cross-validation: how good what is trained on some documents is on others.
+"""Cross-validation: measures what was trained on some documents on different documents.
 
-What labels are worth: F1 on documents that were not trained on, against the number of labels.
+``learning_curve`` measures F1 in the same way for growing numbers of labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from neardup.artefacts.arrays import Floats
 from neardup.decisions.clusters import components
 from neardup.errors import InputError
-from neardup.evaluation.training.fit import best_cut, f1, fit, log_loss
+from neardup.evaluation.training.fit import best_threshold, f1, fit, log_loss
 from neardup.evaluation.training.folds import Folds
 from neardup.evaluation.training.machines import Kind, Parameters
 from neardup.evaluation.training.training_data import Data
@@ -24,7 +24,7 @@ from neardup.schema import Array
 
 @dataclass(frozen=True)
 class Validated:
-    """Of the pairs that were tested, each by what was trained without its documents."""
+    """Measures over the tested pairs, each tested without its documents in the training."""
 
     f1: float
     precision: float
@@ -44,24 +44,24 @@ def validate(
     seed: int,
     parameters: Parameters | None = None,
 ) -> Validated:
-    """Everything is chosen anew in each fold, parameters, calibration and cut: what is measured is
-    the whole way from labels to a model."""
+    """Cross-validate a kind. Parameters, calibration and threshold are chosen anew in each fold, so
+    the whole way from labels to a model is measured."""
     probability = np.full(len(data), np.nan)
     passed = np.zeros(len(data), bool)
     for train, test in folds.sides():
-        made = fit(kind, data.at(train), columns, seed, parameters)
-        probability[test] = made.probability(data.x[test])
-        passed[test] = probability[test] >= made.threshold
+        fitted = fit(kind, data.at(train), columns, seed, parameters)
+        probability[test] = fitted.probability(data.x[test])
+        passed[test] = probability[test] >= fitted.threshold
     return measured(data, passed, probability)
 
 
 def measured(data: Data, passed: Array, probability: Floats) -> Validated:
-    """``probability`` is NaN for pairs that were not tested."""
+    """The measures; ``probability`` is NaN for pairs that were not tested."""
     tested = ~np.isnan(probability)
     units = _units(data)[tested]
     y, passed = data.y[tested] == 1, passed[tested]
     right, wrong, missed = y & passed, ~y & passed, y & ~passed
-    tp, fp, fn = (int(some.sum()) for some in (right, wrong, missed))
+    tp, fp, fn = (int(rows.sum()) for rows in (right, wrong, missed))
     return Validated(
         f1=f1(data.y[tested], passed),
         precision=tp / max(tp + fp, 1),
@@ -72,7 +72,8 @@ def measured(data: Data, passed: Array, probability: Floats) -> Validated:
 
 
 def _units(data: Data) -> Array:
-    """Pairs of documents that are duplicates of each other are drawn together."""
+    """Sampling units for the bootstrap: pairs of documents that are duplicates of each other are
+    drawn together."""
     count = int(max(data.a.max(), data.b.max())) + 1
     same = data.y == 1
     cluster = components(count, data.a[same], data.b[same])
@@ -80,27 +81,21 @@ def _units(data: Data) -> Array:
 
 
 def _interval(units: Array, *counted: Array) -> Interval | None:
-    """Of 95 %, by drawing units again."""
+    """The 95 % interval of F1, by resampling units."""
     names, place = np.unique(units, return_inverse=True)
-    sums = [np.bincount(place, weights=one)[:, None] for one in counted]
+    sums = [np.bincount(place, weights=counts)[:, None] for counts in counted]
     return interval_of(bootstrap(names, *sums).f1()[:, 0])
 
 
-def validate_single(data: Data, column: int, folds: Folds) -> Validated:
-    """One measure with the threshold that is best where it is trained."""
-    return validate_one_of(data, [column], folds)
-
-
 def validate_one_of(data: Data, columns: Sequence[int], folds: Folds) -> Validated:
-    """One measure and its threshold, both chosen anew in each fold, as a model is."""
+    """Validate the best single measure; it and its threshold are chosen anew in each fold."""
     passed, tested = np.zeros(len(data), bool), np.full(len(data), np.nan)
     for train, test in folds.sides():
-        cuts = {column: best_cut(data.x[train, column], data.y[train]) for column in columns}
-        best = max(cuts, key=lambda column: cuts[column].f1)
-        passed[test] = data.x[test, best] >= cuts[best].value
-        tested[test] = 0.5  # measures are no probabilities
-    found = measured(data, passed, tested)
-    return Validated(found.f1, found.precision, found.recall, found.interval)
+        at = {column: best_threshold(data.x[train, column], data.y[train]) for column in columns}
+        best = max(at, key=lambda column: at[column].f1)
+        passed[test] = data.x[test, best] >= at[best].value
+        tested[test] = 0.5  # marks the pair as tested: measures are no probabilities
+    return replace(measured(data, passed, tested), log_loss=None)
 
 
 SIZES = (20, 40, 80, 160, 320, 640, 1280, 2560)
@@ -112,15 +107,10 @@ class Point(NamedTuple):
 
 
 def learning_curve(
-    kind: Kind,
-    data: Data,
-    columns: Sequence[int],
-    folds: Folds,
-    parameters: Parameters,
-    seed: int,
+    kind: Kind, data: Data, columns: Sequence[int], folds: Folds, parameters: Parameters, seed: int
 ) -> list[Point]:
-    """Each fold in turn is asked what the first *n* of the other pairs taught, in a random order;
-    sizes for which some fold has too few pairs are left out."""
+    """F1 against the number of labels: each fold is tested with what the first *n* other pairs in a
+    random order taught. Sizes for which a fold has too few pairs are left out."""
     draw = np.random.default_rng([seed, 3])
     sides = [(draw.permutation(train), test) for train, test in folds.sides()]
     fewest = min(len(train) for train, _ in sides)
@@ -141,9 +131,9 @@ def _point(
     y, passed = [], []
     for train, test in sides:
         try:
-            made = fit(kind, data.at(np.sort(train[:size])), columns, seed, parameters)
-        except InputError:  # too few of a class among them
+            fitted = fit(kind, data.at(np.sort(train[:size])), columns, seed, parameters)
+        except InputError:  # too few pairs of one class among them
             return None
         y.append(data.y[test])
-        passed.append(made.passed(data.x[test]))
+        passed.append(fitted.passed(data.x[test]))
     return Point(size, f1(np.concatenate(y), np.concatenate(passed)))

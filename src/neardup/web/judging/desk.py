@@ -31,7 +31,7 @@ from neardup.runs.result import Result
 if TYPE_CHECKING:
     from neardup.artefacts.model import Model
     from neardup.evaluation.training.training_data import Material
-    from neardup.evaluation.training.training_labels import Labelled
+    from neardup.labels.training_labels import Labelled
     from neardup.runs.result import Result
 
 KIND = "linear"  # quick enough to wait for
@@ -49,7 +49,7 @@ def suggested(results: Mapping[str, Result], folder: JudgedFolder, wanted: int) 
 
 def labelled_of(folder: JudgedFolder) -> Labelled:
     """The labels that count, as training takes them."""
-    from neardup.evaluation.training.training_labels import Labelled
+    from neardup.labels.training_labels import Labelled
 
     found = Labelled(source="judged pairs")
     for pair, label in verdicts(folder.labels()).settled.items():

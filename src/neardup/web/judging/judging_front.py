@@ -19,7 +19,7 @@ from neardup.labels.agreement import ARBITER, ASSESSOR, check_assessor, free_nam
 from neardup.labels.label_store import Labels, Pair
 from neardup.labels.samples import DRAWN
 from neardup.labels.sampling import PER_TREATMENT, STRATA
-from neardup.plan import Settings
+from neardup.settings import Settings
 from neardup.web.judging.desk import Desk, labelled_of, missing_labels
 from neardup.web.judging.judged_pairs import PostedFields, address
 from neardup.web.pages import Data, Pages

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 from fastapi import APIRouter, Query
 
+from neardup.report.bars import score_bars
 from neardup.web.pages import Pages
 from neardup.web.review.review_rows import Data, pair_row
 from neardup.web.review.review_state import BINS, State, histogram
@@ -42,6 +43,7 @@ class Thresholds:
             "done": cuts.done,
             "bins": bins,
             "bars": bars(bins),
+            "figure": score_bars(bins, chosen),
             "tallest": max(bins, default=0),
             "fallen": self._fallen(chosen) if exact else [],
         }
@@ -54,16 +56,5 @@ class Thresholds:
 
 
 def bars(bins: list[int]) -> list[Data]:
-    """In percent of the width and of the height; what is not nothing can be seen."""
-    most = max(bins, default=0) or 1
-    return [
-        {
-            "x": round(100 * i / BINS, 2),
-            "width": round(100 / BINS * 0.86, 2),
-            "height": round(max(100 * count / most, 1.5 if count else 0), 2),
-            "count": count,
-            "low": i / BINS,
-            "high": (i + 1) / BINS,
-        }
-        for i, count in enumerate(bins)
-    ]
+    """The numbers of the figure."""
+    return [{"count": n, "low": i / BINS, "high": (i + 1) / BINS} for i, n in enumerate(bins)]

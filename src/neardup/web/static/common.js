@@ -35,7 +35,7 @@ export function typing(event) {
   return event.target.closest("input, select, textarea, [contenteditable]") !== null;
 }
 
-// Characters that act instead of being seen, as in outputs/sidebyside/visible.py.
+// Characters that act instead of being seen, as in report/side_by_side.py.
 const ACTING =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb\u{13430}-\u{1343f}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0001}\u{e0020}-\u{e007f}]/gu;
 

@@ -6,8 +6,8 @@ if (slider) watch(slider);
 
 function watch(slider) {
   const lowest = Number(slider.dataset.lowest);
-  const bars = [...document.querySelectorAll(".histogram rect")];
-  const line = document.querySelector("[data-cut]");
+  const bars = [...document.querySelectorAll(".scores rect")];
+  const line = document.querySelector("[data-threshold]");
   const numbers = new Intl.NumberFormat("en");
   let cuts = [];
   let asked = 0;

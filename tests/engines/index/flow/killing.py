@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.engines.index.flow import flow
-from neardup.engines.index.flow.flow_settings import Asked
+from neardup.engines.index.flow.flow_settings import FlowSettings
 from neardup.engines.index.index import Index
 
 # Calls after or before which something else is on the disk, or in the index.
@@ -66,7 +66,9 @@ def live(root: Path, mode: str, calls: int | None) -> None:
     if mode == "command":
         places["command"] = command
         del places["forward"]
-    asked = Asked.of(str(root / "in"), str(root / "index.db"), poll=1e-3, extract=HOW, **places)
+    asked = FlowSettings.of(
+        str(root / "in"), str(root / "index.db"), poll=1e-3, extract=HOW, **places
+    )
     with Index.open(root / "index.db", method="qgrams") as index:
         made = asked.flow(index)
         if calls is not None:

@@ -14,7 +14,7 @@ import pytest
 
 from engines.index.flow.sample import feed, story
 from neardup.engines.index.flow.flow import Flow
-from neardup.engines.index.flow.flow_settings import Asked
+from neardup.engines.index.flow.flow_settings import FlowSettings
 from neardup.engines.index.flow.item_files import LinesSource
 from neardup.engines.index.flow.items import Event, Fields
 from neardup.engines.index.flow.watched_folder import FolderSource
@@ -46,7 +46,7 @@ class Place:
     def flow(self, **options: Any) -> Flow:
         given = {"forward": "out", "aside": "dup", "unreadable": "bad"}
         places = {name: self.root / folder for name, folder in given.items()} | options
-        asked = Asked.of(str(self.root / "in"), "memory:", poll=1.0, **places)
+        asked = FlowSettings.of(str(self.root / "in"), "memory:", poll=1.0, **places)
         made = replace(asked, clock=self.clock).flow(self.index)
         made.tell = self.events.append
         return made
@@ -288,7 +288,7 @@ def test_whether_checking_pays(place: Place) -> None:
     assert totals.pays_from == pytest.approx(0.4)
     assert totals.line(totals.began + 2) == (
         "4 items, 2.0/s, 3 originals, 1 duplicate, 0 unreadable, lag 1.5 s, "
-        "checking pays where processing an item takes over 400 ms"
+        "checking pays if processing an item takes over 400 ms"
     )
     totals.told, totals.told_seconds = 3, 0.3
     assert totals.pays is False
@@ -299,7 +299,7 @@ def test_whether_checking_pays(place: Place) -> None:
 
 def problems(source: str, url: str = "memory:", **options: Any) -> tuple[str, ...]:
     with pytest.raises(SettingsError) as caught:
-        Asked.of(source, url, **options)
+        FlowSettings.of(source, url, **options)
     return caught.value.problems
 
 
@@ -313,7 +313,7 @@ def test_everything_that_is_wrong_is_said_before_anything_is_moved(tmp_path: Pat
     (one,) = problems(str(tmp_path), forward=tmp_path)
     assert one == f"{tmp_path} is named twice; every place is a folder of its own."
     (one,) = problems(str(tmp_path))[:1]
-    assert one.startswith("Nothing is said about originals")
+    assert one.startswith("Originals have no destination")
     inside = str(tmp_path / "news.db")
     (one,) = problems(str(tmp_path), inside, forward=tmp_path / "out")
     assert "would be taken for an item" in one

@@ -1,12 +1,12 @@
-"""A flow of items from folder to folder: what ``neardup watch`` does.
+"""A flow of items from folder to folder, as ``neardup watch`` runs it.
 
 Items come from a folder (``watched_folder.py``) or from files and pipes that hold several
-(``item_files.py``). They are claimed into a folder of work (``workplace.py``), added to the index
-(``flow.py``, which drives it all), and go to one of three places (``places.py``): originals are
-forwarded, duplicates and unreadable items are set aside with a note. ``items.py`` says what an item
-is, ``flow_settings.py`` what a user asked for.
+(``item_files.py``). They are claimed into a working folder (``workplace.py``), added to the index
+(``flow.py``, which drives everything), and moved to one of three places (``places.py``): originals
+are forwarded, duplicates and unreadable items are set aside with a note. ``items.py`` defines an
+item; ``flow_settings.py`` holds the settings of the user.
 
-The file system is the journal: an item whose staged file is there is not done, one whose file is
-gone is. So a flow that was killed at any moment goes on by doing what it does anyway: it finishes
-what is staged, and asks the index what was decided before it decides.
+The file system is the journal: an item is done when its staged file is gone. A flow that was killed
+at any moment therefore recovers by its normal steps: it finishes what is staged, and looks up
+earlier decisions in the index before it decides.
 """

@@ -1,13 +1,12 @@
-"""A flow from a source through an index to its places.
+"""Drives a flow from its source through an index to its places.
 
-Every step first finishes what was claimed, by this process or one before it, and then claims what
-has come. What goes wrong on the way (a full disk, a folder that is gone, a command that fails) is
-told as a sentence and tried again, later and later up to a minute; nothing is lost meanwhile.
+Each step first finishes what this process or an earlier one has claimed, and then claims new
+arrivals. A failure on the way (a full disk, a missing folder, a failing command) is reported as a
+sentence and tried again, with growing pauses up to a minute; no item is lost meanwhile.
 
-What staged items are: asked of the index first, then added to it.
-
-An item that the index knows by the id it was claimed under was added before a crash, and is what
-the index says. A batch is added in one transaction, or item by item where one of it is refused.
+Staged items are first looked up in the index and then added to it. If the index has the id under
+which an item was claimed, the item was added before a crash, and the stored decision counts. A
+batch is added in one transaction, or item by item if the index rejects one of its items.
 """
 
 from __future__ import annotations
@@ -33,8 +32,16 @@ from neardup.engines.index.flow.places import (
     Places,
     Totals,
 )
-from neardup.engines.index.flow.watched_folder import Found, Opened, Opener, Staged
-from neardup.engines.index.flow.workplace import TOLD, Batch, Entry, Piece, Taken, Work, entry_of
+from neardup.engines.index.flow.watched_folder import Opened, Opener, Staged, WholeFile
+from neardup.engines.index.flow.workplace import (
+    COMMAND_DONE,
+    Batch,
+    Entry,
+    Piece,
+    Taken,
+    Work,
+    entry_of,
+)
 from neardup.engines.index.index import Index
 from neardup.errors import NeardupError, RejectedError
 from neardup.progress import LOG
@@ -50,38 +57,43 @@ class Decided(NamedTuple):
 
 
 def decided(batch: Batch, index: Index, opener: Opener) -> Iterator[Decided]:
-    """Of all items that are still staged, in order of the batch."""
-    fields, read = opener.fields, _read(batch, opener)
-    known = {entry.id for entry, one in read if not one.problem and entry.id in index}
-    new = [one.document for entry, one in read if not one.problem and entry.id not in known]
-    outcomes = dict(zip((one[fields.id] for one in new), _added(index, new, fields), strict=True))
-    for entry, (document, _, problem) in read:
+    """Decisions on all items that are still staged, in the order of the batch."""
+    fields, opened = opener.fields, _read(batch, opener)
+    readable = [(entry, document) for entry, (document, _, problem) in opened if not problem]
+    known = {entry.id for entry, _ in readable if entry.id in index}
+    new = [document for entry, document in readable if entry.id not in known]
+    ids = (document[fields.id] for document in new)
+    outcomes = dict(zip(ids, _added(index, new, fields), strict=True))
+    for entry, (document, _, problem) in opened:
         if problem:
             outcome = Outcome(UNREADABLE, reason=problem)
-        elif batch.staged(entry, TOLD).exists():
+        elif batch.staged(entry, COMMAND_DONE).exists():
             outcome = Outcome(ORIGINAL)
         else:
             outcome = outcomes.get(entry.id) or _remembered(index, entry)
         yield Decided(entry, outcome, document)
 
 
-def _here(batch: Batch) -> list[Entry]:
-    states = ("", TOLD)
-    return [one for one in batch.entries if any(batch.staged(one, s).exists() for s in states)]
+def _remaining(batch: Batch) -> list[Entry]:
+    states = ("", COMMAND_DONE)
+    return [
+        entry for entry in batch.entries if any(batch.staged(entry, s).exists() for s in states)
+    ]
 
 
 def _read(batch: Batch, opener: Opener) -> list[tuple[Entry, Opened]]:
-    """The documents, or why there are none."""
-    found = [(entry, _staged(batch, entry)) for entry in _here(batch)]
-    opened = iter(opener.documents([one for _, one in found if isinstance(one, Staged)]))
-    return [(entry, next(opened) if isinstance(one, Staged) else one) for entry, one in found]
+    """The document of each remaining item, or the problem with it."""
+    read = [(entry, _staged(batch, entry)) for entry in _remaining(batch)]
+    opened = iter(opener.documents([staged for _, staged in read if isinstance(staged, Staged)]))
+    return [
+        (entry, next(opened) if isinstance(staged, Staged) else staged) for entry, staged in read
+    ]
 
 
 def _staged(batch: Batch, entry: Entry) -> Staged | Opened:
     if entry.problem is not None:
         return Opened({}, problem=entry.problem)
-    told = batch.staged(entry, TOLD)
-    path = told if told.exists() else batch.staged(entry)
+    path = batch.current(entry)
     try:
         folder = entry.name.rpartition("/")[0]
         return Staged(path.read_bytes(), entry.form, entry.id, folder)
@@ -101,7 +113,7 @@ def _added_alone(index: Index, document: dict[str, Any], fields: Fields) -> Outc
         return _outcome(index.add(document))
     except RejectedError as error:
         id_ = document[fields.id]
-        if id_ in index:  # since we asked: another process was faster
+        if id_ in index:  # another process has added it meanwhile
             return Outcome(DUPLICATE, Match(id_, 1.0, SAME_ID))
         return Outcome(UNREADABLE, reason=error.message)
 
@@ -111,28 +123,28 @@ def _outcome(match: Match | None) -> Outcome:
 
 
 def _remembered(index: Index, entry: Entry) -> Outcome:
-    found = index.get(entry.id)
-    if found.decision != SET_ASIDE:
+    record = index.get(entry.id)
+    if record.decision != SET_ASIDE:
         return Outcome(ORIGINAL)
-    of, score = found.kept_id or "", found.score or 0.0
-    return Outcome(DUPLICATE, Match(of, score, found.reason, found.kind, found.by))
+    kept, score = record.kept_id or "", record.score or 0.0
+    return Outcome(DUPLICATE, Match(kept, score, record.reason, record.kind, record.by))
 
 
 BATCH_ITEMS, BATCH_BYTES = 64, 16 << 20
-MOST_WAITING = 1000  # beyond it nothing is claimed: what is in the source is as safe there
+MOST_WAITING = 1000  # with more, nothing is claimed: items are just as safe in the source
 LONGEST_PAUSE = 60.0
 
 
 class Source(Protocol):
-    pending: int  # what may come whole with the next look
+    pending: int  # arrivals that may be complete at the next look
     ended: bool
 
-    def look(self) -> Sequence[Found | Item]: ...
+    def look(self) -> Sequence[WholeFile | Item]: ...
 
 
 @dataclass
 class Flow:
-    """``clock`` gives seconds since 1970; ``tell`` hears every event."""
+    """``clock`` gives seconds since 1970; ``tell`` is called with every event."""
 
     source: Source
     index: Index
@@ -142,13 +154,13 @@ class Flow:
     clock: Callable[[], float] = time.time
     extractor: Extractor = field(default_factory=Extractor)
     tell: Callable[[Event], None] = lambda _: None
-    stopped: bool = False  # set it to stop after the batch at hand
+    stopped: bool = False  # set it to stop after the current batch
     totals: Totals = field(init=False)
-    _held: deque[Found | Item] = field(default_factory=deque)  # seen, not claimed yet
-    _waiting: dict[Path, int] = field(default_factory=dict)  # batch → items that failed
+    _held: deque[WholeFile | Item] = field(default_factory=deque)  # seen, not claimed yet
+    _waiting: dict[Path, int] = field(default_factory=dict)  # batch → number of failed items
     _failures: int = 0
     _not_before: float = 0.0
-    _said: str = ""
+    _last_problem: str = ""
 
     def __post_init__(self) -> None:
         self.totals = Totals(self.clock())
@@ -156,8 +168,8 @@ class Flow:
         self._opener = Opener(self._fields, self.extractor)
 
     def run(self, wait: Callable[[float], None], *, once: bool = False) -> None:
-        """Until ``stopped``, or the source has ended, or ``once`` what is there is worked off.
-        ``wait`` lets time pass between looks."""
+        """Run until ``stopped``, until the source has ended, or with ``once`` until all present
+        items are done. ``wait`` lets time pass between looks."""
         self.work.open()
         try:
             while not self.stopped:
@@ -166,12 +178,12 @@ class Flow:
                 if (once or self.source.ended) and not self.source.pending:
                     break
                 wait(self.poll)
-            self._guarded(self._arrivals)  # lines that were read are only in memory
+            self._guarded(self._arrivals)  # lines that were read from a pipe exist only in memory
         finally:
             self.work.close()
 
     def step(self) -> bool:
-        """Whether anything came to its place."""
+        """One round of work; whether any item came to its place."""
         before = self.totals.items
         if self.clock() >= self._not_before:
             self._again()
@@ -181,8 +193,8 @@ class Flow:
         return self.totals.items > before
 
     def unclaimed(self) -> int:
-        """Lines that were read and could not be stored."""
-        return sum(isinstance(one, Item) for one in self._held)
+        """The number of lines that were read but could not be stored."""
+        return sum(isinstance(arrival, Item) for arrival in self._held)
 
     def _guarded(self, work: Callable[[], None]) -> bool:
         try:
@@ -193,15 +205,15 @@ class Flow:
         return True
 
     def _problem(self, error: Exception) -> None:
-        """Said once, not with every try."""
-        said = sentence(error)
-        if said != self._said:
-            LOG.warning("%s", said)
-            self.tell(Event(PROBLEM, note={"problem": said}))
-        self._said = said
+        """Report a problem once, not with every try."""
+        problem = sentence(error)
+        if problem != self._last_problem:
+            LOG.warning("%s", problem)
+            self.tell(Event(PROBLEM, note={"problem": problem}))
+        self._last_problem = problem
 
     def _again(self) -> None:
-        """What is claimed and not done; after a failure later and later."""
+        """Finish what is claimed; after each failure the pause before the next try doubles."""
         whole = self._guarded(self._claimed)
         self._failures = 0 if whole and not self._waiting else self._failures + 1
         pause = min(self.poll * 2**self._failures, LONGEST_PAUSE) if self._failures else 0.0
@@ -224,33 +236,33 @@ class Flow:
         while self._held and (not self.stopped or isinstance(self._held[0], Item)):
             group = self._group()
             if isinstance(group[0], Item):
-                batch = self._stage([one for one in group if isinstance(one, Item)])
-                self._forget(group)  # not before they are safe
+                batch = self._stage([item for item in group if isinstance(item, Item)])
+                self._forget(group)  # not before they are staged
                 self._finish(batch)
             else:
-                self._forget(group)  # the source will show again what could not be claimed
-                self._enter([one for one in group if isinstance(one, Found)])
+                self._forget(group)  # the source shows again what could not be claimed
+                self._enter([file for file in group if isinstance(file, WholeFile)])
 
-    def _group(self) -> list[Found | Item]:
-        """What makes a batch: items, or files of one item each, or one file of several."""
-        group: list[Found | Item] = []
+    def _group(self) -> list[WholeFile | Item]:
+        """The next batch: items, or files of one item each, or one file of several items."""
+        group: list[WholeFile | Item] = []
         first, size = self._held[0], 0
-        for one in itertools.islice(self._held, BATCH_ITEMS):
-            if type(one) is not type(first) or (group and size + _size(one) > BATCH_BYTES):
+        for arrival in itertools.islice(self._held, BATCH_ITEMS):
+            if type(arrival) is not type(first) or (group and size + _size(arrival) > BATCH_BYTES):
                 break
-            if isinstance(one, Found) and not is_whole(one.name):
-                return group or [one]
-            group.append(one)
-            size += _size(one)
+            if isinstance(arrival, WholeFile) and not is_whole(arrival.name):
+                return group or [arrival]
+            group.append(arrival)
+            size += _size(arrival)
         return group
 
-    def _forget(self, group: Sequence[Found | Item]) -> None:
+    def _forget(self, group: Sequence[WholeFile | Item]) -> None:
         for _ in group:
             self._held.popleft()
 
-    def _enter(self, files: Sequence[Found]) -> None:
+    def _enter(self, files: Sequence[WholeFile]) -> None:
         if is_whole(files[0].name):
-            batch = self._batch([_whole_item(one) for one in files], with_data=False)
+            batch = self._batch([_whole_item(file) for file in files], with_data=False)
             try:
                 self.work.claim(batch, files)
             finally:
@@ -259,9 +271,8 @@ class Flow:
             self._split(taken)
 
     def _split(self, taken: Taken) -> None:
-        """A file of several items becomes batches, each finished before the next."""
-        found = items(taken.file, taken.name, self._fields)
-        rest = itertools.islice(found, taken.done, None)
+        """Split a file of several items into batches, each finished before the next."""
+        rest = itertools.islice(items(taken.file, taken.name, self._fields), taken.done, None)
         while piece := list(itertools.islice(rest, BATCH_ITEMS)):
             if self.stopped or self.totals.waiting >= MOST_WAITING:
                 return
@@ -272,27 +283,28 @@ class Flow:
             self._finish(batch)
         self.work.drop(taken)
 
-    def _stage(self, found: Sequence[Item], piece: Piece | None = None) -> Batch:
-        return self._batch(found, with_data=True, piece=piece)
+    def _stage(self, arrived: Sequence[Item], piece: Piece | None = None) -> Batch:
+        return self._batch(arrived, with_data=True, piece=piece)
 
     def _batch(
-        self, found: Sequence[Item], *, with_data: bool, piece: Piece | None = None
+        self, arrived: Sequence[Item], *, with_data: bool, piece: Piece | None = None
     ) -> Batch:
         naming = Naming(self.index, self.clock())
-        entries = [entry_of(item, n, *naming.of(item)) for n, item in enumerate(found)]
-        return self.work.stage(entries, [item.data for item in found if with_data], piece)
+        entries = [entry_of(item, n, *naming.of(item)) for n, item in enumerate(arrived)]
+        return self.work.stage(entries, [item.data for item in arrived if with_data], piece)
 
     def _finish(self, batch: Batch) -> None:
-        """Brings what is staged to its place; what fails stays."""
+        """Move staged items to their places; an item that fails stays staged."""
         failed = 0
         for entry in batch.entries:
             if what := self.places.carried(batch, entry):
                 done = self._guarded(partial(self._complete, batch, entry, what))
                 failed += not done
-        found = self._decided(batch)
-        self._guarded(partial(self._note, found))
-        for one in found:
-            failed += not self._guarded(partial(self._place, batch, one))
+        decisions = self._decided(batch)
+        notes = ((decision.entry, decision.outcome) for decision in decisions)
+        self._guarded(lambda: self.places.write_notes(notes, self.clock()))
+        for decision in decisions:
+            failed += not self._guarded(partial(self._place, batch, decision))
         if failed or batch.left():
             self._waiting[batch.folder] = max(failed, batch.left())
         else:
@@ -300,40 +312,37 @@ class Flow:
         self.totals.waiting = sum(self._waiting.values())
 
     def _decided(self, batch: Batch) -> list[Decided]:
-        began, found = time.perf_counter(), list[Decided]()
-        self._guarded(lambda: found.extend(decided(batch, self.index, self._opener)))
+        began, decisions = time.perf_counter(), list[Decided]()
+        self._guarded(lambda: decisions.extend(decided(batch, self.index, self._opener)))
         self.totals.check_seconds += time.perf_counter() - began
-        self.totals.checked += len(found)
-        return found
+        self.totals.checked += len(decisions)
+        return decisions
 
-    def _note(self, found: Sequence[Decided]) -> None:
-        self.places.write_notes(((one.entry, one.outcome) for one in found), self.clock())
-
-    def _place(self, batch: Batch, one: Decided) -> None:
-        if one.outcome.what == ORIGINAL:
+    def _place(self, batch: Batch, decision: Decided) -> None:
+        entry, outcome, document = decision
+        if outcome.what == ORIGINAL:
             began = time.perf_counter()
-            if self.places.tell(batch, one.entry, one.document):
+            if self.places.run_command(batch, entry, document):
                 self.totals.told += 1
                 self.totals.told_seconds += time.perf_counter() - began
-        target = self.places.put(batch, one.entry, one.outcome, self.clock())
-        self._done(one.entry, one.outcome.what, target, one.outcome.note())
+        target = self.places.put(batch, entry, outcome, self.clock())
+        self._done(entry, outcome.what, target, outcome.note())
 
     def _complete(self, batch: Batch, entry: Entry, what: str) -> None:
         self._done(entry, what, self.places.complete(batch, entry, what), {})
 
     def _done(self, entry: Entry, what: str, target: Path | None, note: dict[str, Any]) -> None:
-        self._said = ""
+        self._last_problem = ""
         self.totals.count(what, self.clock() - entry.since)
         event = Event(what, entry.name, entry.id, None if target is None else str(target), note)
         LOG.info("%s", event)
         self.tell(event)
 
 
-def _whole_item(found: Found) -> Item:
-    form = WHOLE.get(ending(found.name), "")
-    problem = whole_problem(found.name)
-    return Item(found.name, b"", form, found.name, problem, found.since)
+def _whole_item(file: WholeFile) -> Item:
+    form = WHOLE.get(ending(file.name), "")
+    return Item(file.name, b"", form, file.name, whole_problem(file.name), file.since)
 
 
-def _size(one: Found | Item) -> int:
-    return one.size if isinstance(one, Found) else len(one.data)
+def _size(arrival: WholeFile | Item) -> int:
+    return arrival.size if isinstance(arrival, WholeFile) else len(arrival.data)

@@ -1,4 +1,4 @@
-"""A flow as it was asked for: everything that is wrong with it is said before anything is moved."""
+"""The settings of a flow; all errors in them are reported before anything is moved."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ STDIN = "-"
 
 
 @dataclass(frozen=True)
-class Asked:
-    folder: Path | None  # None: lines on stdin
+class FlowSettings:
+    """A checked request to watch ``folder``, or lines on stdin if it is None."""
+
+    folder: Path | None
     work: Path
     places: Places
     poll: float
@@ -46,43 +48,45 @@ class Asked:
         work: Path | None = None,
         poll: float = 1.0,
         extract: str | None = None,
-    ) -> Asked:
+    ) -> FlowSettings:
         folder = None if source == STDIN else Path(source)
         work = work or (folder or forward or Path()) / NAME
-        words, unknown = _words(command)
+        command_words, unknown = _words(command)
         extraction, missing = _extraction(extract, source)
-        places = Places(forward, aside or work / "aside", unreadable or work / "unreadable", words)
-        asked = cls(folder, work, places, poll, extraction=extraction)
-        problems = [*filter(None, (unknown, missing)), *asked._problems(url)]
+        places = Places(
+            forward, aside or work / "aside", unreadable or work / "unreadable", command_words
+        )
+        settings = cls(folder, work, places, poll, extraction=extraction)
+        problems = [*filter(None, (unknown, missing)), *settings._problems(url)]
         if problems:
             raise SettingsError(
                 " ".join(problems), hint="see `neardup watch --help`.", problems=tuple(problems)
             )
-        return asked
+        return settings
 
     def flow(self, index: Index) -> Flow:
         source: Source
         if self.folder is None:
             source = LinesSource(sys.stdin.fileno(), Fields.of(index), self.clock)
-            _make(self.work.parent)  # of a watched folder it is there
+            self.work.parent.mkdir(parents=True, exist_ok=True)
         else:
             spare = [self.work, *self.places.folders.values()]
             source = FolderSource(self.folder, self.poll, self.clock, spare)
-        how, work = Extractor(self.extraction), Work(self.work)
-        return Flow(source, index, work, self.places, self.poll, self.clock, how)
+        extractor, work = Extractor(self.extraction), Work(self.work)
+        return Flow(source, index, work, self.places, self.poll, self.clock, extractor)
 
     def _problems(self, url: str) -> list[str]:
-        found = []
+        problems = []
         if self.folder is not None and not self.folder.is_dir():
-            found.append(f"There is no folder {self.folder} to watch.")
+            problems.append(f"There is no folder {self.folder} to watch.")
         if self.places.forward is None and not self.places.command:
-            found.append("Nothing is said about originals: give --forward, --exec or both.")
+            problems.append("Originals have no destination: give --forward, --exec or both.")
         if not 0 < self.poll < 1e6:
-            found.append(f"--poll is {self.poll}; expected seconds, such as 0.5.")
-        return [*found, *self._mixed(), *self._swallowed(url)]
+            problems.append(f"--poll is {self.poll}; expected seconds, such as 0.5.")
+        return [*problems, *self._mixed(), *self._swallowed(url)]
 
     def _mixed(self) -> list[str]:
-        """Places must differ, and none may be the source."""
+        """Errors of places that are the same folder, or that are the source."""
         folders = [self.folder, *self.places.folders.values()]
         known = [folder.resolve() for folder in folders if folder is not None]
         twice = [str(folder) for i, folder in enumerate(known) if folder in known[:i]]
@@ -98,7 +102,8 @@ class Asked:
 
 
 def _extraction(how: str | None, source: str) -> tuple[Extraction, str | None]:
-    """What is not named may never come, and is missed when it does."""
+    """The extraction, or what is wrong with it. A library for a format that may never come is not
+    required here."""
     try:
         extraction = Extraction(how)
         if extraction.columns:
@@ -109,7 +114,7 @@ def _extraction(how: str | None, source: str) -> tuple[Extraction, str | None]:
 
 
 def _words(command: str | None) -> tuple[tuple[str, ...], str | None]:
-    """The command in words, or what is wrong with it."""
+    """The command in words, and what is wrong with it."""
     if command is None:
         return (), None
     try:
@@ -119,7 +124,3 @@ def _words(command: str | None) -> tuple[tuple[str, ...], str | None]:
     if not words or shutil.which(words[0]) is None:
         return words or ("",), f"--exec is {command!r}: there is no such command."
     return words, None
-
-
-def _make(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)

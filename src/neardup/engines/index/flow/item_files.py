@@ -1,12 +1,12 @@
-"""Files that hold several items: JSON Lines, JSON, feeds. What is one item as a whole stays a file.
+"""Reads items from files and pipes that hold several: JSON Lines, JSON and feeds.
 
-A line or entry that cannot be read is an item with a problem; so is the whole file where nothing of
-it can be read. An item without an id of its own is called by file and row, as in a run.
+A file that is one item as a whole stays a file. A line or entry that cannot be read is an item with
+a problem, and so is a whole file of which nothing can be read. An item without an id of its own is
+named by file and row, as in a run.
 
-JSON Lines that come through a pipe.
-
-A line is safe from the moment it is staged. What a killed process had read but not staged is lost
-with the pipe; one that is stopped finishes the lines it has read.
+``LinesSource`` reads JSON Lines from a pipe. A line is safe once it is staged: what a killed
+process had read but not staged is lost with the pipe. A process that is stopped finishes the lines
+it has read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def ending(name: str) -> str:
 
 
 def is_whole(name: str) -> bool:
-    """Whether the file is one item, or none that can be read."""
+    """Whether the file is a single item, or of a format that has no reader."""
     return ending(name) not in (".json", *LINES, *FEEDS)
 
 
@@ -47,15 +47,15 @@ def whole_problem(name: str) -> str | None:
 
 
 def items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
-    """The items of the file at ``path``, which came as ``name``. Also a file without any is told
-    of."""
-    found = _items(path, name, fields)
-    first = next(found, None)
+    """The items of the file at ``path``, which arrived as ``name``. A file without items gives one
+    item with a problem."""
+    read = _items(path, name, fields)
+    first = next(read, None)
     if first is None:
         yield Item(name, path.read_bytes(), name=name, problem=NO_ITEM)
         return
     yield first
-    yield from found
+    yield from read
 
 
 def _items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
@@ -64,7 +64,7 @@ def _items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
             with path.open("rb") as file:
                 yield from of_lines(file, name, fields)
         elif ending(name) in FEEDS:
-            entries = [feed_fields(one, fields) for one in feed_items(path.read_bytes())]
+            entries = [feed_fields(entry, fields) for entry in feed_items(path.read_bytes())]
             yield from _of_objects(entries, name, fields, FEED)
         else:
             yield from _of_json(path, name, fields)
@@ -73,10 +73,10 @@ def _items(path: Path, name: str, fields: Fields) -> Iterator[Item]:
 
 
 def feed_fields(item: FeedItem, fields: Fields) -> dict[str, str]:
-    """An item of a feed under the names that the index has."""
-    found = {fields.source: item.feed, fields.id: item.id, "title": item.title}
-    found |= {fields.text: item.text, "link": item.url, fields.date: item.date, "xml": item.xml}
-    return {name: value for name, value in found.items() if value is not None}
+    """An item of a feed under the field names of the index."""
+    values = {fields.source: item.feed, fields.id: item.id, "title": item.title}
+    values |= {fields.text: item.text, "link": item.url, fields.date: item.date, "xml": item.xml}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def of_lines(
@@ -91,22 +91,22 @@ def line_item(
     line: bytes, place: str, fields: Fields, since: float = 0.0, form: str = JSON
 ) -> Item:
     try:
-        found = object_of(line)
+        document = object_of(line)
     except UnreadableError as error:
         return Item(place, line, problem=error.reason, since=since)
-    return Item(own_id(found, fields) or place, line, form, since=since)
+    return Item(own_id(document, fields) or place, line, form, since=since)
 
 
 def _of_json(path: Path, name: str, fields: Fields) -> Iterator[Item]:
-    """One object, a list of objects, or lines under the wrong ending."""
+    """One object, a list of objects, or JSON Lines with the wrong file extension."""
     data = path.read_bytes()
     try:
-        found = parsed(data.decode("utf-8-sig"))
+        document = parsed(data.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        found = None
-    if isinstance(found, list):
-        yield from _of_objects(found, name, fields)
-    elif found is None and _are_lines(data):
+        document = None
+    if isinstance(document, list):
+        yield from _of_objects(document, name, fields)
+    elif document is None and _are_lines(data):
         yield from of_lines(data.splitlines(keepends=True), name, fields)
     else:
         whole = object_of(data)
@@ -120,9 +120,9 @@ def _are_lines(data: bytes) -> bool:
         return False
 
 
-def _of_objects(found: list[Any], name: str, fields: Fields, form: str = JSON) -> Iterator[Item]:
-    for row, one in enumerate(found, 1):
-        line = json.dumps(one, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+def _of_objects(objects: list[Any], name: str, fields: Fields, form: str = JSON) -> Iterator[Item]:
+    for row, document in enumerate(objects, 1):
+        line = json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
         yield line_item(line, f"{name}:{row}", fields, form=form)
 
 
@@ -131,17 +131,19 @@ _AT_ONCE = 1 << 18
 
 @dataclass
 class LinesSource:
-    handle: int  # a file descriptor
+    """JSON Lines from a file descriptor."""
+
+    handle: int
     fields: Fields
     clock: Callable[[], float]
     name: str = "stdin"
-    pending: int = 1  # a pipe that is open may bring more
+    pending: int = 1  # an open pipe may bring more lines
     ended: bool = False
     _parts: list[bytes] = field(default_factory=list)
     _row: int = 0
 
     def look(self) -> list[Item]:
-        """What has come by now; nothing is waited for."""
+        """The items that have arrived so far, without waiting."""
         if self.ended or not self._ready(0):
             return []
         data = os.read(self.handle, _AT_ONCE)
@@ -150,7 +152,7 @@ class LinesSource:
         return [item for line in self._whole(data) if (item := self._item(line))]
 
     def _whole(self, data: bytes) -> list[bytes]:
-        """The lines that end in ``data``; the rest is kept in parts, as a line may be long."""
+        """The lines that end in ``data``. The rest is kept in parts, because a line may be long."""
         self._parts.append(data)
         if b"\n" not in data and not self.ended:
             return []
@@ -159,7 +161,7 @@ class LinesSource:
         return lines
 
     def wait(self, seconds: float) -> None:
-        """Until a line comes, at most so long."""
+        """Wait until a line arrives, at most ``seconds``."""
         if not self.ended:
             self._ready(seconds)
 
@@ -172,5 +174,5 @@ class LinesSource:
     def _ready(self, seconds: float) -> bool:
         try:
             return bool(select.select([self.handle], [], [], seconds)[0])
-        except (OSError, ValueError):  # Windows asks only sockets: reading waits instead
+        except (OSError, ValueError):  # on Windows select() takes only sockets; reading blocks
             return True

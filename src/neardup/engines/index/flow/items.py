@@ -1,11 +1,8 @@
-"""An item of a flow: bytes under a name, and the fields an index reads of them.
+"""An item of a flow: its bytes, its id and its file name, and the events that a flow reports.
 
-The id under which an item is added, and the name of its file where it goes.
-
-An item whose id the index has already is a new item with the time of its claim added to the id: it
-is compared like any other, and is a duplicate of the first if it says the same.
-
-What a flow tells while it runs.
+If the index already has the id of an item, the item is added under this id with the time of its
+claim appended. It is then compared like any other item, and is a duplicate of the first if it has
+the same content.
 """
 
 from __future__ import annotations
@@ -25,12 +22,12 @@ from neardup.errors import UnreadableError
 from neardup.wording import shortened
 
 TEXT, JSON = "text", "json"
-FEED = "feed"  # an entry as JSON; its text is no page any more
+FEED = "feed"  # an entry as JSON whose text is extracted already
 PAGES = (HTML, PDF)
 
 
 class Fields(NamedTuple):
-    """What the index calls text, id, date and source."""
+    """The field names of the index for text, id, date and source."""
 
     text: str = "text"
     id: str = "id"
@@ -47,32 +44,32 @@ class Fields(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """``name`` is that of its file wherever it goes, below the folder of the place; empty: made of
-    the id. ``form`` says how ``data`` is read, ``problem`` why it cannot be."""
+    """``name`` is its file name below the folder of its place; if empty, the id gives the name.
+    ``form`` is the format of ``data``; ``problem`` is the reason why it cannot be read."""
 
     id: str
     data: bytes
     form: str = JSON
     name: str = ""
     problem: str | None = None
-    since: float = 0.0  # when it came, in seconds since 1970
+    since: float = 0.0  # arrival in seconds since 1970
 
 
 def object_of(data: bytes) -> dict[str, Any]:
     try:
-        found = parsed(data.decode("utf-8-sig"))
+        document = parsed(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise unreadable(f"not valid UTF-8 at byte {error.start + 1}") from None
     except (ValueError, RecursionError) as error:
         raise unreadable(f"not valid JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise unreadable(f"expected a JSON object, got {type(found).__name__}")
-    return found
+    if not isinstance(document, dict):
+        raise unreadable(f"expected a JSON object, got {type(document).__name__}")
+    return document
 
 
-def own_id(found: dict[str, Any], fields: Fields) -> str | None:
-    """The id it brings, if it is one."""
-    id_ = found.get(fields.id)
+def own_id(document: dict[str, Any], fields: Fields) -> str | None:
+    """The id that the document has, if it is valid."""
+    id_ = document.get(fields.id)
     if isinstance(id_, bool) or not isinstance(id_, str | int) or id_ == "":
         return None
     return str(id_)
@@ -82,22 +79,22 @@ def unreadable(reason: str) -> UnreadableError:
     return UnreadableError(f"The item cannot be read: {reason}.", reason=reason)
 
 
-_LONGEST = 180  # bytes of a file name, of the 255 there are: a note adds to it
+_LONGEST = 180  # bytes of a file name; 255 are allowed, and a note adds to it
 _UNSAFE = re.compile(r"[^\w.~-]+")
 
 
 @dataclass
 class Naming:
-    """For the items of one batch: none of them gets the id of another."""
+    """Ids and file names for the items of one batch; no two items get the same id."""
 
     index: Index
     now: float
-    _given: set[str] = field(default_factory=set)
+    _used: set[str] = field(default_factory=set)
 
     def of(self, item: Item) -> tuple[str, str]:
         wanted = item.id.encode("utf-8", "replace").decode()
-        id_ = next(one for one in self._tries(wanted) if self._is_free(one))
-        self._given.add(id_)
+        id_ = next(i for i in self._tries(wanted) if i not in self._used and i not in self.index)
+        self._used.add(id_)
         return id_, _file_name(item.name, id_, id_.removeprefix(wanted))
 
     def _tries(self, wanted: str) -> itertools.chain[str]:
@@ -105,12 +102,9 @@ class Naming:
         timed = f"{wanted}~{moment:%Y%m%dT%H%M%S}"
         return itertools.chain([wanted, timed], (f"{timed}-{n}" for n in itertools.count(2)))
 
-    def _is_free(self, id: str) -> bool:
-        return id not in self._given and id not in self.index
-
 
 def _file_name(name: str, id: str, added: str) -> str:
-    """The name it had, else one made of its id."""
+    """The name that the item has, otherwise one made from its id."""
     if not name:
         return f"{_cut(_UNSAFE.sub('_', id).strip('._')) or 'item'}.json"
     path = PurePosixPath(name)
@@ -126,7 +120,7 @@ PROBLEM = "problem"
 
 @dataclass(frozen=True)
 class Event:
-    """An item has come to its place, or (``problem``) something has to be tried again."""
+    """An item has come to its place, or (``problem``) something will be tried again."""
 
     what: str
     name: str = ""
@@ -135,8 +129,8 @@ class Event:
     note: dict[str, Any] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
-        found = {"event": self.what, "name": self.name, "id": self.id, "to": self.to, **self.note}
-        return {name: value for name, value in found.items() if value not in ("", None)}
+        values = {"event": self.what, "name": self.name, "id": self.id, "to": self.to, **self.note}
+        return {name: value for name, value in values.items() if value not in ("", None)}
 
     def __str__(self) -> str:
         """A line of a log."""

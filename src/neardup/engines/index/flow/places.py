@@ -1,11 +1,12 @@
-"""Where items go: originals forwarded, duplicates and unreadable ones set aside with a note.
+"""The places of items: originals are forwarded, duplicates and unreadable items are set aside with
+a note.
 
-A move is one rename, so an item is in one place and comes there once, whoever takes it away again.
-To another file system it is a copy under a hidden name, then a mark at the staged file that the
-copy is whole, then the rename. A command is run before its item is moved; it may be run twice for
-an item, if the flow is killed before its success is marked.
+A move is one rename, so an item is in exactly one place and arrives there once, even if somebody
+takes it away at once. Across file systems, the item is copied under a hidden name, the staged file
+is marked to show that the copy is complete, and then the copy is renamed. A command runs before its
+item is moved; if the flow is killed before its success is marked, the command runs again.
 
-What a flow has done so far, in numbers and in a line.
+``Totals`` counts what a flow has done, as data and as a status line.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from typing import Any
 
 from neardup import files
 from neardup.engines.index.arrival_rule import Match
-from neardup.engines.index.flow.workplace import TOLD, Batch, Entry
+from neardup.engines.index.flow.workplace import COMMAND_DONE, Batch, Entry
 from neardup.errors import DataError
 
 ORIGINAL, DUPLICATE, UNREADABLE = "original", "duplicate", "unreadable"
 NOTE = ".why.json"
-_SAID = 300  # characters of what a command says when it fails
+_SHOWN = 300  # characters of the error output of a failed command
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an item is; for duplicates the match, for unreadable ones the reason."""
+    """The decision on an item, with the match of a duplicate or why the item is unreadable."""
 
     what: str
     match: Match | None = None
@@ -46,8 +47,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Places:
-    """``forward`` and ``command`` are for originals: either, or first the command, then the
-    folder. Without a folder, what a command has taken is removed."""
+    """``forward`` and ``command`` are for originals: either of them, or first the command and then
+    the folder. Without a folder, an item is deleted once its command has succeeded."""
 
     forward: Path | None
     aside: Path
@@ -60,22 +61,22 @@ class Places:
         return aside if self.forward is None else {ORIGINAL: self.forward, **aside}
 
     def carried(self, batch: Batch, entry: Entry) -> str | None:
-        """Where a copy of the item is whole, but has not got its name yet."""
+        """The place that has a complete copy of the item which is not renamed yet."""
         marks = (what for what in self.folders if batch.staged(entry, f".{what}").exists())
         return next(marks, None)
 
-    def tell(self, batch: Batch, entry: Entry, document: dict[str, Any]) -> bool:
-        """Runs the command on an original, unless that is marked as done; whether it did."""
+    def run_command(self, batch: Batch, entry: Entry, document: dict[str, Any]) -> bool:
+        """Run the command on an original unless it is marked as done; whether it ran."""
         staged = batch.staged(entry)
         if not self.command or not staged.exists():
             return False
         _run(self.command, {"name": entry.name, **document})
-        staged.rename(batch.staged(entry, TOLD))
+        staged.rename(batch.staged(entry, COMMAND_DONE))
         return True
 
     def write_notes(self, decided: Iterable[tuple[Entry, Outcome]], now: float) -> None:
-        """Of all that are set aside, before they are: a note without its item says too much, an
-        item without its note too little."""
+        """Write the notes of all items that are set aside. Notes come before their items: an item
+        without a note could not be explained, while a note without an item is harmless."""
         notes: dict[Path, bytes] = {}
         for entry, outcome in decided:
             if outcome.what != ORIGINAL:
@@ -85,16 +86,15 @@ class Places:
         files.write_all(notes)
 
     def _target(self, entry: Entry, what: str, notes: Container[Path] = ()) -> Path:
-        """Free, and without the note of another item; ``notes`` are about to be written."""
+        """A free path without the note of a different item; ``notes`` are about to be written."""
         return files.free(
             self.folders[what] / entry.name,
             lambda target: _note_of(target) in notes or _is_of_another(_note_of(target), entry),
         )
 
     def put(self, batch: Batch, entry: Entry, outcome: Outcome, now: float) -> Path | None:
-        """Moves the item to its place, and says where it is now."""
-        told = batch.staged(entry, TOLD)
-        staged = told if told.exists() else batch.staged(entry)
+        """Move the item to its place and return its new path."""
+        staged = batch.current(entry)
         folder = self.folders.get(outcome.what)
         if folder is None:
             staged.unlink()
@@ -114,7 +114,7 @@ class Places:
         return target
 
     def complete(self, batch: Batch, entry: Entry, what: str) -> Path:
-        """Gives a copy that is whole its name; without a copy it has got it already."""
+        """Rename a complete copy; if there is no copy, it was renamed before."""
         part, target = self._part(batch, entry, what), self.folders[what] / entry.name
         if part.exists():
             target = self._target(entry, what)
@@ -123,9 +123,9 @@ class Places:
         return target
 
     def _part(self, batch: Batch, entry: Entry, what: str) -> Path:
-        """Its own, whoever else writes into that folder."""
-        ours = hashlib.sha256(os.fsencode(batch.folder.resolve())).hexdigest()[:12]
-        return self.folders[what] / f".{ours}-{entry.file}.part"
+        """The name of the copy in progress, which no other flow uses for the same folder."""
+        flow = hashlib.sha256(os.fsencode(batch.folder.resolve())).hexdigest()[:12]
+        return self.folders[what] / f".{flow}-{entry.file}.part"
 
 
 def _note(entry: Entry, outcome: Outcome, now: float) -> dict[str, Any]:
@@ -138,14 +138,14 @@ def _note_of(target: Path) -> Path:
 
 
 def _is_of_another(note: Path, entry: Entry) -> bool:
-    """One of our own is there after a kill."""
+    """Whether the note belongs to a different item. After a kill it may be the item's own."""
     try:
-        found = json.loads(note.read_bytes())
+        written = json.loads(note.read_bytes())
     except FileNotFoundError:
         return False
     except ValueError:
         return True
-    return not isinstance(found, dict) or found.get("id") != entry.id
+    return not isinstance(written, dict) or written.get("id") != entry.id
 
 
 def _run(command: Sequence[str], document: dict[str, Any]) -> None:
@@ -153,24 +153,24 @@ def _run(command: Sequence[str], document: dict[str, Any]) -> None:
     done = subprocess.run(
         command,
         input=data,
-        stdout=subprocess.DEVNULL,  # ours is for events
+        stdout=subprocess.DEVNULL,  # our stdout is for events
         stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is meant for us, who finish the item at hand
+        start_new_session=True,  # Ctrl-C must reach only the flow, which finishes the current item
         check=False,
     )
     if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip()[-_SAID:]
+        output = done.stderr.decode("utf-8", "replace").strip()[-_SHOWN:]
         raise DataError(
             f"The command {command[0]} failed on {document['name']} with code {done.returncode}"
-            f"{': ' + said if said else ''}.",
+            f"{': ' + output if output else ''}.",
             hint="the item is kept and the command tried again.",
         )
 
 
 @dataclass
 class Totals:
-    """``lag`` is how long the last item took from its coming to its place; ``waiting`` are items
-    that could not be moved yet and are tried again."""
+    """``lag`` is the time of the last item from its arrival to its place; ``waiting`` counts items
+    that could not be moved yet; ``told`` counts runs of the command."""
 
     began: float
     counts: dict[str, int] = field(
@@ -193,21 +193,21 @@ class Totals:
 
     @property
     def share(self) -> float:
-        """Of duplicates among what could be read."""
+        """The share of duplicates among readable items."""
         read = self.counts[ORIGINAL] + self.counts[DUPLICATE]
         return self.counts[DUPLICATE] / read if read else 0.0
 
     @property
     def pays_from(self) -> float | None:
-        """Checking pays where processing an item costs more seconds than this (Montanari &
-        Puglisi, section 5: share of duplicates × cost of processing > cost of checking)."""
+        """Checking pays if processing an item costs more seconds than this (Montanari & Puglisi,
+        §5: share of duplicates × cost of processing > cost of checking)."""
         if not self.checked or not self.share:
             return None
         return self.check_seconds / self.checked / self.share
 
     @property
     def pays(self) -> bool | None:
-        """Known where a command does the processing."""
+        """Whether checking pays; known if a command does the processing."""
         if not self.told or self.pays_from is None:
             return None
         return self.told_seconds / self.told > self.pays_from
@@ -215,8 +215,8 @@ class Totals:
     def data(self, now: float) -> dict[str, Any]:
         figures = {name: value for name, value in asdict(self).items() if name not in _INNER}
         seconds = max(now - self.began, 0.0)
-        made = {"items": self.items, **self.counts, **figures, "seconds": seconds}
-        return made | {"pays_from_seconds": self.pays_from, "pays": self.pays}
+        counts = {"items": self.items, **self.counts, **figures, "seconds": seconds}
+        return counts | {"pays_from_seconds": self.pays_from, "pays": self.pays}
 
     def line(self, now: float) -> str:
         """The live status."""
@@ -229,15 +229,15 @@ class Totals:
         return ", ".join([*parts, *self._payment()])
 
     def _counted(self) -> list[str]:
-        said = [_counted(self.counts[what], what) for what in (ORIGINAL, DUPLICATE)]
-        said.append(f"{self.counts[UNREADABLE]:,} unreadable")
-        return [*said, f"{self.waiting:,} waiting"] if self.waiting else said
+        counts = [_counted(self.counts[what], what) for what in (ORIGINAL, DUPLICATE)]
+        counts.append(f"{self.counts[UNREADABLE]:,} unreadable")
+        return [*counts, f"{self.waiting:,} waiting"] if self.waiting else counts
 
     def _payment(self) -> list[str]:
         if self.pays_from is None:
             return []
         if self.pays is None:
-            return [f"checking pays where processing an item takes over {_span(self.pays_from)}"]
+            return [f"checking pays if processing an item takes over {_span(self.pays_from)}"]
         verb = "pays" if self.pays else "does not pay"
         cost = _span(self.told_seconds / self.told)
         return [f"checking {verb}: processing takes {cost}, break-even {_span(self.pays_from)}"]

@@ -1,14 +1,13 @@
-"""A watched folder: which files are whole.
+"""A watched folder, and how its files become documents.
 
-Polled, which works on any file system. A file is taken when two looks show the same size and
-modification, or when it has not been modified for two polls, as one that was renamed into the
-folder. Hidden files and links are left alone, and what looks unfinished (``.part``, ``.tmp``).
-Sub-folders are watched too; places that are inside are not.
+The folder is polled, which works on every file system. A file is complete if two looks show the
+same size and modification time, or if it was last modified at least two polls ago, as a file that
+was renamed into the folder. Hidden files, links and names that look unfinished (``.part``,
+``.tmp``) are ignored. Sub-folders are watched too, except places inside the folder.
 
-Staged bytes → documents as the index wants them, or why there is none.
-
-Pages (HTML, PDF) become texts as in a run, those of a batch at once, with what they say about
-themselves: title, author, date, url, lang.
+``Opener`` turns staged bytes into documents for the index, or reports why it cannot. Pages (HTML,
+PDF) become texts as in a run, all of a batch at once, with their metadata: title, author, date,
+url, lang.
 """
 
 from __future__ import annotations
@@ -28,16 +27,18 @@ from neardup.errors import MissingExtraError, UnreadableError
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", "~")
 
 
-class Found(NamedTuple):
-    """A whole file. ``name`` is its path in the folder, with slashes."""
+class WholeFile(NamedTuple):
+    """A complete file. ``name`` is its path in the folder, with slashes."""
 
     path: Path
     name: str
     size: int
-    since: float  # its modification
+    since: float  # time of its last modification
 
 
 class Look(NamedTuple):
+    """What one look at a file shows."""
+
     size: int
     modified: int
     inode: int
@@ -45,26 +46,28 @@ class Look(NamedTuple):
 
 @dataclass
 class FolderSource:
+    """Complete files of a folder and its sub-folders."""
+
     folder: Path
     poll: float
     clock: Callable[[], float]
-    spare: Sequence[Path] = ()  # folders inside that are not watched
-    pending: int = 0  # files that may not be whole
-    ended: bool = False  # files can always come
+    spare: Sequence[Path] = ()  # sub-folders that are not watched
+    pending: int = 0  # files that may be incomplete
+    ended: bool = False  # a folder never ends
     _before: dict[str, Look] = field(default_factory=dict)
 
-    def look(self) -> list[Found]:
-        """Whole files in the order of their modification."""
+    def look(self) -> list[WholeFile]:
+        """Complete files in the order of their modification."""
         now, before = self.clock(), self._before
-        self._before, found = {}, []
+        self._before, complete = {}, list[WholeFile]()
         for name, look in self._looks():
             if look == before.get(name) or now - look.modified / 1e9 >= 2 * self.poll:
                 since = look.modified / 1e9
-                found.append(Found(self.folder / name, name, look.size, since))
+                complete.append(WholeFile(self.folder / name, name, look.size, since))
             else:
                 self._before[name] = look
         self.pending = len(self._before)
-        return sorted(found, key=lambda one: (one.since, one.name))
+        return sorted(complete, key=lambda file: (file.since, file.name))
 
     def _looks(self) -> Iterator[tuple[str, Look]]:
         spare = {path.resolve() for path in self.spare}
@@ -72,7 +75,7 @@ class FolderSource:
         while waiting:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
-                    if _passed_over(entry.name):
+                    if entry.name.startswith(".") or entry.name.endswith(UNFINISHED):
                         continue
                     path = Path(entry.path)
                     if entry.is_dir(follow_symlinks=False):
@@ -82,16 +85,12 @@ class FolderSource:
                         yield path.relative_to(self.folder).as_posix(), look
 
 
-def _passed_over(name: str) -> bool:
-    return name.startswith(".") or name.endswith(UNFINISHED)
-
-
 def _look(path: Path) -> Look | None:
     try:
-        seen = path.stat()
-    except FileNotFoundError:  # gone since the folder was read
+        status = path.stat()
+    except FileNotFoundError:  # removed since the folder was read
         return None
-    return Look(seen.st_size, seen.st_mtime_ns, seen.st_ino)
+    return Look(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 Document = dict[str, Any]
@@ -99,14 +98,17 @@ EMPTY = "it is empty"
 
 
 class Staged(NamedTuple):
+    """The bytes of a staged item; ``folder`` is its sub-folder of the watched folder, which is its
+    source if it names none."""
+
     data: bytes
     form: str
     id: str
-    folder: str = ""  # that it came in, below the watched one: the source of a file that names none
+    folder: str = ""
 
 
 class Opened(NamedTuple):
-    """A document, a page that it still has to be made of, or a problem."""
+    """A document, a page from which its text must still be extracted, or a problem."""
 
     document: Document
     page: Page | None = None
@@ -119,14 +121,14 @@ class Opener:
     extractor: Extractor = field(default_factory=Extractor)
 
     def documents(self, staged: Sequence[Staged]) -> list[Opened]:
-        """In the same order, without pages."""
-        opened = [self._opened(one) for one in staged]
-        texts = iter(self.extractor.texts_once([one.page for one in opened if one.page]))
-        found = [self._with_text(one, next(texts)) if one.page else one for one in opened]
-        return [Opened({}, problem=EMPTY) if self._is_empty(one) else one for one in found]
+        """The documents of staged items in the same order, with texts extracted from pages."""
+        opened = [self._opened(item) for item in staged]
+        texts = iter(self.extractor.texts_once([item.page for item in opened if item.page]))
+        whole = [self._with_text(item, next(texts)) if item.page else item for item in opened]
+        return [Opened({}, problem=EMPTY) if self._is_empty(item) else item for item in whole]
 
     def _is_empty(self, opened: Opened) -> bool:
-        """An empty item says nothing: it is no original, and all of them would be copies of one."""
+        """Whether the text is empty. It is no original: all empty items would be its copies."""
         return opened.problem is None and not opened.document[self.fields.text].strip()
 
     def _opened(self, staged: Staged) -> Opened:
@@ -138,15 +140,15 @@ class Opener:
             return Opened({}, problem=error.reason)
         except MissingExtraError as error:
             return Opened({}, problem=str(error))
-        whose = {self.fields.source: staged.folder} if staged.folder else {}
-        return Opened(whose | document | {self.fields.id: staged.id}, page)
+        source = {self.fields.source: staged.folder} if staged.folder else {}
+        return Opened(source | document | {self.fields.id: staged.id}, page)
 
     def _read(self, staged: Staged) -> tuple[Document, Page | None]:
         extraction = self.extractor.extraction
         if staged.form in (JSON, FEED):
-            found = _checked(object_of(staged.data), self.fields)
+            document = _checked(object_of(staged.data), self.fields)
             is_page = extraction.columns and staged.form == JSON
-            return found, page_of(found[self.fields.text]) if is_page else None
+            return document, page_of(document[self.fields.text]) if is_page else None
         if staged.form in PAGES and extraction.pages:
             return {}, Page(staged.form, staged.data)
         text, reason, _ = decoded(staged.data)
@@ -154,18 +156,20 @@ class Opener:
             raise unreadable(str(reason))
         return {self.fields.text: text}, None
 
-    def _with_text(self, opened: Opened, found: Extracted) -> Opened:
-        if found.text is None:
-            return Opened({}, problem=found.reason)
-        said = {name: value for name, value in found.meta._asdict().items() if value is not None}
-        if "date" in said:
-            said[self.fields.date] = said["date"]
-        return Opened({**said, **opened.document, self.fields.text: found.text})
+    def _with_text(self, opened: Opened, extracted: Extracted) -> Opened:
+        if extracted.text is None:
+            return Opened({}, problem=extracted.reason)
+        metadata = {
+            name: value for name, value in extracted.meta._asdict().items() if value is not None
+        }
+        if "date" in metadata:
+            metadata[self.fields.date] = metadata["date"]
+        return Opened({**metadata, **opened.document, self.fields.text: extracted.text})
 
 
-def _checked(found: Document, fields: Fields) -> Document:
-    if found.get(fields.text) is None:
+def _checked(document: Document, fields: Fields) -> Document:
+    if document.get(fields.text) is None:
         raise unreadable(f"it has no {fields.text!r}")
-    if not isinstance(found[fields.text], str):
-        raise unreadable(f"{fields.text!r} is {type(found[fields.text]).__name__}, not a text")
-    return found
+    if not isinstance(document[fields.text], str):
+        raise unreadable(f"{fields.text!r} is {type(document[fields.text]).__name__}, not a text")
+    return document

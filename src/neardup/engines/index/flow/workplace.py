@@ -1,9 +1,10 @@
-"""The folder in which a flow works: what was claimed from the source and is not in its place yet.
+"""The working folder of a flow: items that were claimed from the source and are not in their place
+yet.
 
 ``batches/N/`` has a list of items (``items.json``, written first and never changed) and a staged
-file for each; a file that is gone is done. ``taken/N/`` has a file of several items on its way to
-batches, with how many of them are staged. All steps are renames within one file system, so the
-folder should be on that of the source.
+file for each; an item whose file is gone is done. ``taken/N/`` has a file of several items that is
+being split into batches, with the number of items that are staged. All steps are renames within one
+file system, so the folder should be on the file system of the source.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from typing import NamedTuple
 
 from neardup import files
 from neardup.engines.index.flow.items import Item
-from neardup.engines.index.flow.watched_folder import Found
+from neardup.engines.index.flow.watched_folder import WholeFile
 from neardup.errors import UsageError
 
 NAME = ".neardup-watch"
-TOLD = ".told"  # of a staged file: the command has had it
+COMMAND_DONE = ".told"  # the suffix of a staged file whose command has succeeded
 _LIST, _TAKEN, _FILE = "items.json", "taken.json", "file"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An item of a batch. ``id`` is what the index calls it; ``name``, its file below a place."""
+    """An item of a batch: its ``id`` in the index, and its file ``name`` below a place."""
 
     file: str
     id: str
@@ -40,7 +41,7 @@ class Entry:
 
 
 class Piece(NamedTuple):
-    """Which items of a taken file a batch holds."""
+    """The items of a taken file that a batch holds."""
 
     taken: int
     begin: int
@@ -60,17 +61,24 @@ class Batch:
     def staged(self, entry: Entry, state: str = "") -> Path:
         return self.folder / f"{entry.file}{state}"
 
+    def current(self, entry: Entry) -> Path:
+        """The staged file, whether or not its command has run."""
+        done = self.staged(entry, COMMAND_DONE)
+        return done if done.exists() else self.staged(entry)
+
     def left(self) -> int:
-        """How many files are still there."""
-        return sum(not one.name.endswith((_LIST, ".part")) for one in self.folder.iterdir())
+        """The number of files that are still staged."""
+        return sum(not file.name.endswith((_LIST, ".part")) for file in self.folder.iterdir())
 
 
 @dataclass
 class Taken:
+    """A file of several items that was claimed; ``done`` of them are staged."""
+
     folder: Path
     name: str
     since: float
-    done: int = 0  # items that are staged
+    done: int = 0
 
     @property
     def number(self) -> int:
@@ -81,11 +89,13 @@ class Taken:
         return self.folder / _FILE
 
     def save(self) -> None:
-        found = {"name": self.name, "since": self.since, "done": self.done}
-        files.write(self.folder / _TAKEN, files.as_json(found))
+        state = {"name": self.name, "since": self.since, "done": self.done}
+        files.write(self.folder / _TAKEN, files.as_json(state))
 
 
 class Work:
+    """The working folder, used by one process at a time."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._batches, self._taken = folder / "batches", folder / "taken"
@@ -93,12 +103,13 @@ class Work:
         self._lock: int | None = None
 
     def open(self) -> None:
-        """Refuses a folder in which another process works."""
+        """Lock the folder; it is an error if another process works in it."""
         self._make()
         self._lock = _locked(self.folder / "lock")
-        for half in (*self._batches.glob(".*"), *self._taken.glob(".*")):
-            shutil.rmtree(half)
-        numbers = [int(one.name) for one in (*self._folders(), *_numbered(self._taken))]
+        for incomplete in (*self._batches.glob(".*"), *self._taken.glob(".*")):
+            shutil.rmtree(incomplete)
+        folders = (*_numbered(self._batches), *_numbered(self._taken))
+        numbers = [int(folder.name) for folder in folders]
         self._last = max(numbers, default=0)
 
     def close(self) -> None:
@@ -107,56 +118,53 @@ class Work:
             self._lock = None
 
     def _make(self) -> None:
-        """One level at a time: a watched folder that is gone is not made again."""
+        """Make one level at a time, so that a watched folder which is gone is not made again."""
         for folder in (self.folder, self._batches, self._taken):
             folder.mkdir(exist_ok=True)
 
-    def _folders(self) -> list[Path]:
-        return _numbered(self._batches)
-
     def batches(self) -> Iterator[Batch]:
-        """All that are not done, in order."""
-        for folder in self._folders():
-            found = json.loads((folder / _LIST).read_bytes())
-            piece = Piece(*found["piece"]) if found["piece"] else None
-            yield Batch(folder, tuple(Entry(**one) for one in found["entries"]), piece)
+        """All unfinished batches, in order."""
+        for folder in _numbered(self._batches):
+            listed = json.loads((folder / _LIST).read_bytes())
+            piece = Piece(*listed["piece"]) if listed["piece"] else None
+            yield Batch(folder, tuple(Entry(**entry) for entry in listed["entries"]), piece)
 
     def stage(
         self, entries: Sequence[Entry], data: Sequence[bytes] = (), piece: Piece | None = None
     ) -> Batch:
-        """A new batch; without ``data`` the files are still to be moved in (``claim``)."""
-        with self._new(self._batches) as (half, whole):
-            staged = [half / entry.file for entry in entries[: len(data)]]
+        """A new batch; without ``data`` its files are still to be moved in (``claim``)."""
+        with self._new(self._batches) as (unfinished, whole):
+            staged = [unfinished / entry.file for entry in entries[: len(data)]]
             for file, content in zip(staged, data, strict=True):
                 file.write_bytes(content)
             listed = {"piece": piece, "entries": [asdict(entry) for entry in entries]}
-            (half / _LIST).write_bytes(files.as_json(listed))
-            files.sync([*staged, half / _LIST])
-            half.rename(whole)
+            (unfinished / _LIST).write_bytes(files.as_json(listed))
+            files.sync([*staged, unfinished / _LIST])
+            unfinished.rename(whole)
         files.sync([self._batches])
         return Batch(whole, tuple(entries), piece)
 
-    def claim(self, batch: Batch, found: Sequence[Found]) -> None:
-        """Moves files of the source in. One that is gone by now was taken by someone else."""
-        for entry, one in zip(batch.entries, found, strict=True):
+    def claim(self, batch: Batch, arrived: Sequence[WholeFile]) -> None:
+        """Move files of the source into the batch; files that are gone are skipped."""
+        for entry, file in zip(batch.entries, arrived, strict=True):
             with suppress(FileNotFoundError):
-                os.rename(one.path, batch.staged(entry))
+                os.rename(file.path, batch.staged(entry))
 
-    def take(self, found: Found) -> Taken | None:
-        with self._new(self._taken) as (half, whole):
-            Taken(half, found.name, found.since).save()
-            half.rename(whole)
-        taken = Taken(whole, found.name, found.since)
+    def take(self, file: WholeFile) -> Taken | None:
+        """Claim a file of several items; None if it is gone."""
+        with self._new(self._taken) as (unfinished, whole):
+            Taken(unfinished, file.name, file.since).save()
+            unfinished.rename(whole)
+        taken = Taken(whole, file.name, file.since)
         try:
-            os.rename(found.path, taken.file)
+            os.rename(file.path, taken.file)
         except FileNotFoundError:
             self.drop(taken)
             return None
         return taken
 
     def taken(self) -> Iterator[Taken]:
-        """Files that are not all staged. One whose folder has no file was never moved in, or is
-        done."""
+        """Files that are not completely staged. A folder without its file is empty or done."""
         for folder in _numbered(self._taken):
             taken = Taken(folder, **json.loads((folder / _TAKEN).read_bytes()))
             if taken.file.exists():
@@ -165,8 +173,8 @@ class Work:
                 self.drop(taken)
 
     def reconcile(self) -> None:
-        """A batch that was staged when its file did not know yet is not staged twice. To be done
-        before any batch is finished."""
+        """Advance taken files past batches that were staged before the file recorded it, so that
+        nothing is staged twice. This must come before any batch is finished."""
         pieces = [batch.piece for batch in self.batches() if batch.piece]
         for taken in self.taken():
             for piece in pieces:
@@ -178,22 +186,22 @@ class Work:
         taken.save()
 
     def drop(self, done: Batch | Taken) -> None:
-        """The folder goes with a rename: half of one would be a riddle."""
-        gone = done.folder.with_name(f".{done.folder.name}")
-        done.folder.rename(gone)
-        shutil.rmtree(gone)
+        """Remove the folder, renamed first: an incomplete folder must not look like a batch."""
+        hidden = done.folder.with_name(f".{done.folder.name}")
+        done.folder.rename(hidden)
+        shutil.rmtree(hidden)
 
     @contextmanager
     def _new(self, parent: Path) -> Iterator[tuple[Path, Path]]:
-        """A folder to fill, and what to call it when it is whole. Half of one does not stay."""
+        """A hidden folder to fill, and its final name; it is removed if filling it fails."""
         self._make()
         self._last += 1
-        half = parent / f".{self._last}"
-        half.mkdir()
+        unfinished = parent / f".{self._last}"
+        unfinished.mkdir()
         try:
-            yield half, parent / str(self._last)
+            yield unfinished, parent / str(self._last)
         except BaseException:
-            shutil.rmtree(half, ignore_errors=True)
+            shutil.rmtree(unfinished, ignore_errors=True)
             raise
 
 
@@ -203,17 +211,17 @@ def entry_of(item: Item, number: int, id: str, name: str) -> Entry:
 
 def _numbered(parent: Path) -> list[Path]:
     try:
-        found = [one for one in parent.iterdir() if one.name.isdecimal()]
+        folders = [folder for folder in parent.iterdir() if folder.name.isdecimal()]
     except FileNotFoundError:
         return []
-    return sorted(found, key=lambda one: int(one.name))
+    return sorted(folders, key=lambda folder: int(folder.name))
 
 
 def _locked(path: Path) -> int | None:
-    """Goes with the process, however that ends."""
+    """A lock that ends with the process, however the process ends."""
     try:
         import fcntl
-    except ImportError:  # Windows: nothing of that kind
+    except ImportError:  # Windows has no such locks
         return None
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

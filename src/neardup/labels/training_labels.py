@@ -1,9 +1,10 @@
-"""Labels as users have them, for training: a store of ``neardup label``, or a file of pairs."""
+"""Labels for training, as 0 or 1 for each pair, from a store of ``neardup label`` or a file of
+pairs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,17 +12,17 @@ from neardup.documents.streams import CODECS, open_binary
 from neardup.errors import InputError, SettingsError
 from neardup.labels.agreement import verdicts
 from neardup.labels.label_store import DUPLICATE, UNDECIDED, Pair, read_labels
-from neardup.labels.labelled_pairs import NEGATIVE_LABELS, POSITIVE_LABELS, PairColumns, read_pairs
+from neardup.labels.labelled_pairs import PairColumns, label_meanings, read_pairs
 
 CONTRADICTING, DISPUTED = "contradicting labels", "disputed by assessors"
 BEYOND, NOT_THERE = "beyond --max-pairs", "documents not there"
-EQUAL_TEXTS = "of equal texts"  # which the method finds whatever a model says
-MOST_SAID = 5  # labels that are not used, in an error
+EQUAL_TEXTS = "of equal texts"  # the method finds these pairs without the model
+MOST_REASONS = 5  # that an error lists
 
 
 @dataclass
 class Labelled:
-    """1 for duplicates, 0 for others. ``unused``: how many pairs count for nothing, and why."""
+    """1 for duplicates, 0 for different documents. ``unused`` counts unused pairs by reason."""
 
     labels: dict[Pair, int] = field(default_factory=dict)
     unused: dict[str, int] = field(default_factory=dict)
@@ -34,14 +35,14 @@ class Labelled:
             self.leave("a document with itself")
         elif pair in self._both or self.labels.setdefault(pair, label) == label:
             return
-        else:  # said to be both: nobody knows
+        else:  # contradicting labels: the pair is unknown
             self._both.add(pair)
             del self.labels[pair]
             self.leave(CONTRADICTING)
 
-    def leave(self, why: str, times: int = 1) -> None:
-        if times:
-            self.unused[why] = self.unused.get(why, 0) + times
+    def leave(self, reason: str, count: int = 1) -> None:
+        if count:
+            self.unused[reason] = self.unused.get(reason, 0) + count
 
 
 def read_labelled(
@@ -50,7 +51,7 @@ def read_labelled(
     positive: Sequence[str] | None = None,
     negative: Sequence[str] | None = None,
 ) -> Labelled:
-    found = Labelled()
+    labelled = Labelled()
     for path in paths:
         if is_store(path):
             if positive or negative:
@@ -58,37 +59,36 @@ def read_labelled(
                     f"{path} is a store of labels, whose labels are known.",
                     hint="leave --positive and --negative out, or give a file of pairs.",
                 )
-            _of_store(path, found)
+            _of_store(path, labelled)
         else:
-            meant = _meaning(positive or POSITIVE_LABELS, negative or NEGATIVE_LABELS)
-            _of_pairs(path, columns, meant, found)
-    if not found.labels:
+            _of_pairs(path, columns, label_meanings(positive, negative), labelled)
+    if not labelled.labels:
         where = ", ".join(map(str, paths))
         raise InputError(
-            f"There is no label to train on in {where}{said_unused(found.unused)}.",
+            f"There is no label to train on in {where}{unused_note(labelled.unused)}.",
             hint="--positive and --negative say what the labels of a file of pairs mean."
-            if found.unused
+            if labelled.unused
             else "a row has two ids and a label.",
         )
-    return found
+    return labelled
 
 
 def pairs_named(path: Path, columns: PairColumns | None = None) -> set[Pair]:
-    """The pairs of a file, whatever is said of them; in a store, those that are judged now."""
+    """The pairs that a file names, whatever their labels; in a store, the judged ones."""
     if is_store(path):
         return {label.pair for label in read_labels(path)}
     return {Pair.of(a, b) for a, b, _ in _rows(path, columns) if a is not None and b is not None}
 
 
-def said_unused(unused: Mapping[str, int]) -> str:
-    """What counts for nothing, in brackets behind a word; nothing where all counts."""
-    said = [f"{count:,} {why}" for why, count in unused.items()]
-    more = ["and more"] if len(said) > MOST_SAID else []
-    return f" ({', '.join([*said[:MOST_SAID], *more])})" if said else ""
+def unused_note(unused: Mapping[str, int]) -> str:
+    """Counts and reasons of unused labels in parentheses; "" if all labels are used."""
+    reasons = [f"{count:,} {reason}" for reason, count in unused.items()]
+    more = ["and more"] if len(reasons) > MOST_REASONS else []
+    return f" ({', '.join([*reasons[:MOST_REASONS], *more])})" if reasons else ""
 
 
 def is_store(path: Path) -> bool:
-    """Whether its first row names an assessor."""
+    """Whether the file is a store of labels: its first row names an assessor."""
     name = path.with_suffix("") if path.suffix.lower() in CODECS else path
     if name.suffix.lower() != ".jsonl":
         return False
@@ -97,42 +97,32 @@ def is_store(path: Path) -> bool:
     try:
         row = json.loads(first)
     except ValueError:
-        return False  # reading it as pairs says what is wrong
+        return False  # reading it as pairs reports the error
     return isinstance(row, dict) and "assessor" in row
 
 
-def _of_store(path: Path, found: Labelled) -> None:
-    read = verdicts(read_labels(path))
-    for pair, label in read.settled.items():
+def _of_store(path: Path, labelled: Labelled) -> None:
+    verdict = verdicts(read_labels(path))
+    for pair, label in verdict.settled.items():
         if label.label == UNDECIDED:
-            found.leave(UNDECIDED)
+            labelled.leave(UNDECIDED)
         else:
-            found.add(*pair, int(label.label == DUPLICATE))
-    for _ in read.disputed:
-        found.leave(DISPUTED)
-
-
-def _meaning(positive: Iterable[str], negative: Iterable[str]) -> dict[str, int]:
-    yes, no = ({str(one).strip().lower() for one in some} for some in (positive, negative))
-    if both := yes & no:
-        raise SettingsError(
-            f"The label {min(both)!r} is both positive and negative.",
-            hint="name it once, with --positive or with --negative.",
-        )
-    return dict.fromkeys(yes, 1) | dict.fromkeys(no, 0)
+            labelled.add(*pair, int(label.label == DUPLICATE))
+    for _ in verdict.disputed:
+        labelled.leave(DISPUTED)
 
 
 def _of_pairs(
-    path: Path, columns: PairColumns | None, meant: dict[str, int], found: Labelled
+    path: Path, columns: PairColumns | None, meanings: dict[str, int], labelled: Labelled
 ) -> None:
     for a, b, label in _rows(path, columns):
         written = (label or "").strip().lower()
         if a is None or b is None:
-            found.leave("no id")
-        elif written in meant:
-            found.add(a, b, meant[written])
+            labelled.leave("no id")
+        elif written in meanings:
+            labelled.add(a, b, meanings[written])
         else:
-            found.leave(f"label {written!r}")
+            labelled.leave(f"label {written!r}")
 
 
 def _rows(

@@ -1,7 +1,8 @@
-"""What every format gives an estimate: pieces of its documents, and a trial of writing them back.
+"""Pieces of a source for a sample, and trials of writing a source back: what all formats share.
 
-A *piece* is a run of documents that stand side by side; where it stands is drawn, so that any two
-places far from each other are both in the sample with a chance that is known.
+A *piece* is a run of documents that stand side by side. Its place is drawn with a fixed seed, so
+the same input gives the same sample, and two places that are far apart are both in the sample with
+a known probability.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents import Chunk
+from neardup.documents.columns import Chunk
 from neardup.documents.streams import CHUNK_BYTES, packing_of, transcoded, unpacked
 
 PIECE_BYTES = 1 << 20
@@ -28,7 +29,7 @@ _SEED = 17  # same input, same sample
 
 class Piece(NamedTuple):
     """A chunk, the bytes of the input it stands for, and how many documents or blank lines each of
-    its pieces has. ``continues``: the first of them goes on where the chunk before it ended."""
+    its pieces has. ``continues``: the first of them begins where the chunk before it ended."""
 
     chunk: Chunk
     size: float
@@ -37,14 +38,14 @@ class Piece(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """How much of a source was written, and how many bytes it became."""
+    """Which share of a source was written, and how many bytes that became."""
 
     share: float
     written: float
 
 
 def places(space: float, piece: float, budget: float) -> list[int]:
-    """Where pieces begin: at the start, and at places drawn apart from each other."""
+    """Where pieces begin: at the start, and at drawn places."""
     drawn = np.random.default_rng(_SEED).random(max(0, round(budget / piece) - 1))
     return sorted({0, *(drawn * max(0.0, space - piece)).astype(np.int64).tolist()})
 
@@ -56,7 +57,7 @@ def some_of(count: int, wanted: float) -> list[int]:
 
 
 def chunkfuls(blocks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Many short pieces together as long as a chunk of a run, which is what is to be estimated."""
+    """Short pieces gathered to the length of a chunk, because a run reads such chunks."""
     gathered: list[bytes] = []
     for block in blocks:
         gathered.append(block)
@@ -67,9 +68,9 @@ def chunkfuls(blocks: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield gathered
 
 
-def unpacking(raw: IO[bytes], codec: str) -> IO[bytes]:
-    """The bytes of a packed file, or of one in UTF-16; ``raw.tell()`` says how much of it was
-    taken."""
+def unpacking(raw: IO[bytes], codec: str | None) -> IO[bytes]:
+    """The bytes of a packed file, or of one in UTF-16; ``raw.tell()`` is how much of the file was
+    read for them."""
     packing = packing_of(codec)
     if packing is None:
         return transcoded(raw, codec)
@@ -80,7 +81,7 @@ def unpacking(raw: IO[bytes], codec: str) -> IO[bytes]:
 
 
 class _Sips(io.RawIOBase):
-    """A file that gives little at a time, so that who unpacks it does not read far ahead."""
+    """A file that gives little at a time, so that unpacking does not read far ahead."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
@@ -94,8 +95,8 @@ class _Sips(io.RawIOBase):
 
 @contextmanager
 def packing(file: IO[bytes], codec: str | None) -> Iterator[Any]:
-    """A stream that packs into ``file``, which stays open: ``file.tell()`` then says how much that
-    became. Left open itself, Arrow would write to a file that is gone, and complain on its own."""
+    """A stream that packs into ``file``, which stays open: ``file.tell()`` is the packed size. An
+    Arrow stream over ``file`` would, left open, write to a closed file and print a warning."""
     codec = packing_of(codec)
     if codec is None:
         yield file
@@ -110,8 +111,7 @@ def packing(file: IO[bytes], codec: str | None) -> Iterator[Any]:
 
 
 class Start:
-    """The beginning of a file, up to a budget of unpacked bytes: how many bytes on disk each piece
-    stands for."""
+    """The start of a file, up to a budget of unpacked bytes: the bytes on disk of each piece."""
 
     def __init__(self, size: float, budget: float) -> None:
         self._size, self._budget = size, budget
@@ -122,19 +122,19 @@ class Start:
         return self._unpacked >= self._budget
 
     def taken(self, raw: IO[bytes], stream: IO[bytes], data: bytes) -> float:
-        """Of the piece ``data``, the last one that was read."""
+        """The bytes on disk of ``data``, the piece that was read last."""
         self._unpacked += len(data)
         at = float(raw.tell())
         if self.enough and at >= self._size:
-            # All was read ahead, but maybe not unpacked. It is less than a buffer, and where little
-            # becomes much the share of what is left has to be counted.
+            # The whole file was read ahead, but maybe not unpacked: less than a buffer is left, and
+            # where little becomes much its share has to be counted.
             at = self._size * self._unpacked / (self._unpacked + _rest_of(stream))
         taken, self._before = at - self._before, at
         return taken
 
 
 def _rest_of(stream: IO[bytes]) -> int:
-    """How many bytes follow; beyond so many it hardly matters how many."""
+    """How many bytes follow, counted up to a bound beyond which it hardly matters."""
     count = 0
     while count < TRIED_BYTES and (data := stream.read(1 << 16)):
         count += len(data)
@@ -142,5 +142,5 @@ def _rest_of(stream: IO[bytes]) -> int:
 
 
 def piece_of(budget: float) -> int:
-    """How much to unpack at a time: as a run does, if the budget has room for it."""
+    """How many bytes to unpack at a time: as many as a run does, if the budget allows it."""
     return int(min(CHUNK_BYTES, max(budget, LEAST_PIECE)))

@@ -1,0 +1,262 @@
+"""Files of lines or records: read in blocks of whole documents, kept byte for byte.
+
+JSON Lines and CSV differ in what a document is; where blocks begin, how a few texts are found
+again, how kept documents are copied and how a sample is drawn is the same for both. A plain file
+can be read from any block whose start is remembered; an archive only from its beginning.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import IO, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.documents import pieces as sampling
+from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
+from neardup.documents.lost import Watch, lost_from_here
+from neardup.documents.open_files import OpenFiles
+from neardup.documents.pieces import Piece, Start, Trial
+from neardup.documents.remote import Place
+from neardup.documents.source import Source
+from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
+
+_EVERY_DOCUMENT = np.ones(CHUNK_BYTES, np.bool_)
+_HEAD_BYTES = 1 << 20  # that tell how long a document is
+
+
+class Selection(NamedTuple):
+    """The kept documents of a block, how many documents the block has, and whether the last of
+    them is kept: blank lines that follow go with it."""
+
+    data: bytes
+    documents: int
+    last_kept: bool
+
+
+class LineWriter:
+    """Joins the lines of several files: a missing last newline is added only if a line follows,
+    and a byte order mark may stand only at the very start."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.started = False
+        self._open_line = False
+        self._new_file = True
+
+    def write(self, data: bytes) -> None:
+        if not data:
+            return
+        if self.started and self._new_file:
+            data = data.removeprefix(b"\xef\xbb\xbf")
+        if self._open_line:
+            self._stream.write(b"\n")
+        self._stream.write(data)
+        self._open_line = not data.endswith(b"\n")
+        self.started, self._new_file = True, False
+
+    def end_file(self) -> None:
+        self._new_file = True
+
+
+@dataclass
+class BlockSource(Source):
+    """One file. Remembers where blocks began, so that a few texts can be read again."""
+
+    path: Place
+    file: str
+    codec: str | None = None
+    chunk_bytes: int = CHUNK_BYTES
+    watch: Watch = field(default_factory=Watch)
+    files: OpenFiles = field(default_factory=OpenFiles)
+    _marks: list[tuple[int, int]] = field(default_factory=list)
+    _lost: Rejected | None = field(default=None, init=False)
+
+    # What a document is, which each format defines:
+
+    @property
+    def head(self) -> bytes:
+        """What stands before the first document, and once before all kept ones."""
+        return b""
+
+    def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
+        """Blocks of about ``size`` bytes that end where a document ends."""
+        raise NotImplementedError
+
+    def count(self, data: bytes) -> int:
+        """How many rows a block has."""
+        raise NotImplementedError
+
+    def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
+        raise NotImplementedError
+
+    def select(self, data: bytes, keep: Mask, row: int, *, last_kept: bool) -> Selection:
+        """The kept documents of the block that begins with that row."""
+        raise NotImplementedError
+
+    def texts_in(
+        self, data: bytes, first_row: int, rows: list[int], columns: Columns
+    ) -> dict[int, str]:
+        """The texts of some rows of a block, which are sorted."""
+        raise NotImplementedError
+
+    def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
+        """The first whole documents after any place of a plain file, about ``size`` bytes."""
+        raise NotImplementedError
+
+    def check(self, columns: Columns) -> None:
+        """Refuses columns that the file is known not to have."""
+
+    # Reading:
+
+    def stream(self) -> IO[bytes]:
+        return open_binary(self.path, self.codec, self.files)
+
+    def blocks(
+        self, row: int = 1, offset: int = 0, *, tolerant: bool = False
+    ) -> Iterator[tuple[int, bytes]]:
+        """Blocks with the row each begins with, from a place where a document begins. Where not all
+        could be read, ``_lost`` then stands for the rest; a disk that fails is tolerated only if
+        ``tolerant``, because what is written must be what was read."""
+        self._lost = None
+        offset = offset or len(self.head)
+        try:
+            with self.stream() as stream:
+                if self.codec is None:
+                    stream.seek(offset)
+                else:
+                    stream.read(offset)
+                for data in self.whole(stream, self.chunk_bytes):
+                    self._mark(row, offset)
+                    yield row, data
+                    row, offset = row + self.count(data), offset + len(data)
+                if fault := fault_of(stream):
+                    self._lost = Rejected(self.file, row, fault, None)
+        except (OSError, pa.ArrowException) as error:
+            if row == 1 or not tolerant:
+                raise unreadable(self.path, error) from error
+            self._lost = Rejected(self.file, row, lost_from_here(error), None)
+
+    def _mark(self, row: int, offset: int) -> None:
+        if self.codec is None and (not self._marks or row > self._marks[-1][0]):
+            self._marks.append((row, offset))
+
+    def chunks(self, columns: Columns) -> Iterator[Chunk]:
+        self.check(columns)
+        for row, data in self.blocks(tolerant=True):
+            yield self.chunk(data, row, columns)
+        if self._lost:
+            yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
+
+    def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
+        texts: dict[int, str] = {}
+        for row in sorted(set(rows)):
+            if row not in texts:
+                texts |= self._texts_near(row, set(rows), columns)
+        return [texts[row] for row in rows]
+
+    def _texts_near(self, wanted: int, rows: set[int], columns: Columns) -> dict[int, str]:
+        """The asked rows of the block that holds row ``wanted``; of an archive, which can only be
+        read from its start, those of all blocks."""
+        texts: dict[int, str] = {}
+        last = wanted if self.codec is None else max(rows)
+        before = bisect_right(self._marks, wanted, key=itemgetter(0))
+        for first, data in self.blocks(*self._marks[before - 1] if before else (1, 0)):
+            end = first + self.count(data)
+            if near := sorted(row for row in rows if first <= row < end):
+                texts |= self.texts_in(data, first, near, columns)
+            if last < end:
+                return texts
+        if self._lost and self._lost.row == last:
+            return texts | {last: ""}
+        raise IndexError(f"{self.file} has no row {last}")
+
+    # Writing back:
+
+    def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
+        """What is kept of each block, with the position of the block's first document."""
+        position, last_kept = 0, True
+        for row, data in self.blocks():
+            selection = self.select(data, keep[position:], row, last_kept=last_kept)
+            yield position, selection
+            position, last_kept = position + selection.documents, selection.last_kept
+
+    def written_head(self) -> bytes:
+        return self.head
+
+    def written(self, selection: Selection, keep: Mask, position: int) -> bytes:  # noqa: ARG002
+        """What is written of a selection; sources that add to documents write more."""
+        return selection.data
+
+    def copy(self, keep: Mask, out: LineWriter) -> int:
+        """Writes the kept documents; returns how many documents the file has."""
+        if not out.started:
+            out.write(self.written_head())
+        documents = 0
+        for position, selection in self.selections(keep):
+            out.write(self.written(selection, keep, position))
+            documents = position + selection.documents
+        out.end_file()
+        return documents + (self._lost is not None)
+
+    # Samples:
+
+    def size(self) -> float:
+        return self.path.stat().st_size
+
+    def document_size(self) -> float:
+        if self.codec:
+            return 0.0
+        with self.stream() as stream:
+            data = stream.read(_HEAD_BYTES)
+        return len(data) / max(1, self.count(data))
+
+    def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        """At drawn places of a plain file; of an archive from its start, by a budget of unpacked
+        bytes, because they are what a run works on."""
+        self.check(columns)
+        if self.codec or budget >= self.size():
+            yield from self._pieces_from_start(columns, budget)
+            return
+        for blocks in sampling.chunkfuls(self.drawn_blocks(budget)):
+            data = b"".join(blocks)
+            yield Piece(self.chunk(data, 1, columns), len(data), list(map(self.count, blocks)))
+
+    def drawn_blocks(self, budget: float) -> Iterator[bytes]:
+        size, first, end = sampling.PIECE_BYTES, len(self.head), -1
+        with self.stream() as stream:
+            for place in sampling.places(self.size() - first, size, budget):
+                if place <= end:  # inside the piece before it
+                    continue
+                data = self.block_at(stream, first + place, size, at_start=place == 0)
+                end = stream.tell() - first
+                if data:
+                    yield data
+
+    def _pieces_from_start(self, columns: Columns, budget: float) -> Iterator[Piece]:
+        with self.files.stream(self.path) as raw:
+            stream, start = sampling.unpacking(raw, self.codec), Start(self.size(), budget)
+            stream.read(len(self.head))
+            for data in self.whole(stream, sampling.piece_of(budget)):
+                stands_for = start.taken(raw, stream, data)
+                chunk = self.chunk(data, 1, columns)
+                yield Piece(chunk, stands_for, [self.count(data)], continues=True)
+                if start.enough:
+                    return
+
+    def trial(self, limit: float) -> Trial:
+        """Into a nameless file."""
+        with self.files.stream(self.path) as raw, tempfile.TemporaryFile() as file:
+            stream, read = sampling.unpacking(raw, self.codec), 0
+            with sampling.packing(file, self.codec) as out:
+                for data in self.whole(stream, sampling.piece_of(limit)):
+                    out.write(self.select(data, _EVERY_DOCUMENT, 2, last_kept=True).data)
+                    read += len(data)
+                    if read >= limit:
+                        break
+            return Trial(raw.tell() / max(1.0, self.size()), file.tell())

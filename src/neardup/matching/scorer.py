@@ -1,0 +1,113 @@
+"""Which pairs pass, and with which score: the one answer for batch, index, result lists and Spark.
+
+A pair passes where its method passes it at the threshold that holds for all. A calibration
+(``artefacts/calibration.py``) may list exceptions below that threshold: pairs of documents that are
+known by the digests of their normal forms, each with a threshold of its own. A listed pair passes
+where its score on rare features alone reaches the own thresholds of both documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
+from neardup.artefacts.calibration import Calibration
+from neardup.methods.base import Method, Scores
+from neardup.methods.meeting import SPREAD
+from neardup.schema import Array, Ragged, offsets_of
+
+FEW = 16  # pairs that are scored faster one by one
+_EXCEPTION = np.uint64(0xD1B54A32D192ED03)  # keys of exceptions never meet the others
+
+
+class Scorer:
+    """``method`` has its threshold where the calibration among the artefacts puts it."""
+
+    def __init__(self, method: Method, artefacts: Artefacts = NO_ARTEFACTS) -> None:
+        self.method = method
+        self.exceptions = _exceptions(artefacts) if method.calibrate else None
+        self._score_pair = method.pair_scorer()
+
+    def scores(self, evidence: Ragged, a: Array, b: Array, forms: Array | None = None) -> Scores:
+        """Of pairs of rows of the evidence. ``forms`` has the digest of the normal form of each
+        row; without it no exception passes."""
+        scores = self.method.score(evidence, a, b)
+        if self.exceptions is None or forms is None:
+            return scores
+        listed = np.flatnonzero(self.exceptions.lists(forms[a], forms[b]) & ~scores.passed)
+        if not len(listed):
+            return scores
+        found = self.low_scores(evidence, a[listed], b[listed], forms)
+        passed, score = scores.passed.copy(), scores.score.copy()
+        passed[listed] = found.passed
+        score[listed] = np.where(found.passed, found.score, score[listed])
+        return scores._replace(passed=passed, score=score)
+
+    def low_scores(self, evidence: Ragged, a: Array, b: Array, forms: Array) -> Scores:
+        """Of listed pairs: which pass below the threshold, and the whole score of each."""
+        assert self.exceptions is not None
+        own = self.exceptions.thresholds_of(forms)
+        low = self.method.low_score(evidence, a, b)
+        whole = self.method.whole_score(evidence, a, b)
+        reached = low.passed & (low.score >= np.maximum(own[a], own[b]))
+        return Scores(reached & (whole < self.method.threshold), whole)
+
+    def reached(self, score: Array) -> npt.NDArray[np.bool_]:
+        """Which pairs pass that were scored, and passed, at a lower threshold."""
+        return np.asarray(score >= self.method.threshold)
+
+    def possible(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        """Which pairs may pass, whatever documents they are of: all that do are among them."""
+        scores = self.method.score(evidence, a, b)
+        if self.exceptions is None:
+            return scores
+        low = self.method.low_score(evidence, a, b)
+        return scores._replace(passed=scores.passed | low.passed)
+
+    def against(
+        self, rows: Sequence[Array], evidence: Array, forms: Sequence[int] = ()
+    ) -> list[float | None]:
+        """The score of one document with each of others, by their evidence; None where the pair
+        does not pass. ``forms``: those of the others, then its own."""
+        if self._score_pair and len(rows) <= FEW:
+            return [self._score_pair(row, evidence) for row in rows]
+        digests = np.array(forms, np.uint64) if len(forms) else None
+        scores = self.scores(*one_with_each(rows, evidence), digests)
+        both = zip(scores.passed.tolist(), scores.score.tolist(), strict=True)
+        return [score if passed else None for passed, score in both]
+
+    def confirmed(self, row: Array, evidence: Array) -> bool:
+        """Whether documents with equal digests are copies of each other."""
+        if not self.method.confirms_copies:
+            return True
+        return bool(self.method.score(*one_with_each([row], evidence)).passed[0])
+
+    def own_threshold(self, form: int) -> float | None:
+        """That of one document; None where it is in no listed pair."""
+        if self.exceptions is None:
+            return None
+        listed = np.array([form], np.uint64)
+        own = self.exceptions.thresholds_of(listed)
+        return float(own[0]) if self.exceptions.has(listed)[0] else None
+
+    def exception_keys(self, evidence: Ragged) -> Ragged:
+        """Keys by which documents of listed pairs meet: their rare features."""
+        entries = self.method.rare_entries(evidence, 1).entries
+        return Ragged((entries.values >> np.uint64(32)) * SPREAD ^ _EXCEPTION, entries.offsets)
+
+
+def _exceptions(artefacts: Artefacts) -> Calibration | None:
+    """The calibration, where it lists any."""
+    found = artefacts.get(Calibration.kind)
+    return found if isinstance(found, Calibration) and len(found.digests) else None
+
+
+def one_with_each(rows: Sequence[Array], evidence: Array) -> tuple[Ragged, Array, Array]:
+    """The evidence of others and then of one document, and the pairs of each of them with it."""
+    every, count = [*rows, evidence], len(rows)
+    lengths = np.array([len(row) for row in every])
+    together = Ragged(np.concatenate(every), offsets_of(lengths))
+    return together, np.arange(count), np.full(count, count)

@@ -1,0 +1,112 @@
+"""Documents meet that share keys: one is enough, or several where single keys say little.
+
+For a whole collection keys are grouped (``matching/candidates.py``); for one document after the
+other they are kept as postings in memory. Which pairs meet is the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from neardup import _native
+from neardup.matching.candidates import (
+    Candidates,
+    Groups,
+    Leaders,
+    Verify,
+    distinct,
+    pairs_within,
+    share_keys,
+)
+from neardup.matching.postings import Signed
+from neardup.matching.rare import refine
+from neardup.matching.verify import Pairs
+from neardup.methods.meeting import SharedKeys
+from neardup.schema import Array, Ragged
+
+SMALL_GROUP = 128  # more documents that share a weak key are near copies, or the table is of others
+
+
+def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
+    if way.least > 1:
+        return _several(way, leaders, verify)
+    keys, probes = leaders.keys
+    groups = distinct(share_keys(keys, probes, leaders.codes))
+    a, b, hot = pairs_within(groups, leaders.usual_pairs)
+    cold = verify(a, b)
+    if not len(hot):
+        return Candidates(cold, hot, verify)
+
+    # Rare features may bring together what shares no key; engines must not differ in that.
+    def verify_sharing(a: Array, b: Array) -> Pairs:
+        return verify(*_that_share_one(keys, probes, a, b))
+
+    hot = refine(hot, leaders, way.rare_keys, verify)
+    a, b, hot = pairs_within(hot, leaders.most_pairs - len(a))
+    cold = Pairs.concat([cold, verify_sharing(a, b)]).distinct()
+    return Candidates(cold, hot, verify_sharing)
+
+
+def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
+    keys, probes = leaders.keys
+    groups = share_keys(keys, probes, leaders.codes)
+    small, large = small_and_large(groups)
+    a, b, _ = sharing_pairs(small, len(keys), way.least)
+
+    def verify_sharing(a: Array, b: Array) -> Pairs:
+        return verify(*_that_share(keys, way.least, a, b))
+
+    c, d, hot = pairs_within(large, leaders.most_pairs)
+    found = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
+    return Candidates(found, hot, verify_sharing)
+
+
+def small_and_large(groups: Groups) -> tuple[Groups, Groups]:
+    """Groups of weak keys whose pairs are counted, and those whose pairs are made."""
+    small = groups.members.lengths <= SMALL_GROUP
+    return groups.where(small), distinct(groups.where(~small))
+
+
+def sharing_pairs(groups: Groups, documents: int, least: int) -> tuple[Array, Array, Array]:
+    """The pairs (a < b) that stand together in so many groups, and in how many they do."""
+    members = groups.members
+    return _native.sharing_pairs(members.values, members.offsets, documents, least)
+
+
+def _that_share_one(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    """Those of the pairs that ``share_keys`` would have brought together."""
+    shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
+    return a[shared], b[shared]
+
+
+def _that_share(keys: Ragged, least: int, a: Array, b: Array) -> tuple[Array, Array]:
+    """Those of the pairs that share so many; keys are sorted, and a document looks with all."""
+    shared = _native.common_values(keys.values, keys.offsets, a, b) >= least
+    return a[shared], b[shared]
+
+
+class KeyPostings:
+    """The keys of documents that came one by one. ``least`` keys bring two together."""
+
+    def __init__(self, least: int) -> None:
+        self._postings = _native.Postings()
+        self._least = least
+
+    def add(self, signed: Signed, number: int, time: int) -> None:  # noqa: ARG002
+        self._postings.add(signed.keys, signed.probes, number)
+
+    def meet(self, signed: Signed) -> Array:
+        return self._postings.meet(signed.keys, signed.probes, self._least)
+
+    def forget(self, number: int) -> None:
+        """Its keys stay until the next ``keep``."""
+
+    def keep(self, numbers: Array) -> None:
+        self._postings.keep(numbers)
+
+    @property
+    def bytes(self) -> int:
+        return self._postings.bytes
+
+    def lasting_bytes(self, alive: float) -> int:
+        return int(self.bytes * alive)

@@ -1,0 +1,120 @@
+"""How the documents of a method meet: which pairs are compared at all.
+
+A method declares one :class:`Meeting`, and every engine asks it. Documents that share keys of
+``prepare`` meet on every engine; that is the default. An engine that has the evidence of all
+documents at hand may find pairs in a better way (``batch``), and so may an index that compares one
+document with those before it (``arrival``). ``matching/`` has one file for each way to meet. A way
+changes the cost and the pairs that may be missed, never whether a pair that meets passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from neardup.schema import Array, Ragged
+
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # times a small number: mixed into keys, it tells them apart
+
+
+class Rarity(NamedTuple):
+    """How often features occur in the documents at hand, by the low bits of the feature
+    (``native/matching/rare.hpp`` explains the bytes), and which share of the key space to make."""
+
+    counts: npt.NDArray[np.uint8]
+    part: int = 0
+    parts: int = 1
+
+
+# Evidence → of each document so many of its rarest features that any partner has at least one of
+# them, and with how many of these keys the document looks for others.
+RareKeys = Callable[[Ragged, Rarity], tuple[Ragged, Array]]
+
+
+@dataclass(frozen=True)
+class SharedKeys:
+    """Documents meet that share at least ``least`` of the keys of ``prepare``. Where the method has
+    ``rare_keys``, groups of many unlike documents get rarer keys (``matching/rare.py``)."""
+
+    least: int = 1
+    rare_keys: RareKeys | None = None
+
+
+@dataclass(frozen=True)
+class RarePrefix:
+    """The evidence is a set of 32-bit features, or of features in the upper and weights in the
+    lower half of 64 bits, and the threshold is on the overlap: documents meet that share one of the
+    features that are rarest in the collection (``matching/rare.py``)."""
+
+    rare_keys: RareKeys
+
+
+@dataclass(frozen=True)
+class NearBits:
+    """The evidence is a fingerprint: documents meet that differ in at most ``distance`` bits
+    (``matching/near_bits.py``). ``masks(documents, cores)`` has one row a table; fingerprints
+    within the distance agree under at least one. It refuses, with a sentence, what so many cores
+    would not finish in reasonable time."""
+
+    distance: int
+    masks: Callable[[int, int], npt.NDArray[np.uint64]]
+
+
+@dataclass(frozen=True)
+class SharedPaths:
+    """The evidence is a set of 32-bit features, and two documents that pass have at least ``share``
+    of the larger set in common. Where features are too common to be keys, such pairs are found by
+    random paths (``matching/paths.py``), of which ``miss_rate`` at the threshold may be missed."""
+
+    share: Fraction
+    miss_rate: float
+    rare_keys: RareKeys
+
+
+@dataclass(frozen=True)
+class SharedWindow:
+    """Pairs pass if and only if they have at least ``share`` of the larger set of 32-bit features
+    in common, with that share as the score: an index finds exactly these in a bitmap window
+    (``matching/window.py``) and needs no keys."""
+
+    share: Fraction
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """``batch``: how the documents of a whole collection meet. ``arrival``: how one document meets
+    those of an index."""
+
+    batch: SharedKeys | RarePrefix | NearBits | SharedPaths = field(default_factory=SharedKeys)
+    arrival: SharedKeys | SharedWindow = field(default_factory=SharedKeys)
+
+    @property
+    def batch_needs_keys(self) -> bool:
+        """Whether a batch engine uses the keys of ``prepare``."""
+        return isinstance(self.batch, SharedKeys)
+
+    @property
+    def arrival_needs_keys(self) -> bool:
+        """Whether an index must score what arrivals meet; a window has keys and scores itself."""
+        return isinstance(self.arrival, SharedKeys)
+
+    @property
+    def least_shared(self) -> int:
+        """How many keys two documents must share, where they meet by keys."""
+        return self.batch.least if isinstance(self.batch, SharedKeys) else 1
+
+
+def by_keys(least: int = 1, rare_keys: RareKeys | None = None) -> Meeting:
+    """Documents meet by shared keys on every engine."""
+    keys = SharedKeys(least, rare_keys)
+    return Meeting(keys, keys)
+
+
+def by_rare_prefix(rare_keys: RareKeys) -> Meeting:
+    """Documents of a collection meet by its rarest features, single ones by their own keys."""
+    return Meeting(RarePrefix(rare_keys))

@@ -153,15 +153,15 @@ class ArrowSource(Source):
             row += part.num_rows
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        found: dict[int, str] = {}
+        texts: dict[int, str] = {}
         first = 1
         for part in self._parts([columns.text]):
             for row in (row for row in rows if first <= row < first + part.num_rows):
-                found[row] = "" if isinstance(part, LostRows) else self._text(part, row - first)
+                texts[row] = "" if isinstance(part, LostRows) else self._text(part, row - first)
             first += part.num_rows
-            if len(found) == len(set(rows)):
+            if len(texts) == len(set(rows)):
                 break
-        return [found[row] for row in rows]
+        return [texts[row] for row in rows]
 
     def _text(self, batch: pa.RecordBatch, i: int) -> str:
         name = batch.schema.names[0]

@@ -187,16 +187,16 @@ class Collection:
 
     def path_of(self, file: str, row: int) -> str | None:
         """Of a document that is a file by itself; None for one of many in a file."""
-        there: list[Any] = [one for one in self.sources if one.file == file]
-        return str(there[0].path_of(row)) if there and hasattr(there[0], "path_of") else None
+        sources: list[Any] = [source for source in self.sources if source.file == file]
+        return str(sources[0].path_of(row)) if sources and hasattr(sources[0], "path_of") else None
 
     def encodings(self) -> dict[str, int]:
         """How many text files were read in which encoding, the most common first."""
         folders = [source for source in self.sources if isinstance(source, FolderSource)]
-        found = Counter(name for folder in folders for name in folder.encodings.values())
+        counts = Counter(name for folder in folders for name in folder.encodings.values())
         tables = [s for s in self.sources if isinstance(s, BlockSource)]
-        found.update(wide for source in tables if (wide := wide_of(source.codec)))
-        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        counts.update(wide for source in tables if (wide := wide_of(source.codec)))
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def extracted(self) -> dict[str, int]:
         """How many unlike pages were read by which extractor, the most common first."""
@@ -205,8 +205,8 @@ class Collection:
     def passed_over(self) -> dict[str, int]:
         """How many records of WARC files are no pages, by type, the most common first."""
         crawls = [source for source in self.sources if isinstance(source, WarcSource)]
-        found = sum((crawl.passed for crawl in crawls), Counter[str]())
-        return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+        counts = sum((crawl.passed for crawl in crawls), Counter[str]())
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def plain_size(self) -> int | None:
         """Bytes that the batches will have together; None where something is not plain lines."""
@@ -403,9 +403,9 @@ def texts_of(path: Path, column: str = "text") -> list[str]:
 
 def _text(path: Path) -> str:
     try:
-        found = decoded(path.read_bytes())
+        content = decoded(path.read_bytes())
     except OSError as error:
         raise SettingsError(f"{path} cannot be read: {error.strerror}.") from error
-    if found.text is None:
-        raise SettingsError(f"{path} cannot be read: {found.reason}.", hint="give a text file.")
-    return found.text
+    if content.text is None:
+        raise SettingsError(f"{path} cannot be read: {content.reason}.", hint="give a text file.")
+    return content.text

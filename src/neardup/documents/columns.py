@@ -78,9 +78,9 @@ class Columns:
         extra = (name for name in self.delivered if name not in self.optional)
         return tuple(dict.fromkeys((self.text, *explicit, *extra)))
 
-    def found(self, there: Container[str]) -> tuple[str, ...]:
-        """The extra columns of a file that has the columns ``there``."""
-        return tuple(n for n in self.delivered if n in there or n not in self.optional)
+    def found(self, names: Container[str]) -> tuple[str, ...]:
+        """The extra columns of a file that has the columns ``names``."""
+        return tuple(n for n in self.delivered if n in names or n not in self.optional)
 
 
 def mask_for(keep: Mask, rows: int) -> Mask:
@@ -187,31 +187,42 @@ def generated_ids(file: str, rows: pa.Array) -> pa.Array:
     )
 
 
-def refuse_missing(missing: Sequence[str], there: Sequence[str], file: str) -> None:
+def refuse_missing(missing: Sequence[str], names: Sequence[str], file: str) -> None:
     """One error for all the columns that a file lacks, if it lacks any."""
     if missing:
-        raise all_problems([unknown_column(name, there, file) for name in missing])
+        raise all_problems([unknown_column(name, names, file) for name in missing])
 
 
-def unknown_column(name: str, there: Sequence[str], file: str) -> ColumnError:
+def refuse_others(columns: Columns, names: Sequence[str], file: str) -> None:
+    """Refuses columns of a format whose documents have the columns ``names``, ``text`` among them,
+    whatever the file."""
+    known = [name for name in names if name != "text"]
+    for name in (columns.id_name, *columns.found(known)):
+        if name not in known:
+            raise unknown_column(name, names, file)
+    if columns.text != "text":
+        raise unknown_column(columns.text, names, file)
+
+
+def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
     """Says which columns exist, with the nearest name as the hint."""
-    listed = ", ".join(map(repr, there[:20])) + (", …" if len(there) > 20 else "")
-    lower = {column.lower(): column for column in reversed(there)}
+    listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+    lower = {column.lower(): column for column in reversed(names)}
     near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
     usual = "name one of the columns above"
     usual += " with --text (in Python text=)." if name == "text" else "."
     hint = f"did you mean {lower[near[0]]!r}?" if near else usual
-    if name == "text" and (found := _text_column(lower, near)):
-        hint = f"did you mean {found!r}? Then give --text {found} (in Python text={found!r})."
-    if not there:
+    if name == "text" and (likely := _text_column(lower, near)):
+        hint = f"did you mean {likely!r}? Then give --text {likely} (in Python text={likely!r})."
+    if not names:
         return ColumnError(f"Column {name!r} is not in {file}: it has no columns.")
     return ColumnError(f"Column {name!r} is not in {file}; it has {listed}.", hint=hint)
 
 
-def _text_column(there: Mapping[str, str], near: Sequence[str]) -> str | None:
+def _text_column(names: Mapping[str, str], near: Sequence[str]) -> str | None:
     """The column that is likely to hold the texts: what looks like it, or is often called so."""
-    found = next((there[name] for name in (*near, *TEXT_COLUMNS) if name in there), None)
-    return found if found and found.isidentifier() else None
+    column = next((names[name] for name in (*near, *TEXT_COLUMNS) if name in names), None)
+    return column if column and column.isidentifier() else None
 
 
 class Column(NamedTuple):

@@ -103,16 +103,16 @@ def header_of(stream: IO[bytes], delimiters: str, encoding: str | None = None) -
         body = data.removeprefix(MARK)
         if len(data) > HEADER_BYTES or all(len(scan(body, sign)) > 1 for sign in delimiters):
             break
-    found = [_header(data, sign, encoding or "utf-8") for sign in delimiters]
-    return max(found, key=lambda header: len(header.names))
+    headers = [_header(data, sign, encoding or "utf-8") for sign in delimiters]
+    return max(headers, key=lambda header: len(header.names))
 
 
 def _header(data: bytes, delimiter: str, encoding: str) -> Header:
     body = data.removeprefix(MARK)
     starts = scan(body, delimiter).starts.tolist()
     end = starts[1] if len(starts) > 1 else len(body)
-    found = scan(body[:end], delimiter)
-    columns = range(int(found.widths[0]) if len(found) else 0)
+    records = scan(body[:end], delimiter)
+    columns = range(int(records.widths[0]) if len(records) else 0)
     fields = scan(body[:end], delimiter, columns).fields
     names = [values.tobytes().decode(encoding, "replace") for _, values in fields]
     return Header(data[: len(data) - len(body) + end], names, delimiter)

@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 import pyarrow as pa
 
 from neardup.documents.block_source import LineWriter
-from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
+from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import visible_text
 from neardup.documents.lists import json_line
@@ -77,10 +77,11 @@ def feed_items(data: bytes, encoding: str | None = None) -> list[FeedItem]:
     root = tree(data, encoding)
     if local(root) not in _ROOTS:
         raise broken(f"expected an RSS or Atom feed, got XML that begins with <{local(root)}>")
-    channel = next((one for one in root if local(one) == "channel"), root)
-    said = {local(child): child for child in reversed(channel)}
-    about = _first(said, ("title",)), _first(said, ("language",)) or _lang(root)
-    return [_item(one, *about) for one in root.iter() if local(one) in ("item", "entry")]
+    channel = next((element for element in root if local(element) == "channel"), root)
+    children = {local(child): child for child in reversed(channel)}
+    about = _first(children, ("title",)), _first(children, ("language",)) or _lang(root)
+    items = (element for element in root.iter() if local(element) in ("item", "entry"))
+    return [_item(element, *about) for element in items]
 
 
 def _item(element: Element, feed: str | None, lang: str | None) -> FeedItem:
@@ -128,10 +129,10 @@ def _author(parts: dict[str, Element]) -> str | None:
 
 def _link(element: Element) -> str | None:
     links = [child for child in element if local(child) == "link"]
-    usual = [one for one in links if one.get("rel", "alternate") == "alternate"]
-    for one in (*usual, *links):
-        if found := one.get("href") or (one.text or "").strip():
-            return found
+    usual = [link for link in links if link.get("rel", "alternate") == "alternate"]
+    for link in (*usual, *links):
+        if address := link.get("href") or (link.text or "").strip():
+            return address
     return None
 
 
@@ -169,7 +170,7 @@ class FeedChunk:
         of = (self.file, self.first_row, self.columns)
         extra = {name: table[name] for name in self.columns.found(NAMES)}
         batch = TableChunk(*of, table["text"], table[self.columns.id_name], extra).read()
-        return replace(batch, rejected=[replace(one, reason=NO_TEXT) for one in batch.rejected])
+        return replace(batch, rejected=[replace(lost, reason=NO_TEXT) for lost in batch.rejected])
 
 
 @dataclass
@@ -188,39 +189,31 @@ class FeedSource(Source):
     def items(self) -> list[FeedItem]:
         """With the ids and dates of documents. What cannot be read is an error of the file."""
         try:
-            found = feed_items(self.files.read_bytes(self.path), self.encoding)
+            items = feed_items(self.files.read_bytes(self.path), self.encoding)
         except UnreadableError as error:
             raise unreadable(self.path, OSError(error.reason)) from None
         except OSError as error:
             raise unreadable(self.path, error) from error
-        if not found:
+        if not items:
             raise unreadable(self.path, OSError(NO_ITEM))
-        dated = [one._replace(date=iso_date(one.date)) for one in found]
+        dated = [item._replace(date=iso_date(item.date)) for item in items]
         return list(self._named(dated))
 
     def _named(self, items: Sequence[FeedItem]) -> Iterator[FeedItem]:
         """A name that came before in the file gets its row, as an item without one does."""
         known: set[str] = set()
-        for row, one in enumerate(items, 1):
-            id_ = f"{self.file}#{one.id}" if self.several and one.id else one.id
+        for row, item in enumerate(items, 1):
+            id_ = f"{self.file}#{item.id}" if self.several and item.id else item.id
             id_ = id_ if id_ and id_ not in known else f"{self.file}:{row}"
             known.add(id_)
-            yield one._replace(id=id_)
+            yield item._replace(id=id_)
 
     def chunks(self, columns: Columns) -> Iterator[FeedChunk]:
-        self._check_columns(columns)
+        refuse_others(columns, NAMES, self.file)
         items = self.items()
         for start in range(0, len(items), CHUNK_ITEMS):
             part = items[start : start + CHUNK_ITEMS]
             yield FeedChunk(self.file, part, start + 1, columns)
-
-    def _check_columns(self, columns: Columns) -> None:
-        there = [name for name in NAMES if name != "text"]
-        for name in (columns.id_name, *columns.found(there)):
-            if name not in there:
-                raise unknown_column(name, NAMES, self.file)
-        if columns.text != "text":
-            raise unknown_column(columns.text, NAMES, self.file)
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
         items = self.items()
@@ -231,12 +224,12 @@ class FeedSource(Source):
         return pa.table(_arrays(self.chosen(items, keep))), len(items)
 
     def chosen(self, items: Sequence[FeedItem], keep: Mask) -> list[FeedItem]:
-        return [one for one, kept in zip(items, keep, strict=False) if kept]
+        return [item for item, kept in zip(items, keep, strict=False) if kept]
 
     def copy(self, keep: Mask, out: LineWriter) -> int:
         items = self.items()
-        for one in self.chosen(items, keep):
-            out.write(item_line(one))
+        for item in self.chosen(items, keep):
+            out.write(item_line(item))
         return len(items)
 
     def size(self) -> float:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.columns import Columns, DocumentBatch, Mask, unknown_column
+from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
 from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
@@ -70,12 +70,12 @@ def local_entries(top: Path) -> Iterator[Entry]:
 def entry_of(path: Path, name: str) -> Entry | None:
     """None for sockets and pipes, which are no documents."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError as error:
         return Entry(name, 0, f"file cannot be read: {error.strerror}")
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         return None
-    return Entry(name, found.st_size, None, found.st_mtime_ns)
+    return Entry(name, status.st_size, None, status.st_mtime_ns)
 
 
 def entry_now(path: Path, name: str) -> Entry | None:
@@ -84,8 +84,8 @@ def entry_now(path: Path, name: str) -> Entry | None:
 
 def remote_entries(top: Remote) -> Iterator[Entry]:
     for name, file in top.files():
-        found = file.stat()
-        yield Entry(name, found.st_size, None, found.st_mtime_ns)
+        status = file.stat()
+        yield Entry(name, status.st_size, None, status.st_mtime_ns)
 
 
 CHUNK_FILES = 1000
@@ -104,13 +104,13 @@ class FolderChunk:
     columns: Columns
 
     def read(self) -> DocumentBatch:
-        found = self.source.read(self.entries)
-        names = self.source.ids(self.entries, found, self.columns.id_name)
-        texts = pa.array([one.text for one in found], pa.large_string())
-        extra = meta_columns(found, self.columns.found(self.source.names))
+        pages = self.source.read(self.entries)
+        names = self.source.ids(self.entries, pages, self.columns.id_name)
+        texts = pa.array([page.text for page in pages], pa.large_string())
+        extra = meta_columns(pages, self.columns.found(self.source.names))
         of = (self.source.file, self.first_row, self.columns)
         batch = TableChunk(*of, texts, names, extra).read()
-        reasons = [one.reason for one in found]
+        reasons = [page.reason for page in pages]
         rejected = [
             replace(
                 lost,
@@ -122,10 +122,10 @@ class FolderChunk:
         return replace(batch, rejected=rejected)
 
 
-def meta_columns(found: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
+def meta_columns(pages: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
     """What pages say about themselves; text files say nothing."""
     return {
-        name: pa.array([getattr(one.meta, name) for one in found], pa.large_string())
+        name: pa.array([getattr(page.meta, name) for page in pages], pa.large_string())
         for name in names
     }
 
@@ -156,10 +156,10 @@ class FolderSource(Source):
 
     @cached_property
     def _listed(self) -> list[Entry]:
-        found = list(
+        entries = list(
             local_entries(self.path) if isinstance(self.path, Path) else remote_entries(self.path)
         )
-        return sorted(found, key=lambda entry: entry.name.split("/"))
+        return sorted(entries, key=lambda entry: entry.name.split("/"))
 
     def _is_feed(self, entry: Entry) -> bool:
         try:
@@ -177,16 +177,16 @@ class FolderSource(Source):
     def feed_places(self) -> list[Place]:
         if isinstance(self.path, Path):
             return [self.path / entry.name for entry in self.feeds]
-        there = dict(self.path.files()) if self.feeds else {}
-        return [there[entry.name] for entry in self.feeds]
+        places = dict(self.path.files()) if self.feeds else {}
+        return [places[entry.name] for entry in self.feeds]
 
     def id_of(self, entry: Entry) -> str:
         # A name that is not UTF-8 has lone surrogates, which no table can hold.
         return os.fsencode(self.place(entry)).decode("utf-8", "replace")
 
-    def ids(self, entries: Sequence[Entry], found: Sequence[Extracted], name: str) -> pa.Array:
+    def ids(self, entries: Sequence[Entry], pages: Sequence[Extracted], name: str) -> pa.Array:
         if name != "id":
-            return meta_columns(found, [name])[name]
+            return meta_columns(pages, [name])[name]
         return pa.array([self.id_of(entry) for entry in entries], pa.large_string())
 
     def place(self, entry: Entry) -> str:
@@ -222,18 +222,18 @@ class FolderSource(Source):
     def read(self, entries: Sequence[Entry]) -> list[Extracted]:
         """The text of each, or why there is none."""
         pages: dict[int, Page] = {}
-        found: list[Extracted] = []
+        texts: list[Extracted] = []
         for i, entry in enumerate(entries):
-            one = self._opened(entry)
-            if isinstance(one, Page):
-                pages[i] = one
-            found.append(one if isinstance(one, Extracted) else Extracted(None))
-        for i, one in zip(pages, self.extractor.texts(list(pages.values())), strict=True):
-            found[i] = one
-        for entry, one in zip(entries, found, strict=True):
-            if one.encoding:
-                self.encodings[entry.name] = one.encoding
-        return found
+            content = self._opened(entry)
+            if isinstance(content, Page):
+                pages[i] = content
+            texts.append(content if isinstance(content, Extracted) else Extracted(None))
+        for i, text in zip(pages, self.extractor.texts(list(pages.values())), strict=True):
+            texts[i] = text
+        for entry, text in zip(entries, texts, strict=True):
+            if text.encoding:
+                self.encodings[entry.name] = text.encoding
+        return texts
 
     def _opened(self, entry: Entry) -> Page | Extracted:
         if entry.problem is not None:
@@ -250,7 +250,7 @@ class FolderSource(Source):
         return Extracted(text, reason, encoding=encoding)
 
     def chunks(self, columns: Columns) -> Iterator[FolderChunk]:
-        self._check_columns(columns)
+        refuse_others(columns, self.names, f"the folder {self.file}")
         start, size, most = 0, 0, CHUNK_PAGES if self.kinds else CHUNK_FILES
         for i, entry in enumerate(self.entries):
             if i > start and (size + entry.size > self.chunk_bytes or i - start >= most):
@@ -259,24 +259,16 @@ class FolderSource(Source):
             size += entry.size
         yield FolderChunk(self, self.entries[start:], start + 1, columns)
 
-    def _check_columns(self, columns: Columns) -> None:
-        there = [name for name in self.names if name != "text"]
-        for name in (columns.id_name, *columns.found(there)):
-            if name not in there:
-                raise unknown_column(name, self.names, f"the folder {self.file}")
-        if columns.text != "text":
-            raise unknown_column(columns.text, self.names, f"the folder {self.file}")
-
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
-        return [one.text or "" for one in self.read([self.entries[row - 1] for row in rows])]
+        return [text.text or "" for text in self.read([self.entries[row - 1] for row in rows])]
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         entries = self._kept(keep)
-        found = self.read(entries)
+        pages = self.read(entries)
         columns = {
             "id": pa.array([self.id_of(entry) for entry in entries], pa.large_string()),
-            "text": pa.array([one.text for one in found], pa.large_string()),
-            **meta_columns(found, self.names[2:]),
+            "text": pa.array([page.text for page in pages], pa.large_string()),
+            **meta_columns(pages, self.names[2:]),
         }
         self._check_unchanged(entries)
         return pa.table(columns), len(self.entries)
@@ -311,7 +303,7 @@ class FolderSource(Source):
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
         """Runs of files at drawn places."""
-        self._check_columns(columns)
+        refuse_others(columns, self.names, f"the folder {self.file}")
         wanted = budget / max(1.0, self.document_size())
         whole = wanted >= len(self.entries)
         runs = self._all_runs() if whole else self._drawn_runs(wanted)
@@ -357,8 +349,8 @@ class FolderSource(Source):
 
     def _now(self, entries: Sequence[Entry]) -> list[Entry | None]:
         if isinstance(self.path, Remote):  # listed once more, not asked for one by one
-            there = {entry.name: entry for entry in remote_entries(self.path)}
-            return [there.get(entry.name) for entry in entries]
+            listed = {entry.name: entry for entry in remote_entries(self.path)}
+            return [listed.get(entry.name) for entry in entries]
         return [entry_now(self.path / entry.name, entry.name) for entry in entries]
 
     def _kept(self, keep: Mask) -> list[Entry]:
@@ -374,7 +366,7 @@ def _chunkfuls(runs: Iterator[list[Entry]], most: int) -> Iterator[list[list[Ent
     some: list[list[Entry]] = []
     for run in runs:
         some.append(run)
-        held = sum(entry.size for one in some for entry in one)
+        held = sum(entry.size for gathered in some for entry in gathered)
         if held >= most or len(some) * RUN >= CHUNK_FILES:
             yield some
             some = []
@@ -434,10 +426,10 @@ class FileSource(FolderSource):
 
     @cached_property
     def entries(self) -> list[Entry]:
-        found = self._entry()
-        if found is None:
+        entry = self._entry()
+        if entry is None:
             raise unreadable(self.path, OSError("it is no file"))
-        return [found]
+        return [entry]
 
     @property
     def feeds(self) -> list[Entry]:  # those are read otherwise
@@ -446,8 +438,8 @@ class FileSource(FolderSource):
     def _entry(self) -> Entry | None:
         if not isinstance(self.path, Remote):
             return entry_of(self.path, self.file)
-        found = self.path.stat()
-        return Entry(self.file, found.st_size, None, found.st_mtime_ns)
+        status = self.path.stat()
+        return Entry(self.file, status.st_size, None, status.st_mtime_ns)
 
     def locate(self, entry: Entry) -> Place:  # noqa: ARG002 (as of a folder)
         return self.path

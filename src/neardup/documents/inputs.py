@@ -51,17 +51,17 @@ _HINTS = {
 }
 
 
-def object_source(given: Any) -> ListSource | TableSource:
-    if isinstance(given, list | tuple):
-        return _list_source(given)
-    if _class_of(given) == ("datasets", "IterableDataset"):
-        return ListSource(SpooledRows(given))  # it may not give its rows twice
-    return _table_source(given)
+def object_source(data: Any) -> ListSource | TableSource:
+    if isinstance(data, list | tuple):
+        return _list_source(data)
+    if _class_of(data) == ("datasets", "IterableDataset"):
+        return ListSource(SpooledRows(data))  # it may not give its rows twice
+    return _table_source(data)
 
 
-def _class_of(given: Any) -> tuple[str, str]:
+def _class_of(data: Any) -> tuple[str, str]:
     """The library and the class, known without importing the library."""
-    return type(given).__module__.partition(".")[0], type(given).__name__
+    return type(data).__module__.partition(".")[0], type(data).__name__
 
 
 def _list_source(items: list[Any] | tuple[Any, ...]) -> ListSource:
@@ -73,22 +73,20 @@ def _list_source(items: list[Any] | tuple[Any, ...]) -> ListSource:
     return ListSource(items)
 
 
-def _table_source(given: Any) -> TableSource:
-    library, shape = _class_of(given)
+def _table_source(data: Any) -> TableSource:
+    library, shape = _class_of(data)
     if library == "pandas" and shape == "DataFrame":
-        return pandas_source(given)
+        return pandas_source(data)
     if library == "polars" and shape == "DataFrame":
-        return polars_source(given)
+        return polars_source(data)
     if library == "datasets" and shape == "Dataset":
-        return dataset_source(given)
-    if isinstance(given, pa.RecordBatch):
-        return arrow_source(
-            pa.Table.from_batches([given]), lambda keep: given.filter(pa.array(keep))
-        )
-    if isinstance(given, pa.Table):
-        return arrow_source(given)
-    if hasattr(given, "__arrow_c_stream__") and shape != "Series":
-        return arrow_source(pa.table(given))
+        return dataset_source(data)
+    if isinstance(data, pa.RecordBatch):
+        return arrow_source(pa.Table.from_batches([data]), lambda keep: data.filter(pa.array(keep)))
+    if isinstance(data, pa.Table):
+        return arrow_source(data)
+    if hasattr(data, "__arrow_c_stream__") and shape != "Series":
+        return arrow_source(pa.table(data))
     hint = _HINTS.get(shape, "make it a list or a table.")
     raise InputError(f"Cannot read a {shape}; {_ACCEPTED}.", hint=hint)
 
@@ -107,7 +105,7 @@ class Inputs:
 
 
 @dataclass
-class _Found:
+class _Entry:
     source: Source
     name: str
     given: bool
@@ -120,19 +118,19 @@ def gather(
 ) -> tuple[list[Source], list[str]]:
     """The sources of all inputs in order, a file once, and the name of each one's input. If none of
     them can be read, that is an error."""
-    found: dict[str, _Found] = {}
-    brought: dict[str, list[_Found]] = {}  # what each file or folder is read as
+    entries: dict[str, _Entry] = {}
+    brought: dict[str, list[_Entry]] = {}  # what each file or folder is read as
     reading = Reading(encoding, extractor or Extractor())
     for (own, item), name in zip(given, _names(given), strict=True):
         for key, make in _parts(item, name, reading, named=own is not None):
             if key not in brought:
-                parts = {k: _Found(s, name, own is not None) for k, s in apart(key, make())}
-                brought[key] = [found.setdefault(k, one) for k, one in parts.items()]
-                brought |= {k: [found[k]] for k in parts if k not in brought}
+                parts = {k: _Entry(s, name, own is not None) for k, s in apart(key, make())}
+                brought[key] = [entries.setdefault(k, entry) for k, entry in parts.items()]
+                brought |= {k: [entries[k]] for k in parts if k not in brought}
             elif own is not None:
-                for one in brought[key]:
-                    _rename(one, own)
-    sources = [one.source for one in found.values()]
+                for entry in brought[key]:
+                    _rename(entry, own)
+    sources = [entry.source for entry in entries.values()]
     lost = [source for source in sources if isinstance(source, LostSource)]
     if lost and len(lost) == len(sources):
         raise lost[0].error
@@ -143,7 +141,7 @@ def gather(
     for feed in feeds:
         feed.several = len(feeds) > 1
     _check_files(sources)
-    return sources, [one.name for one in found.values()]
+    return sources, [entry.name for entry in entries.values()]
 
 
 def _parts(
@@ -151,24 +149,24 @@ def _parts(
 ) -> Iterator[tuple[str, Callable[[], Source]]]:
     """A key that is the same for the same file, and what opens it."""
     if isinstance(item, str | Path):
-        for found in places_of(item):
-            yield key_of(found[0]), functools.partial(source_of, found, reading)
+        for place in places_of(item):
+            yield key_of(place[0]), functools.partial(source_of, place, reading)
     elif isinstance(item, list | tuple) and item and all(isinstance(i, Path) for i in item):
-        for one in item:
-            yield from _parts(one, name, reading, named=named)
+        for path in item:
+            yield from _parts(path, name, reading, named=named)
     else:
         source = object_source(item)
         yield f"object {id(source)}", lambda: replace(source, file=name) if named else source
 
 
-def _rename(found: _Found, name: str) -> None:
+def _rename(entry: _Entry, name: str) -> None:
     """A name that was given wins over one that was derived."""
-    if found.given and found.name != name:
+    if entry.given and entry.name != name:
         raise InputError(
-            f"{found.source.file} is given twice, as {found.name!r} and as {name!r}.",
+            f"{entry.source.file} is given twice, as {entry.name!r} and as {name!r}.",
             hint="give it one name.",
         )
-    found.name, found.given = name, True
+    entry.name, entry.given = name, True
 
 
 def _check_files(sources: Sequence[Source]) -> None:
@@ -189,8 +187,8 @@ def _names(given: Sequence[tuple[str | None, Any]]) -> list[str]:
     ]
 
 
-def _written(one: tuple[str | None, Any]) -> str:
-    own, item = one
+def _written(named_item: tuple[str | None, Any]) -> str:
+    own, item = named_item
     if own is not None:
         return own
     if not isinstance(item, str | Path):

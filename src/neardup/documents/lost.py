@@ -99,10 +99,10 @@ def _stamp(path: Place) -> tuple[int, ...] | None:
     if isinstance(path, Remote):
         return path.now()
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
+    return status.st_size, status.st_mtime_ns, status.st_ino
 
 
 def check_unchanged(source: Any) -> None:
@@ -118,12 +118,12 @@ def lost_from_here(error: Exception) -> str:
 def locked_folders(pattern: str) -> list[tuple[Path, UnreadableError]]:
     """Folders that a glob would look into but may not: the glob itself says nothing of them."""
     parts = Path(pattern).parts
-    found: dict[str, None] = {}
+    locked: dict[str, None] = {}
     for i in range(1, len(parts)):
         needed = os.X_OK | (os.R_OK if any(sign in parts[i] for sign in WILDCARDS) else 0)
         folders = glob.glob(os.path.join(*parts[:i], ""), recursive=True)
-        found |= dict.fromkeys(f for f in folders if not os.access(f, needed))
-    return [(Path(place), _locked(Path(place))) for place in sorted(found)]
+        locked |= dict.fromkeys(f for f in folders if not os.access(f, needed))
+    return [(Path(place), _locked(Path(place))) for place in sorted(locked)]
 
 
 def _locked(folder: Path) -> UnreadableError:

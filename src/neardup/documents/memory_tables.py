@@ -102,14 +102,14 @@ def chunk_of(batch: pa.RecordBatch, file: str, first_row: int, columns: Columns)
     )
 
 
-def check_columns(columns: Columns, there: Sequence[str], file: str) -> None:
-    refuse_missing([n for n in columns.required if n not in there], there, file)
+def check_columns(columns: Columns, names_of_file: Sequence[str], file: str) -> None:
+    refuse_missing([n for n in columns.required if n not in names_of_file], names_of_file, file)
 
 
-def wanted(columns: Columns, there: Sequence[str]) -> list[str]:
+def wanted(columns: Columns, names_of_file: Sequence[str]) -> list[str]:
     """The columns to read, after checking that those that must be there are."""
     names = dict.fromkeys((columns.text, columns.id_name, *columns.delivered))
-    return [name for name in names if name in there]
+    return [name for name in names if name in names_of_file]
 
 
 class MemorySource(Source):
@@ -289,8 +289,8 @@ def dataset_source(dataset: Any) -> TableSource:
     """A Hugging Face ``Dataset``: rows are read as Arrow through its own order of rows (shuffles,
     selections), and what is kept is a ``Dataset`` with the format and features it came with."""
 
-    def rows(given: Any, part: slice) -> pa.Table:
-        return given.with_format("arrow")[part]
+    def rows(data: Any, part: slice) -> pa.Table:
+        return data.with_format("arrow")[part]
 
     def part(names: list[str], start: int, count: int) -> dict[str, Values]:
         table = rows(dataset.select_columns(names), slice(start, start + count))

@@ -82,10 +82,10 @@ class ParquetSource(Source):
         parts: Callable[[pq.ParquetFile, list[str]], Iterator[Part]],
     ) -> Iterator[Chunk]:
         with self.opened() as parquet:
-            there = parquet.schema_arrow
-            check_columns(columns, there.names, self.file)
-            extra = {name: there.field(name).type for name in columns.found(there.names)}
-            for part in parts(parquet, wanted(columns, there.names)):
+            schema = parquet.schema_arrow
+            check_columns(columns, schema.names, self.file)
+            extra = {name: schema.field(name).type for name in columns.found(schema.names)}
+            for part in parts(parquet, wanted(columns, schema.names)):
                 if isinstance(part, LostRows):
                     lost = Rejected(self.file, row, part.reason, None)
                     yield LostChunk(lost, extra, part.num_rows)
@@ -94,25 +94,25 @@ class ParquetSource(Source):
                 row += part.num_rows
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        found: dict[int, str] = dict.fromkeys(rows, "")
+        texts: dict[int, str] = dict.fromkeys(rows, "")
         with self.opened() as parquet:
             for first, group in _row_groups(parquet):
                 end = first + parquet.metadata.row_group(group).num_rows
                 if any(first <= row < end for row in rows):
-                    found |= self._texts_of(parquet, group, first, rows, columns.text)
-        return [found[row] for row in rows]
+                    texts |= self._texts_of(parquet, group, first, rows, columns.text)
+        return [texts[row] for row in rows]
 
     def _texts_of(
         self, parquet: pq.ParquetFile, group: int, first: int, rows: Sequence[int], name: str
     ) -> dict[int, str]:
-        found: dict[int, str] = {}
+        texts: dict[int, str] = {}
         for part in self.group(parquet, group, [name]):
             near = [row for row in rows if first <= row < first + part.num_rows]
             if not isinstance(part, LostRows):
                 column = part.column(0)
-                found |= {r: _text(column.slice(r - first, 1), name, self.file) for r in near}
+                texts |= {r: _text(column.slice(r - first, 1), name, self.file) for r in near}
             first += part.num_rows
-        return found
+        return texts
 
     def needed(self, keep: Mask) -> Mask:
         """Rows without which nothing may be written."""

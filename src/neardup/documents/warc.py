@@ -31,7 +31,7 @@ from neardup.documents.columns import (
     LostChunk,
     Mask,
     Rejected,
-    unknown_column,
+    refuse_others,
 )
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import META, TEXT, Extracted, Meta, Page, decoded_html
@@ -108,12 +108,7 @@ class WarcSource(Source):
             raise unreadable(self.path, OSError(f"expected WARC/ at its start, got {start!r}"))
 
     def chunks(self, columns: Columns) -> Iterator[WarcChunk | LostChunk]:
-        there = [name for name in NAMES if name != "text"]
-        for name in (columns.id_name, *columns.found(there)):
-            if name not in there:
-                raise unknown_column(name, NAMES, self.file)
-        if columns.text != "text":
-            raise unknown_column(columns.text, NAMES, self.file)
+        refuse_others(columns, NAMES, self.file)
         with open_binary(self.path, self.codec, self.files) as stream:
             yield from self.chunks_of(stream, columns)
         if self._lost:
@@ -122,9 +117,9 @@ class WarcSource(Source):
 
     def chunks_of(self, stream: IO[bytes], columns: Columns) -> Iterator[WarcChunk]:
         row, held, size = 1, [], 0
-        for found in self._pages(stream):
-            held.append(found)
-            size += len(found.page.data) if found.page else 0
+        for page in self._pages(stream):
+            held.append(page)
+            size += len(page.page.data) if page.page else 0
             if size >= self.chunk_bytes or len(held) >= CHUNK_PAGES:
                 yield WarcChunk(self, held, row, columns)
                 row, held, size = row + len(held), [], 0
@@ -136,8 +131,8 @@ class WarcSource(Source):
         self._lost, row = None, 1
         self.passed.clear()
         try:
-            for found in pages(stream, self.passed):
-                yield found
+            for page in pages(stream, self.passed):
+                yield page
                 row += 1
         except Cut as cut:
             self._lost = Rejected(self.file, row, str(cut), None)
@@ -146,36 +141,37 @@ class WarcSource(Source):
                 raise unreadable(self.path, error) from error
             self._lost = Rejected(self.file, row, lost_from_here(error), None)
 
-    def table(self, found: Sequence[Found]) -> dict[str, pa.Array]:
-        texts = self._texts(found)
+    def table(self, pages: Sequence[Found]) -> dict[str, pa.Array]:
+        texts = self._texts(pages)
         columns: dict[str, list[str | None]] = {
-            "id": [one.id for one in found],
+            "id": [page.id for page in pages],
             "text": [text.text for text in texts],
-            "reason": [one.reason or text.reason for one, text in zip(found, texts, strict=True)],
-            "crawled": [one.crawled for one in found],
+            "reason": [page.reason or text.reason for page, text in zip(pages, texts, strict=True)],
+            "crawled": [page.crawled for page in pages],
             **{name: [getattr(text.meta, name) for text in texts] for name in META},
         }
         return {name: pa.array(values, pa.large_string()) for name, values in columns.items()}
 
-    def _texts(self, found: Sequence[Found]) -> list[Extracted]:
+    def _texts(self, pages: Sequence[Found]) -> list[Extracted]:
         as_it_is = not self.extractor.extraction.pages
-        wanted = [one.page for one in found if one.page and not (as_it_is or one.page.kind == TEXT)]
+        contents = [page.page for page in pages if page.page]
+        wanted = [content for content in contents if not (as_it_is or content.kind == TEXT)]
         extracted = iter(self.extractor.texts(wanted))
         return [
             Extracted(None)
-            if one.page is None
-            else _plain(one.page)
-            if as_it_is or one.page.kind == TEXT
+            if page.page is None
+            else _plain(page.page)
+            if as_it_is or page.page.kind == TEXT
             else next(extracted)
-            for one in found
+            for page in pages
         ]
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:  # noqa: ARG002 (protocol)
         wanted = set(rows)
         with open_binary(self.path, self.codec, self.files) as stream:
-            found = {r: one for r, one in enumerate(self._pages(stream), 1) if r in wanted}
-        texts = self.table(list(found.values()))["text"].to_pylist()
-        known = dict(zip(found, texts, strict=True))
+            by_row = {r: page for r, page in enumerate(self._pages(stream), 1) if r in wanted}
+        texts = self.table(list(by_row.values()))["text"].to_pylist()
+        known = dict(zip(by_row, texts, strict=True))
         return [known.get(row) or "" for row in rows]
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
@@ -243,8 +239,8 @@ class _Enough(Exception):  # noqa: N818 (no error)
 
 
 def _plain(page: Page) -> Extracted:
-    found = decoded_html(page.data, page.charset)
-    return Extracted(found.text, found.reason, Meta(url=page.url), None, found.encoding)
+    decoded = decoded_html(page.data, page.charset)
+    return Extracted(decoded.text, decoded.reason, Meta(url=page.url), None, decoded.encoding)
 
 
 @contextmanager

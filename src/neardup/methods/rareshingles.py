@@ -60,7 +60,7 @@ class Rareshingles(Method):
     ``threshold``: the share of weight from which two documents are duplicates.
     ``lone``: what a shingle that no other document has counts, from 0 to 1.
     ``common``: in more documents than this a shingle is what many have.
-    ``calibrate``: let the collection say where duplicates begin; ``threshold`` is where it begins.
+    ``calibrate``: let the collection choose the threshold; ``threshold`` is where it begins.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``frequencies``: the file of a run's frequencies, or general; else counted from the input.
     ``vocabulary``: the same of single words, by which noisy documents are known.

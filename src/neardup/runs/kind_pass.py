@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
 from neardup.documents import Collection, Columns
 from neardup.runs.outcome import Outcome
-from neardup.runs.texts_again import Again, Keys, Means, place_keys, places, reread, text_keys
+from neardup.runs.texts_again import Keys, Means, TextsAgain, place_keys, places, reread, text_keys
 from neardup.schema import DUPLICATE, KINDS, Array
 
 if TYPE_CHECKING:
@@ -42,22 +42,22 @@ class PairKinds:
 
     def of(self, a: Array, b: Array) -> Kinds:
         """Of pairs of documents; none where it is not known."""
-        one, other = self.text[a], self.text[b]
-        key = np.minimum(one, other) * self.texts + np.maximum(one, other)
-        found = Kinds.none(len(key))
+        first, second = self.text[a], self.text[b]
+        key = np.minimum(first, second) * self.texts + np.maximum(first, second)
+        kinds = Kinds.none(len(key))
         if not len(self.keys):
-            return found
+            return kinds
         place = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
         known = self.keys[place] == key
-        found.put(known, self.kinds.take(place[known]).turned((one > other)[known]))
-        return found
+        kinds.put(known, self.kinds.take(place[known]).turned((first > second)[known]))
+        return kinds
 
 
 def kind_counts(decisions: pa.Table) -> dict[str, int]:
     """How many duplicates are of each kind, in the order of the list."""
     aside = decisions.filter(pc.equal(decisions["decision"], DUPLICATE))["kind"]
     counted = pc.value_counts(aside.cast(pa.string())).to_pylist()
-    counts = {one["values"] or UNKNOWN: one["counts"] for one in counted}
+    counts = {row["values"] or UNKNOWN: row["counts"] for row in counted}
     return {kind: counts[kind] for kind in (*KINDS, UNKNOWN) if kind in counts}
 
 
@@ -89,16 +89,16 @@ def kinds_of_texts(
     names: Array, text: Array, a: Array, b: Array, inputs: Inputs, keys: Keys, means: Means
 ) -> PairKinds:
     """``names`` are the keys of the texts, sorted; ``text`` numbers those of documents."""
-    one, other = np.minimum(text[a], text[b]), np.maximum(text[a], text[b])
-    pairs = np.unique(one * len(names) + other)
-    one, other = np.divmod(pairs, max(len(names), 1))
-    wanted, numbers = np.unique(np.concatenate([one, other]), return_inverse=True)
+    first, second = np.minimum(text[a], text[b]), np.maximum(text[a], text[b])
+    pairs = np.unique(first * len(names) + second)
+    first, second = np.divmod(pairs, max(len(names), 1))
+    wanted, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
     if not len(pairs):
         return PairKinds(text, len(names), pairs, Kinds.none(0))
     means.progress.stage("rereading", unit="documents", total_bytes=_plain_size(inputs))
     again = reread(names[wanted], inputs, keys, means)
     try:
-        kinds = _aligned(again, numbers[: len(one)], numbers[len(one) :], means)
+        kinds = _aligned(again, numbers[: len(first)], numbers[len(first) :], means)
     finally:
         again.store.close()
     return PairKinds(text, len(names), pairs, kinds)
@@ -109,26 +109,26 @@ def _plain_size(inputs: Inputs) -> int | None:
     return None if None in sizes else sum(size or 0 for size in sizes)
 
 
-def _aligned(again: Again, a: Array, b: Array, means: Means) -> Kinds:
+def _aligned(again: TextsAgain, a: Array, b: Array, means: Means) -> Kinds:
     """Block by block; what was not read again has no kind."""
     means.progress.stage("kinds", len(a), unit="pairs")
-    found = Kinds.none(len(a))
-    there = np.flatnonzero((again.slot[a] >= 0) & (again.slot[b] >= 0))
+    all_kinds = Kinds.none(len(a))
+    readable = np.flatnonzero((again.slot[a] >= 0) & (again.slot[b] >= 0))
     # One after the other, pairs of the same text; its copies are in the blocks around.
-    there = there[np.lexsort((a[there], b[there]))]
+    readable = readable[np.lexsort((a[readable], b[readable]))]
 
     def of_block(block: slice) -> tuple[Array, Kinds]:
-        chosen = there[block]
+        chosen = readable[block]
         texts, where = again.texts(np.concatenate([a[chosen], b[chosen]]))
         kinds = aligned_kinds(texts, where[: len(chosen)], where[len(chosen) :])
         means.progress.advance(len(chosen))
         return chosen, kinds
 
-    blocks = _blocks(again.lengths[a[there]] + again.lengths[b[there]])
+    blocks = _blocks(again.lengths[a[readable]] + again.lengths[b[readable]])
     with ThreadPoolExecutor(means.workers) as pool:
         for chosen, kinds in pool.map(of_block, blocks):
-            found.put(chosen, kinds)
-    return found
+            all_kinds.put(chosen, kinds)
+    return all_kinds
 
 
 def _blocks(sizes: Array) -> list[slice]:

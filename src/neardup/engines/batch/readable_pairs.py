@@ -15,7 +15,7 @@ from neardup.documents import Collection, Columns
 from neardup.engines.batch.references import reference_texts
 from neardup.plan import Plan
 from neardup.progress import Progress
-from neardup.runs.texts_again import Again, Means, reread, text_keys
+from neardup.runs.texts_again import Means, TextsAgain, reread, text_keys
 from neardup.schema import Array
 from neardup.text.recognition import recognised
 
@@ -37,15 +37,14 @@ def recognised_pairs(
 
 
 def _compared(
-    again: Again, a: Array, b: Array, workers: int, progress: Progress
+    again: TextsAgain, a: Array, b: Array, workers: int, progress: Progress
 ) -> npt.NDArray[np.bool_]:
     def enough(pair: tuple[int, int]) -> bool:
         numbers = np.array(pair)
         progress.advance(1)
         if (again.slot[numbers] < 0).any():
             return False
-        texts, where = again.texts(numbers)
-        one, other = (bytes(texts[i]).decode() for i in where.tolist())
+        one, other = again.strings(numbers)
         return recognised(one, other).enough
 
     with ThreadPoolExecutor(workers) as pool:

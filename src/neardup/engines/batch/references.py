@@ -96,13 +96,13 @@ def named(intake: Intake) -> Intake:
 
 def reference_texts(plan: Plan) -> list[tuple[Collection, Columns]]:
     """Where the texts of references can be read again; nothing for those that are gone."""
-    found = []
+    inputs = []
     for path in with_their_own(plan.against):
         try:
-            found.append(_texts_of_run(path) if _is_run(path) else _texts_of_files([path], plan))
+            inputs.append(_texts_of_run(path) if _is_run(path) else _texts_of_files([path], plan))
         except (NeardupError, OSError) as error:
             LOG.warning("the texts of %s cannot be read again: %s", path, error)
-    return found
+    return inputs
 
 
 def _is_run(path: Path | str) -> bool:
@@ -110,8 +110,8 @@ def _is_run(path: Path | str) -> bool:
 
 
 def _texts_of_files(paths: Sequence[Path | str], plan: Plan) -> tuple[Collection, Columns]:
-    given = [(None, path) for path in paths]
-    return collect_inputs(given, encoding=plan.encoding), Columns(text=plan.columns.text)
+    inputs = [(None, path) for path in paths]
+    return collect_inputs(inputs, encoding=plan.encoding), Columns(text=plan.columns.text)
 
 
 def _texts_of_run(folder: Path | str) -> tuple[Collection, Columns]:
@@ -119,21 +119,21 @@ def _texts_of_run(folder: Path | str) -> tuple[Collection, Columns]:
     info = _info(Path(folder))
     written = [Path(folder) / str(name) for name in info.get("kept_files", [])]
     read = [entry["path"] for entry in info.get("inputs") or [] if entry]
-    given = [(None, path) for path in [p for p in written if p.exists()] or read]
+    inputs = [(None, path) for path in [p for p in written if p.exists()] or read]
     settings = info["settings"]
-    collection = collect_inputs(given, encoding=settings.get("encoding"))
+    collection = collect_inputs(inputs, encoding=settings.get("encoding"))
     return collection, Columns(text=settings["text"])
 
 
 def with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
     """A run brings the references it was made against, before itself; each comes once."""
-    found: dict[Path | str, None] = {}
+    references: dict[Path | str, None] = {}
     for path in paths:
         if isinstance(path, Path) and path.is_dir():
             for own in with_their_own(as_paths(_info(path).get("against", []))):
-                found.setdefault(own)
-        found.setdefault(path)
-    return list(found)
+                references.setdefault(own)
+        references.setdefault(path)
+    return list(references)
 
 
 def _info(folder: Path) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _of_files(
 def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
     """The files of a reference; those of a run with the names that the run gave to documents."""
     collection = collect_inputs(
-        [(None, one) for one in files_of(path)],
+        [(None, file) for file in files_of(path)],
         offered=offered,
         encoding=plan.encoding,
         extraction=plan.extraction,

@@ -31,12 +31,12 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
     """The plan with everything its method needs, and nothing it could not work with."""
     _check_columns(collection, plan)
     needs = plan.method.needs
-    there = {need.name: found for need in needs if (found := at_hand(need, plan.against))}
-    missing = [need for need in needs if need.name not in there]
+    artefacts = {need.name: artefact for need in needs if (artefact := at_hand(need, plan.against))}
+    missing = [need for need in needs if need.name not in artefacts]
     if missing:
-        there |= _counted(missing, collection, plan, progress)
-    plan.method.check_artefacts(there)
-    return _as_calibrated(collection, replace(plan, artefacts=there), progress)
+        artefacts |= _counted(missing, collection, plan, progress)
+    plan.method.check_artefacts(artefacts)
+    return _as_calibrated(collection, replace(plan, artefacts=artefacts), progress)
 
 
 def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Plan:
@@ -48,8 +48,8 @@ def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Pl
         return threshold_choice.with_calibration(plan, stored)
     if not plan.planted_cut:
         return plan
-    found = threshold_choice.planted_cut(collection, plan, progress)
-    return threshold_choice.with_calibration(plan, found)
+    calibration = threshold_choice.planted_cut(collection, plan, progress)
+    return threshold_choice.with_calibration(plan, calibration)
 
 
 def stored_calibration(plan: Plan) -> Calibration | None:
@@ -131,10 +131,10 @@ def build_idf(
     for name, value in (("min_count", min_count), ("limit", limit)):
         check_positive(name, value)
     reading = Pass(Columns(text=column), worker_count(workers), limit)
-    collection, told = collect(documents), progress or Silent()
-    told.stage("counting", limit, unit="documents", total_bytes=collection.plain_size())
+    collection, shown = collect(documents), progress or Silent()
+    shown.stage("counting", limit, unit="documents", total_bytes=collection.plain_size())
     counter = need.counter()
-    seen = count(collection, [counter], reading, told)
+    seen = count(collection, [counter], reading, shown)
     return counter.finish().at_least(min_count), seen
 
 

@@ -83,18 +83,18 @@ class Checking(Entries):
     def _checked(
         self, arrivals: Sequence[Arrival], age: int | None, kinds: bool
     ) -> list[Match | None]:
-        found = [self._match(arrival, age) for arrival in arrivals]
+        matches = [self._match(arrival, age) for arrival in arrivals]
         if not kinds:
-            return found
+            return matches
         texts = [arrival.text for arrival in arrivals]
-        return self._rule.with_kinds(found, texts, partial(texts_of, self._store))
+        return self._rule.with_kinds(matches, texts, partial(texts_of, self._store))
 
     def _match(self, arrival: Arrival, age: int | None) -> Match | None:
         memory, newest = self._cache.current(), self._cache.seen.newest
         at = self._rule.time_of(arrival, self._now(), newest)
         signature = memory.as_first(arrival.signature, self._rule.signer)
-        found = memory.best(signature, self._rule.since(at, newest, age))
-        return self._rule.match(found, signature) if found else None
+        best = memory.best(signature, self._rule.since(at, newest, age))
+        return self._rule.match(best, signature) if best else None
 
     def stats(self) -> dict[str, Any]:
         """Counts, memory, and whether checking pays: a check costs ``check_seconds``, so it does

@@ -16,10 +16,9 @@ from pyspark.sql import functions as sql
 from neardup.decisions.kinds import aligned_kinds
 from neardup.engines.batch.references import reference_texts
 from neardup.engines.spark.component_parts import TAG_DOCUMENT, TAG_PAIR, TAG_SEEN
-from neardup.engines.spark.spark_columns import DECIDED, are_among, signed, unsigned
+from neardup.engines.spark.spark_columns import DECIDED, signed, unsigned
 from neardup.engines.spark.spark_signing import Taken
-from neardup.methods.preparation import text_digests
-from neardup.runs.texts_again import Means, reread, text_keys
+from neardup.runs.texts_again import Means, reread, text_keys, wanted_rows
 from neardup.schema import Array, Ragged
 
 if TYPE_CHECKING:
@@ -67,9 +66,8 @@ def texts_of(run: Run, wanted: Array) -> DataFrame:
     if references := reference_texts(run.plan):
         again = reread(wanted, references, text_keys, Means())
         numbers = np.flatnonzero(again.slot >= 0)
-        rows, where = again.texts(numbers)
-        told = [bytes(rows[i]).decode() for i in where.tolist()]
-        table = pa.table({"digest": signed(wanted[numbers]), "text": pa.array(told, pa.string())})
+        strings = pa.array(again.strings(numbers), pa.string())
+        table = pa.table({"digest": signed(wanted[numbers]), "text": strings})
         again.store.close()
         texts = texts.union(run.spark.createDataFrame(table, TEXTS))
     return texts.dropDuplicates(["digest"])
@@ -78,21 +76,13 @@ def texts_of(run: Run, wanted: Array) -> DataFrame:
 def _looking(wanted: object) -> Callable[[Iterator[Taken]], Iterator[pa.RecordBatch]]:
     def look(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
         for one in taken:
-            records = one.batch.records
-            digests = text_digests(records)
-            there = are_among(digests, wanted.value)  # type: ignore[attr-defined]
-            there[there] = _first(digests[there])
-            texts = records.column("text").filter(pa.array(there)).cast(pa.string())
-            columns = [signed(digests[there]), texts]
+            digests: Array = wanted.value  # type: ignore[attr-defined]
+            numbers, rows = wanted_rows(text_keys(one.batch), digests)
+            texts = one.batch.records.column("text").take(pa.array(rows)).cast(pa.string())
+            columns = [signed(digests[numbers]), texts]
             yield pa.RecordBatch.from_arrays(columns, names=["digest", "text"])
 
     return look
-
-
-def _first(values: Array) -> Array:
-    first = np.zeros(len(values), np.bool_)
-    first[np.unique(values, return_index=True)[1]] = True
-    return first
 
 
 def _aligned(pairs: DataFrame, texts: DataFrame) -> DataFrame:

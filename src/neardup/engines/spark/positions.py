@@ -1,14 +1,13 @@
 """Where documents stand: in the input (``position``) and in the order of the rule (``place``).
 
-Of files a position is known when a document is read: file number and row. Rows of a DataFrame have
+A document of a file has its position when it is read: file number and row. Rows of a DataFrame have
 none: they are sorted by the column that the user names, then by id. Any order but that of the input
-is one sort more. Only numbers and ids are sorted, never texts.
+takes one sort more. Only numbers and ids are sorted, never texts.
 
-The policy's order on Spark: each criterion as a number, or a string, that Spark can sort.
-
-Whole numbers, floats, dates and truth values become numbers of 64 bits in the same order. Strings
-stay strings until all were seen: where all are numbers they are ordered as numbers, as in
-``decisions/order.py``. What has no value has neither, and comes last.
+Each criterion of the policy becomes a number or a string that Spark can sort. Whole numbers,
+floats, dates and truth values become numbers of 64 bits in the same order. Strings stay strings
+until all were seen: where all are numbers they are ordered as numbers, as in
+``decisions/order.py``. A document without a value has neither, and comes last.
 """
 
 from __future__ import annotations

@@ -66,28 +66,28 @@ def pieces(spark: SparkSession, collection: Collection, range_bytes: int) -> lis
     alone = len(readable(collection.sources)) == 1
     extraction = replace(collection.extractor.extraction, workers=1)
     names, offered = collection.inputs.names, collection.inputs.offered
-    made = [
+    listed = [
         Piece(number, names[number], part, offered, extraction, alone)
         for number, source in enumerate(collection.sources)
         for part in source.parts(range_bytes)
     ]
-    return _with_rows(spark, made)
+    return _with_rows(spark, listed)
 
 
-def _with_rows(spark: SparkSession, made: list[Piece]) -> list[Piece]:
+def _with_rows(spark: SparkSession, listed: list[Piece]) -> list[Piece]:
     """With the first row of each part that does not know it: tasks count the rows before it."""
-    counted = [i for i, piece in enumerate(made) if getattr(piece.source, "first_row", 1) is None]
+    counted = [i for i, piece in enumerate(listed) if getattr(piece.source, "first_row", 1) is None]
     if not counted:
-        return made
-    numbered = [(i, made[i].source) for i in counted]
+        return listed
+    numbered = [(i, listed[i].source) for i in counted]
     table = spread(spark, numbered, _counts, "piece bigint, rows bigint").toArrow()
     rows = {row["piece"]: row["rows"] for row in table.to_pylist()}
     file, first = -1, 1
     for i in counted:
-        file, first = made[i].number, first if made[i].number == file else 1
-        made[i] = replace(made[i], source=replace(made[i].source, first_row=first))
+        file, first = listed[i].number, first if listed[i].number == file else 1
+        listed[i] = replace(listed[i], source=replace(listed[i].source, first_row=first))
         first += rows[i]
-    return made
+    return listed
 
 
 def _counts(parts: Iterator[tuple[int, Any]]) -> Iterator[pa.RecordBatch]:
@@ -153,21 +153,21 @@ class FileInput:
     def _look_at_sources(self, plan: Plan) -> None:
         """Which files have a column ``source`` of their own, and whether any preferred one is
         there."""
-        found = self.mapped(_sources_of, "file int, source string").distinct().collect()
-        for row in found:
+        values = self.mapped(_sources_of, "file int, source string").distinct().collect()
+        for row in values:
             self.own_sources[row["file"]] = row["source"] is not None or self.own_sources.get(
                 row["file"], False
             )
-        own = [row["source"] for row in found if row["source"] is not None]
+        own = [row["source"] for row in values if row["source"] is not None]
         named = [self.sources[n] for n, has in self.own_sources.items() if not has]
-        there = pa.chunked_array([pa.array([*own, *named], pa.large_string())])
-        check_preferred(plan.keep, there, self.sources)
+        names = pa.chunked_array([pa.array([*own, *named], pa.large_string())])
+        check_preferred(plan.keep, names, self.sources)
 
     def mapped(self, work: Work, schema: str) -> DataFrame:
         columns, upto, own = self.plan.columns, self.upto, dict(self.own_sources)
 
-        def map_pieces(given: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
-            return work(_taken(given, columns, upto, own))
+        def map_pieces(assigned: Iterator[Piece]) -> Iterator[pa.RecordBatch]:
+            return work(_taken(assigned, columns, upto, own))
 
         return spread(self.spark, self._pieces, map_pieces, schema)
 
@@ -181,9 +181,9 @@ class FileInput:
 
 
 def _taken(
-    given: Iterator[Piece], columns: Columns, upto: int | None, own: dict[int, bool]
+    assigned: Iterator[Piece], columns: Columns, upto: int | None, own: dict[int, bool]
 ) -> Iterator[Taken]:
-    for piece in given:
+    for piece in assigned:
         for batch in piece.batches(columns):
             named = _named(batch, piece, own)
             yield Taken(piece.number, _limited(named, piece.number, upto))
@@ -206,23 +206,23 @@ def _limited(batch: DocumentBatch, file: int, upto: int | None) -> DocumentBatch
         return batch
     begin = file << positions.FILE_BITS
     fits = pa.array(begin + batch.records.column("row").to_numpy() <= upto)
-    rejected = [one for one in batch.rejected if begin + one.row <= upto]
+    rejected = [lost for lost in batch.rejected if begin + lost.row <= upto]
     return replace(batch, records=batch.records.filter(fits), rejected=rejected)
 
 
 def _rows_of(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
-    for one in taken:
-        lost = [r.row for r in one.batch.rejected]
-        rows = np.concatenate([one.batch.records.column("row").to_numpy(), lost]).astype(np.int64)
-        file = np.full(len(rows), one.file, np.int32)
+    for part in taken:
+        lost = [r.row for r in part.batch.rejected]
+        rows = np.concatenate([part.batch.records.column("row").to_numpy(), lost]).astype(np.int64)
+        file = np.full(len(rows), part.file, np.int32)
         yield pa.RecordBatch.from_arrays([pa.array(file), pa.array(rows)], names=["file", "row"])
 
 
 def _sources_of(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
-    for one in taken:
-        if len(one.batch.records):
-            values = one.batch.records.column(SOURCE).unique().cast(pa.string())
-            file = pa.array(np.full(len(values), one.file, np.int32))
+    for part in taken:
+        if len(part.batch.records):
+            values = part.batch.records.column(SOURCE).unique().cast(pa.string())
+            file = pa.array(np.full(len(values), part.file, np.int32))
             yield pa.RecordBatch.from_arrays([file, values], names=["file", "source"])
 
 

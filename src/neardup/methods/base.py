@@ -70,6 +70,16 @@ class Scores(NamedTuple):
     refused: int = 0
 
 
+class Comparisons(NamedTuple):
+    """Pairs that were compared to their end, as a calibration reads them. ``refused``: no threshold
+    lets the pair pass. ``thin``: the two share so little text that the pair passes only if a
+    calibration lists it."""
+
+    score: npt.NDArray[np.float64]
+    refused: npt.NDArray[np.bool_]
+    thin: npt.NDArray[np.bool_]
+
+
 class PreparedText(NamedTuple):
     """An entry of :class:`Prepared`: ``keys``, ``evidence`` and ``digest`` as bytes."""
 
@@ -220,6 +230,9 @@ class Method(ABC):
     # the threshold pass as exceptions where they are far more alike than all others of their
     # documents.
 
+    # The rule that chooses the threshold: "gap" (decision 0014) or "consistency" of groups.
+    calibration: ClassVar[str] = "gap"
+
     @property
     def calibrate(self) -> bool:
         """Whether the collection moves the threshold and lists exceptions."""
@@ -229,6 +242,11 @@ class Method(ABC):
     def reach(self) -> float:
         """The lowest threshold that a collection may ask for."""
         return self.threshold
+
+    def comparisons(self, evidence: Ragged, a: Array, b: Array) -> Comparisons:
+        """What a calibration by consistency is made from."""
+        refused = np.array([why is not None for why in self.refusals(evidence, a, b)], np.bool_)
+        return Comparisons(self.whole_score(evidence, a, b), refused, np.zeros_like(refused))
 
     def unlike(self, artefacts: Artefacts) -> tuple[str, ...] | None:
         """In which ways the collection differs from those the method was made for, for people.

@@ -23,10 +23,9 @@ from neardup.engines.batch.intake import take_in
 from neardup.engines.batch.match_pass import match
 from neardup.engines.batch.readable_pairs import recognised_pairs
 from neardup.engines.batch.references import joined, reference_texts, take_references
-from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, known_scores, reaching
+from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching.candidates import leaders
 from neardup.matching.evidence import EvidenceStore
-from neardup.matching.scorer import Scorer
 from neardup.matching.verify import Pairs, Verifier
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -77,9 +76,13 @@ def decide_intake(
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
-    scorer = Scorer(reaching(plan))
+    scorer = first_scorer(plan)
     verifier = Verifier(
-        scorer.scores, intake.store, workers=plan.workers, progress=progress.advance
+        scorer.scores,
+        intake.store,
+        forms=intake.prepared.normal_digests if scorer.asks_forms else None,
+        workers=plan.workers,
+        progress=progress.advance,
     )
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:

@@ -33,6 +33,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("shingles", {"weights": "idf", "words": 2, "threshold": 0.4, "min_words": 2}),
     ("rareshingles", {"calibrate": False, "templates": "accept", "words": 1, "min_words": 0}),
     ("rareshingles", {"lone": 0.0, "common": 2, "threshold": 0.2}),
+    ("raregrams", {"calibrate": False, "templates": "accept", "threshold": 0.3, "min_words": 5}),
     ("simhash", {"weights": "idf", "bits": 128, "distance": 10}),
     ("combined", {"methods": ["exact", "shingles measure=containment"], "rule": "union"}),
     ("shingles", {"sampling": "minima", "threshold": 0.5}),

@@ -25,6 +25,17 @@ Out<T> give(std::vector<T> &&values) {
     return Out<T>(data, {size}, capsule);
 }
 
+// One row of sums after the other, as the structs lie in memory.
+template <typename Sums>
+Out<int64_t> give_sums(std::vector<Sums> &&sums) {
+    constexpr size_t width = sizeof(Sums) / sizeof(int64_t);
+    auto owner = std::make_unique<std::vector<Sums>>(std::move(sums));
+    auto *data = reinterpret_cast<int64_t *>(owner->data());
+    const size_t size = owner->size() * width;
+    nb::capsule capsule(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<Sums> *>(p); });
+    return Out<int64_t>(data, {size}, capsule);
+}
+
 void bind_documents(nb::module_ &m);
 void bind_text(nb::module_ &m);
 void bind_alignment(nb::module_ &m);
@@ -32,6 +43,7 @@ void bind_features(nb::module_ &m);
 void bind_terms(nb::module_ &m);
 void bind_sketch(nb::module_ &m);
 void bind_profiles(nb::module_ &m);
+void bind_raregrams(nb::module_ &m);
 void bind_matching(nb::module_ &m);
 void bind_simhash(nb::module_ &m);
 void bind_paths(nb::module_ &m);

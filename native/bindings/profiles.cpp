@@ -5,17 +5,6 @@
 
 using namespace nb::literals;
 
-// One row of sums after the other, as the structs lie in memory.
-template <typename Sums>
-static Out<int64_t> give_sums(std::vector<Sums> &&sums) {
-    constexpr size_t width = sizeof(Sums) / sizeof(int64_t);
-    auto owner = std::make_unique<std::vector<Sums>>(std::move(sums));
-    auto *data = reinterpret_cast<int64_t *>(owner->data());
-    const size_t size = owner->size() * width;
-    nb::capsule capsule(owner.release(), [](void *p) noexcept { delete static_cast<std::vector<Sums> *>(p); });
-    return Out<int64_t>(data, {size}, capsule);
-}
-
 static Out<int64_t> compare_profiles(In<uint64_t> values, In<int64_t> offsets, size_t families, size_t summed,
                                      In<int64_t> a, In<int64_t> b) {
     std::vector<neardup::FamilySums> sums(a.size() * summed);

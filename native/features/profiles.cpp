@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common_entries.hpp"
 #include "families.hpp"
 #include "overlap.hpp"
 
@@ -11,29 +12,6 @@ namespace neardup {
 namespace {
 
 int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0xffffffffu) >> 2; }
-
-struct Match {
-    uint64_t p, q;
-};
-
-// Writes every step to the output and advances it only after a match. Sums are computed afterwards: there are many steps
-// and few matches, and sums would delay the steps.
-struct Merge {
-    Entries p, q;
-    Match *out;
-
-    bool goes_on() const { return p.begin < p.end && q.begin < q.end; }
-
-    // x <= y and y <= x by shifts: GCC turns comparisons into branches, which are unpredictable for hashes.
-    void step() {
-        const uint64_t x = *p.begin >> 32, y = *q.begin >> 32;
-        *out = {*p.begin, *q.begin};
-        const uint64_t p_goes = (x - y - 1) >> 63, q_goes = (y - x - 1) >> 63;
-        out += p_goes & q_goes;
-        p.begin += p_goes;
-        q.begin += q_goes;
-    }
-};
 
 void add(const Match *match, const Match *end, FamilySums &sums) {
     sums.features += end - match;
@@ -49,23 +27,9 @@ void add(const Match *match, const Match *end, FamilySums &sums) {
     }
 }
 
-// A step waits for the loads of the step before, so two halves are merged alternately. Features are hashes, so about
-// half of each side is below the middle of the other.
 FamilySums compared(Entries p, Entries q, std::vector<Match> &room) {
     FamilySums sums{};
-    if (p.begin == p.end) return sums;
-    const uint64_t *const p_middle = p.begin + (p.end - p.begin) / 2;
-    const uint64_t *const q_middle = std::lower_bound(q.begin, q.end, *p_middle >> 32 << 32);
-    // There are at most as many matches as entries, and one more entry is written before the comparison.
-    const auto half = static_cast<size_t>(p_middle - p.begin) + 1, most = static_cast<size_t>(p.end - p.begin) + 2;
-    if (room.size() < most) room.resize(most);
-    Merge low{{p.begin, p_middle}, {q.begin, q_middle}, room.data()};
-    Merge high{{p_middle, p.end}, {q_middle, q.end}, room.data() + half};
-    while (low.goes_on() && high.goes_on()) low.step(), high.step();
-    while (low.goes_on()) low.step();
-    while (high.goes_on()) high.step();
-    add(room.data(), low.out, sums);
-    add(room.data() + half, high.out, sums);
+    for_common_entries(p, q, room, [&](const Match *begin, const Match *end) { add(begin, end, sums); });
     return sums;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "features/shingles.hpp"
@@ -13,6 +14,7 @@ namespace neardup {
 namespace {
 
 constexpr size_t kPiece = 8192;  // characters hashed at a time: the second-level cache holds them
+constexpr size_t kRepeated = 32; // times as many hashes as a sample should have: most of them are repeats
 constexpr size_t kFew = 256;     // values that are sorted faster by comparing
 constexpr int kRadixBits = 11, kPasses = 2, kLeft = 32 - kPasses * kRadixBits;
 constexpr size_t kBuckets = size_t{1} << kRadixBits;
@@ -145,6 +147,84 @@ size_t Qgrams::append(const uint8_t *text, size_t size, size_t least, std::vecto
     if (count < std::max<size_t>(least, q_)) return count;
     sort_distinct(features_, scratch_);
     out.insert(out.end(), features_.begin(), features_.end());
+    return count;
+}
+
+namespace sampled {
+uint32_t level_of_length(size_t characters, size_t most) {
+    uint32_t level = 0;
+    while (level < kMostLevel && most << level < characters) ++level;
+    return level;
+}
+}  // namespace sampled
+
+// Of the hashes of a piece, those of this level or a higher one.
+void Qgrams::keep_from(uint32_t level) {
+    size_t kept = sample_.size();
+    sample_.resize(kept + hashes_.size());
+    const uint32_t shift = 32 - level;
+    for (const uint64_t hash : hashes_) {
+        sample_[kept] = hash;
+        kept += (hash & 0xffffffffu) >> shift == 0;
+    }
+    sample_.resize(kept);
+}
+
+// Hashes are uniform, so that buckets hold about one each and insertion finishes the work; a crowded bucket means
+// repeats of one q-gram, for which insertion would be quadratic.
+void Qgrams::sort_sample(uint32_t level, std::vector<uint64_t> &out) {
+    constexpr uint32_t crowded = 24;
+    const uint32_t kept = 32 - level;
+    std::erase_if(sample_, [kept](uint64_t hash) { return (hash & 0xffffffffu) >> kept != 0; });
+    const int shift = 64 - std::clamp<int>(std::bit_width(sample_.size()), 4, 16);
+    scratch_.assign(size_t{1} << (64 - shift), 0);
+    for (const uint64_t hash : sample_) ++scratch_[hash >> shift];
+    uint32_t begin = 0, most = 0;
+    for (uint32_t &count : scratch_) {
+        most = std::max(most, count);
+        begin += std::exchange(count, begin);
+    }
+    sorted_.resize(sample_.size());
+    for (const uint64_t hash : sample_) {
+        const auto zeros = std::countl_zero(static_cast<uint32_t>(hash));
+        const uint64_t own = std::min<uint64_t>(static_cast<uint64_t>(zeros), sampled::kMostLevel);
+        sorted_[scratch_[hash >> shift]++] = hash >> 32 << 32 | own << 24;
+    }
+    if (most > crowded) {
+        std::sort(sorted_.begin(), sorted_.end());
+    } else {
+        for (size_t i = 1; i < sorted_.size(); ++i) {
+            const uint64_t entry = sorted_[i];
+            size_t j = i;
+            for (; j > 0 && sorted_[j - 1] > entry; --j) sorted_[j] = sorted_[j - 1];
+            sorted_[j] = entry;
+        }
+    }
+    for (size_t i = 0; i < sorted_.size(); ++i)  // the last of equal features has the highest level
+        if (i + 1 == sorted_.size() || sorted_[i] >> 32 != sorted_[i + 1] >> 32) out.push_back(sorted_[i]);
+}
+
+size_t Qgrams::append_sample(const uint8_t *text, size_t size, size_t most, std::vector<uint64_t> &out) {
+    normaliser_.run(text, size);
+    characters_.clear();
+    sample_.clear();
+    size_t count = 0;
+    const uint8_t *const end = normaliser_.data() + normaliser_.size();
+    for (const uint8_t *p = normaliser_.data(); p < end;) {
+        const size_t carried = std::min<size_t>(characters_.size(), q_ - 1);
+        p = read(p, end);
+        count += characters_.size() - carried;
+        if (characters_.size() < q_) continue;
+        shingle_hashes(characters_.data(), characters_.size(), q_, hashes_);
+        keep_from(sampled::level_of_length(count, most));  // the whole text has at least this level
+        if (sample_.size() > kRepeated * most) {  // a q-gram that a long text repeats
+            std::sort(sample_.begin(), sample_.end());
+            sample_.erase(std::unique(sample_.begin(), sample_.end()), sample_.end());
+        }
+    }
+    const uint32_t level = sampled::level_of_length(count, most);
+    out.push_back(sampled::head(level));
+    sort_sample(level, out);
     return count;
 }
 

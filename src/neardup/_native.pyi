@@ -238,6 +238,28 @@ def align_profiles(
 def qgram_sets(
     values: Bytes, offsets: Offsets, text: TextOptions, q: int, least: int, every: int
 ) -> tuple[Features, Offsets, NDArray[np.int64]]: ...
+def sample_grams(
+    values: Bytes, offsets: Offsets, text: TextOptions, q: int, most: int
+) -> tuple[Hashes, Offsets]: ...
+def weigh_grams(
+    values: Hashes,
+    offsets: Offsets,
+    counts: NDArray[np.uint16],
+    weight_of_count: NDArray[np.uint32],
+) -> Hashes: ...
+def gram_keys(
+    values: Hashes,
+    offsets: Offsets,
+    rare: int,
+    lone: int,
+    bands: int,
+    rows: int,
+    fewest: int,
+    multipliers: NDArray[np.uint32],
+) -> tuple[Hashes, Offsets]: ...
+def compare_grams(
+    values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
+) -> NDArray[np.int64]: ...
 def qgram_form(value: Bytes, text: TextOptions) -> bytes: ...
 def spot_sets(
     words: Hashes, offsets: Offsets, antecedents: Hashes, distance: int, chain: int

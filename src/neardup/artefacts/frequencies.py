@@ -34,7 +34,7 @@ from neardup.artefacts.artefact import (
 )
 from neardup.artefacts.idf import normalised_idf
 from neardup.errors import InputError, SignatureError
-from neardup.features.qgrams import qgram_sets
+from neardup.features.qgrams import features_of_samples, qgram_sets, sampled_grams
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 from neardup.text.words import word_hashes
@@ -54,18 +54,25 @@ _NOTHING = np.empty(0, np.uint64)
 @dataclass(frozen=True)
 class Grams:
     """The features that are counted: runs of ``width`` words or characters whose hash is a multiple
-    of ``every``."""
+    of ``every``. Of characters, ``sample`` of them can be taken from each text, chosen by hash at a
+    rate that follows from its length."""
 
     width: int
     unit: str = "words"
     every: int = 1
+    sample: int = 0
 
     def __str__(self) -> str:
         noun = "word shingles" if self.unit == "words" else "character grams"
-        return f"{self.width}-{noun}" + f", one of {self.every}" * (self.every > 1)
+        rate = f", one of {self.every}" * (self.every > 1)
+        return f"{self.width}-{noun}{rate}" + f", {self.sample} a text" * (self.sample > 0)
 
     def sets(self, texts: Ragged, text: Text) -> Ragged:
         """The sorted features of each text."""
+        if self.sample:
+            samples = sampled_grams(texts, self.width, text, self.sample)
+            offsets = samples.offsets - np.arange(len(samples) + 1)
+            return Ragged(features_of_samples(samples), offsets)
         if self.unit == "words":
             return shingle_sets(texts, self.width, text)
         return qgram_sets(texts, self.width, text, every=self.every).features
@@ -109,8 +116,12 @@ class Frequencies:
 
     def _grams(self) -> dict[str, Any]:
         """Word shingles are described by their width alone, as in files of earlier versions."""
-        by_words = self.grams == Grams(self.grams.width)
-        return {"words": self.grams.width} if by_words else {"grams": asdict(self.grams)}
+        if self.grams == Grams(self.grams.width):
+            return {"words": self.grams.width}
+        described = asdict(self.grams)
+        if not self.grams.sample:  # as in files of earlier versions
+            del described["sample"]
+        return {"grams": described}
 
     def describe(self) -> dict[str, Any]:
         return {"kind": self.kind, **self._options(), "digest": self.digest}

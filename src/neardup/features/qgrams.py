@@ -39,6 +39,19 @@ def qgram_sets(texts: Ragged, q: int, text: Text, least: int = 0, every: int = 1
     return QgramSets(Ragged(values, ends), characters)
 
 
+def sampled_grams(texts: Ragged, q: int, text: Text, most: int) -> Ragged:
+    """Samples of about ``most`` q-grams of each text, of long texts with their levels
+    (``native/features/qgrams.hpp``). Each row begins with the level of the sample."""
+    return Ragged(*_native.sample_grams(texts.values, texts.offsets, text.native(), q, most))
+
+
+def features_of_samples(samples: Ragged) -> npt.NDArray[np.uint32]:
+    """The features of all samples in their order, without the levels."""
+    inside = np.ones(len(samples.values), np.bool_)
+    inside[samples.offsets[:-1]] = False
+    return (samples.values[inside] >> np.uint64(32)).astype(np.uint32)
+
+
 def qgrams(text: str, q: int = 4, options: Text | None = None) -> list[str]:
     """All q-grams in the order of the text, repeats included."""
     form = qgram_form(text, options)

@@ -36,6 +36,7 @@ METHODS = {
     "keywords": "neardup.methods.keywords:Keywords",
     "learned": "neardup.methods.learned:Learned",
     "qgrams": "neardup.methods.qgrams:Qgrams",
+    "raregrams": "neardup.methods.raregrams:Raregrams",
     "rareshingles": "neardup.methods.rareshingles:Rareshingles",
     "semantic": "neardup.methods.semantic:Semantic",
     "shingles": "neardup.methods.shingles:Shingles",

@@ -1,0 +1,62 @@
+#include "methods/raregrams.hpp"
+
+#include "bindings/bindings.hpp"
+#include "features/qgrams.hpp"
+
+using namespace nb::literals;
+using neardup::TextOptions;
+
+static nb::tuple sample_grams(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, uint32_t q, size_t most) {
+    std::vector<uint64_t> entries;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release free;
+        neardup::Qgrams qgrams(text, q);
+        for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+            const int64_t begin = offsets.data()[i];
+            qgrams.append_sample(values.data() + begin, static_cast<size_t>(offsets.data()[i + 1] - begin), most, entries);
+            ends.push_back(static_cast<int64_t>(entries.size()));
+        }
+    }
+    return nb::make_tuple(give(std::move(entries)), give(std::move(ends)));
+}
+
+static Out<uint64_t> weigh_grams(In<uint64_t> values, In<int64_t> offsets, In<uint16_t> counts,
+                                 In<uint32_t> weight_of_count) {
+    std::vector<uint64_t> weighted(values.data(), values.data() + values.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::weigh_grams(weighted.data(), offsets.data(), offsets.size() - 1, counts.data(), counts.size(),
+                             weight_of_count.data());
+    }
+    return give(std::move(weighted));
+}
+
+static nb::tuple gram_keys(In<uint64_t> values, In<int64_t> offsets, size_t rare, size_t lone, uint32_t bands,
+                           uint32_t rows, size_t fewest, In<uint32_t> multipliers) {
+    const neardup::GramKeys settings{rare, lone, bands, rows, fewest, multipliers.data(), multipliers.size()};
+    std::vector<uint64_t> keys;
+    std::vector<int64_t> ends{0};
+    {
+        nb::gil_scoped_release free;
+        neardup::gram_keys(values.data(), offsets.data(), offsets.size() - 1, settings, keys, ends);
+    }
+    return nb::make_tuple(give(std::move(keys)), give(std::move(ends)));
+}
+
+static Out<int64_t> compare_grams(In<uint64_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b) {
+    std::vector<neardup::GramSums> sums(a.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::compare_grams(values.data(), offsets.data(), a.data(), b.data(), a.size(), sums.data());
+    }
+    return give_sums(std::move(sums));
+}
+
+void bind_raregrams(nb::module_ &m) {
+    m.def("sample_grams", &sample_grams, "values"_a, "offsets"_a, "text"_a, "q"_a, "most"_a);
+    m.def("weigh_grams", &weigh_grams, "values"_a, "offsets"_a, "counts"_a, "weight_of_count"_a);
+    m.def("gram_keys", &gram_keys, "values"_a, "offsets"_a, "rare"_a, "lone"_a, "bands"_a, "rows"_a, "fewest"_a,
+          "multipliers"_a);
+    m.def("compare_grams", &compare_grams, "values"_a, "offsets"_a, "a"_a, "b"_a);
+}

@@ -1,0 +1,162 @@
+#include "methods/raregrams.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "features/common_entries.hpp"
+#include "features/families.hpp"
+#include "features/minhash.hpp"
+#include "features/qgrams.hpp"
+#include "hash.hpp"
+#include "simd.hpp"
+
+namespace neardup {
+
+namespace {
+
+using sampled::feature_of;
+using sampled::level_of;
+
+struct Row {
+    Entries entries;
+    uint32_t level;
+    bool whole;  // too short to be sampled
+};
+
+Row row_of(const uint64_t *values, const int64_t *offsets, int64_t document) {
+    const uint64_t *begin = values + offsets[document], *const end = values + offsets[document + 1];
+    if (begin == end || !sampled::is_head(*begin)) return {{begin, end}, 0, true};
+    return {{begin + 1, end}, sampled::level_of_head(*begin), false};
+}
+
+uint64_t class_of(uint64_t entry) { return entry & 3; }
+NEARDUP_INLINE int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0xffffffu) >> 2; }
+
+struct Sizes {
+    int64_t features, lone, known;
+};
+
+template <Instructions>
+NEARDUP_INLINE void add_sizes_on(const uint64_t *entry, size_t count, uint32_t level, Sizes *out) {
+    int64_t features = 0, lone = 0, known = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const int64_t in = (entry[i] >> 24 & sampled::kMostLevel) >= level;
+        const int64_t alone = in & static_cast<int64_t>((entry[i] & 3) == kOneHas);
+        features += in;
+        lone += alone;
+        known += weight_of(entry[i]) & -(in - alone);
+    }
+    *out = {features, lone, known};
+}
+
+NEARDUP_EACH_LEVEL(void, add_sizes, (const uint64_t *entry, size_t count, uint32_t level, Sizes *out),
+                   (entry, count, level, out))
+
+Sizes sizes_at(const Row &row, uint32_t level) {
+    Sizes sizes{row.entries.size(), 0, row.entries.size()};
+    if (!row.whole) add_sizes(row.entries.begin, static_cast<size_t>(row.entries.size()), level, &sizes);
+    return sizes;
+}
+
+GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
+    GramSums sums{};
+    if (a.whole != b.whole) return sums;
+    const uint32_t level = std::max(a.level, b.level);
+    int64_t of_lone = 0;
+    for_common_entries(a.entries, b.entries, room, [&](const Match *match, const Match *end) {
+        for (; match < end; ++match) {
+            const int64_t in = std::min(level_of(match->p), level_of(match->q)) >= level;
+            const int64_t weight = a.whole ? 1 : std::min(weight_of(match->p), weight_of(match->q)) & -in;
+            const uint64_t rarity = class_of(match->p);
+            sums.common += weight;
+            sums.shared += in;
+            sums.rare += in & static_cast<int64_t>(rarity == kFewHave || rarity == kOneHas);
+            of_lone += weight & -static_cast<int64_t>(rarity == kOneHas);
+        }
+    });
+    const Sizes of_a = sizes_at(a, level), of_b = sizes_at(b, level);
+    sums.a = of_a.known + of_lone;
+    sums.b = of_b.known + of_lone;
+    sums.smaller = std::min(of_a.features, of_b.features);
+    sums.own = std::min(of_a.lone, of_b.lone);
+    return sums;
+}
+
+// Makes the keys of one document after the other; holds scratch memory.
+class KeyMaker {
+  public:
+    explicit KeyMaker(const GramKeys &settings) : settings_(settings), minima_(settings.functions) {}
+
+    void append(Entries entries, std::vector<uint64_t> &keys) {
+        const auto begin = static_cast<ptrdiff_t>(keys.size());
+        append_first(entries, settings_.rare, kRareKey, keys, [](uint64_t c) { return c == kFewHave || c == kSomeHave; });
+        append_first(entries, settings_.lone, kLoneKey, keys, [](uint64_t c) { return c == kOneHas; });
+        append_bands(entries, keys);
+        std::sort(keys.begin() + begin, keys.end());
+    }
+
+  private:
+    static constexpr uint64_t kRareKey = uint64_t{1} << 32, kLoneKey = uint64_t{2} << 32;
+
+    // Half of the features have level 0, so only those of the highest levels are ordered.
+    template <typename Wanted>
+    void append_first(Entries entries, size_t most, uint64_t kind, std::vector<uint64_t> &keys, Wanted wanted) {
+        std::array<size_t, sampled::kMostLevel + 1> at{};
+        for (const uint64_t *e = entries.begin; e < entries.end; ++e) at[level_of(*e)] += wanted(class_of(*e));
+        uint32_t level = sampled::kMostLevel;
+        for (size_t count = at[level]; count < most && level > 0;) count += at[--level];
+        ranks_.clear();
+        for (const uint64_t *e = entries.begin; e < entries.end; ++e)
+            if (level_of(*e) >= level && wanted(class_of(*e)))
+                ranks_.push_back(uint64_t{sampled::kMostLevel - level_of(*e)} << 32 | feature_of(*e));
+        const size_t taken = std::min(most, ranks_.size());
+        std::nth_element(ranks_.begin(), ranks_.begin() + static_cast<ptrdiff_t>(taken), ranks_.end());
+        for (size_t i = 0; i < taken; ++i) keys.push_back(scramble((ranks_[i] & 0xffffffffu) | kind));
+    }
+
+    void append_bands(Entries entries, std::vector<uint64_t> &keys) {
+        hashes_.clear();
+        for (const uint64_t *e = entries.begin; e < entries.end; ++e)
+            if (class_of(*e) != kOneHas) hashes_.push_back(scramble(feature_of(*e) ^ kSecret[0]));
+        if (hashes_.size() < settings_.fewest) return;
+        minhash(hashes_.data(), hashes_.size(), settings_.multipliers, settings_.functions, minima_.data());
+        for (uint32_t band = 0; band < settings_.bands; ++band) {
+            const uint64_t key = band_key(minima_.data() + size_t{band} * settings_.rows, settings_.rows, band);
+            keys.push_back(key);
+            keys.push_back(scramble(key));
+        }
+    }
+
+    const GramKeys &settings_;
+    std::vector<uint64_t> ranks_, hashes_;
+    std::vector<uint32_t> minima_;
+};
+
+}  // namespace
+
+void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, const uint16_t *counts, size_t slots,
+                 const uint32_t *weight_of_count) {
+    for (size_t d = 0; d < documents; ++d) {
+        if (offsets[d] == offsets[d + 1] || !sampled::is_head(values[offsets[d]])) continue;
+        for (int64_t i = offsets[d] + 1; i < offsets[d + 1]; ++i)
+            values[i] |= weight_of_count[counts[feature_of(values[i]) & (slots - 1)]];
+    }
+}
+
+void gram_keys(const uint64_t *values, const int64_t *offsets, size_t documents, const GramKeys &settings,
+               std::vector<uint64_t> &keys, std::vector<int64_t> &ends) {
+    KeyMaker maker(settings);
+    for (size_t d = 0; d < documents; ++d) {
+        maker.append(row_of(values, offsets, static_cast<int64_t>(d)).entries, keys);
+        ends.push_back(static_cast<int64_t>(keys.size()));
+    }
+}
+
+void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+                   GramSums *out) {
+    std::vector<Match> room;
+    for (size_t i = 0; i < pairs; ++i)
+        out[i] = compared(row_of(values, offsets, a[i]), row_of(values, offsets, b[i]), room);
+}
+
+}  // namespace neardup

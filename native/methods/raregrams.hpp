@@ -1,0 +1,45 @@
+// The method raregrams: weights, keys and scores of sampled q-grams (features/qgrams.hpp explains the samples).
+//
+// A weighted entry is feature << 32 | level << 24 | weight << 2 | class. The weight is that of the number of documents
+// that have the feature, and so is the class. A row without a head stands for a document that is too short to be
+// compared; its entries weigh 1 each, so it is equal to its copies and unlike all else.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace neardup {
+
+// In many documents (no key), in a few, in one alone, in some more than a few.
+enum GramClass : uint64_t { kManyHave = 0, kFewHave = 1, kOneHas = 2, kSomeHave = 3 };
+
+// Adds to each entry of rows with heads what weight_of_count has for the count of its feature, which is in the slot of
+// its low bits; `slots` is a power of two.
+void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, const uint16_t *counts, size_t slots,
+                 const uint32_t *weight_of_count);
+
+struct GramKeys {
+    size_t rare, lone;           // how many of the features that some other documents, and that no others have
+    uint32_t bands, rows;        // of minima, over features that others have
+    size_t fewest;               // features for which bands are made
+    const uint32_t *multipliers; // of the minima, `functions` of them
+    size_t functions;
+};
+
+// Appends the sorted keys of each row. Keys are the features of the highest levels, of equal levels the smallest: the
+// order is the same for all documents, so that samples of different rates agree on it. A band is two keys.
+void gram_keys(const uint64_t *values, const int64_t *offsets, size_t documents, const GramKeys &settings,
+               std::vector<uint64_t> &keys, std::vector<int64_t> &ends);
+
+// Of a pair at the coarser level of the two. A feature that both have is known, whatever a table of other documents
+// has counted.
+struct GramSums {
+    int64_t common, a, b;   // weights of known features: shared, and of either document
+    int64_t shared, rare;   // shared features, and those of them that at most a few documents have
+    int64_t smaller, own;   // features, and features that no other document has, of the document with fewer
+};
+
+void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
+                   GramSums *out);
+
+}  // namespace neardup

@@ -1,0 +1,248 @@
+"""A sample of the character grams of each document, each counted by how rare it is.
+
+Runs of eight characters survive noise and small edits better than words do. A text of any length
+gives about ``SAMPLE`` of them: the grams are chosen by hash, at a rate that follows from the length
+alone, and what a coarse sample has is in every finer one (``native/features/qgrams.hpp``). Two
+documents are compared at the coarser rate of the two. A gram weighs its idf; a gram that no other
+document has weighs nothing, be it noise of a scan or new text.
+
+With the weight C of the common grams and the weights A ≥ B of the known grams of either document
+the score is ``C / (.7·A + 1.3·B − C)``: the resemblance, where the rest of the larger document
+counts a little less than that of the smaller. It is decided in integers. Two kinds of pairs are
+refused whatever they score: those that share a template, and thin pairs, which share less than half
+of the grams of the smaller document; a calibration may list thin pairs that a reader recognises.
+
+Documents meet that share two of their ``RARE_KEYS`` rare grams of smallest hash, or one of 16 bands
+of three minima, which brings families of more than ``FEW_MORE`` documents together. Where two
+documents have a share j of their rare grams in common, they do not meet by keys with the
+probability P(Bin(32, j) < 2). A table of other documents does not know what is new, so the grams
+that nobody is known to have are keys of their own.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from neardup import _native
+from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
+from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
+from neardup.features.qgrams import check_characters_only, sampled_grams
+from neardup.methods.base import Comparisons, Method, Prepared, Scores
+from neardup.methods.meeting import Meeting, by_keys
+from neardup.methods.minhash import Bands, multipliers
+from neardup.methods.overlap import agreeing
+from neardup.methods.parameters import require, require_one_of
+from neardup.methods.preparation import no_keys, prepared, read_words
+from neardup.methods.thresholds import threshold_fraction
+from neardup.methods.weighted_sets import LEAST, TEMPLATES
+from neardup.schema import Array, Ragged
+from neardup.text.text_options import Text
+
+WIDTH, SAMPLE = 8, 1024  # characters of a gram, grams of a document
+FEWEST = 8  # grams of the smallest sample that is compared, and of one that has bands
+UNIT = 1 << 12  # the weight of an idf of 1
+LARGER, SMALLER = 7, 13  # tenths by which the two documents count in the score
+FEW, FEW_MORE = 20, 100  # a gram is rare in at most FEW documents, no key in more than FEW_MORE
+RARE_KEYS, LONE_KEYS, LEAST_SHARED = 32, 16, 2
+BANDS = Bands(16, 3)
+OWN_GRAMS, OWN_SHARE = 6, 64  # a filled template has as many of its own, one of so many
+HELD = 2  # a pair shares at least one of so many grams of its smaller document
+LOWEST = 0.06  # the lowest score that a calibration looks at
+MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(
+    4
+)  # classes of grams (native/methods/raregrams.hpp)
+TEMPLATE = "they share only what many have, and each goes on with text of its own"
+THIN = "they share less than half of the shorter text"
+
+
+@dataclass(frozen=True)
+class Raregrams(Method):
+    """Character grams that count by their rarity; noise and new text count little.
+
+    ``threshold``: the share of weight from which two documents are duplicates.
+    ``calibrate``: let the collection choose the threshold; ``threshold`` is where it begins.
+    ``templates``: "refuse" pairs that share only what many have, or "accept" them.
+    ``frequencies``: the file of a run's frequencies, or general; else counted from the input.
+    ``min_words``: shorter documents are duplicates only of equal ones.
+    ``text``: what counts as the same character.
+    """
+
+    threshold: float = 0.5
+    calibrate: bool = True
+    templates: str = "refuse"
+    frequencies: str | None = None
+    min_words: int = 15
+    text: Text = field(default_factory=Text)
+
+    name: ClassVar[str] = "raregrams"
+    calibration: ClassVar[str] = "consistency"
+    evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
+
+    def __post_init__(self) -> None:
+        require_one_of(TEMPLATES, self, "templates")
+        require(self.min_words >= 0, self, "min_words", "0 or more")
+        check_characters_only(self.text, self.name)
+        threshold_fraction(self.threshold)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        grams = Grams(WIDTH, "characters", sample=SAMPLE)
+        return (FrequencyNeed(self.frequencies, grams, self.text),)
+
+    @functools.cached_property
+    def fraction(self) -> Fraction:
+        return threshold_fraction(self.threshold)
+
+    @property
+    def meeting(self) -> Meeting:
+        return by_keys(LEAST_SHARED)
+
+    @property
+    def miss_rate(self) -> float:
+        """Of pairs that have as large a share of their rare grams in common as the threshold asks
+        of all grams."""
+        j = self.threshold
+        return float((1 - j) ** RARE_KEYS + RARE_KEYS * j * (1 - j) ** (RARE_KEYS - 1))
+
+    @property
+    def reach(self) -> float:
+        return min(LOWEST, self.threshold)
+
+    @property
+    def reason(self) -> str:
+        return f"weighted resemblance >= {self.threshold:g}"
+
+    @property
+    def exception_reason(self) -> str:
+        return "recognised as the same text when read"
+
+    @property
+    def score_meaning(self) -> str:
+        return f"resemblance of {WIDTH}-character grams, rare ones count for more"
+
+    def resolved(self) -> dict[str, object]:
+        keys = {"rare": RARE_KEYS, "shared": LEAST_SHARED, **BANDS._asdict()}
+        return {"scheme": "rare grams and bands", **keys, "miss_rate": self.miss_rate}
+
+    def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
+        return self._prepared(batch, artefacts, gram_keys)
+
+    def prepare_evidence(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
+        return self._prepared(batch, artefacts, no_keys)
+
+    def _prepared(
+        self,
+        batch: pa.RecordBatch,
+        artefacts: Artefacts,
+        keys_of: Callable[[Ragged], tuple[Ragged, Array]],
+    ) -> Prepared:
+        table = artefacts["frequencies"]
+        assert isinstance(table, Frequencies)
+        reading = read_words(batch, self.text)
+        texts = Ragged.of_strings(batch.column("text"))
+        evidence = weighed(sampled_grams(texts, WIDTH, self.text, SAMPLE), table)
+        short = reading.shorter_than(self.min_words) | (evidence.lengths <= FEWEST)
+        return prepared(reading, evidence, *keys_of(evidence), short)
+
+    def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        sums = _compared(evidence, a, b)
+        enough = sums.reaches(self.fraction)
+        refused = sums.thin | self._template(sums)
+        passed = enough & ~refused
+        score = agreeing(sums.score, passed, self.threshold)
+        return Scores(passed, score, int((enough & refused).sum()))
+
+    def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
+        return _compared(evidence, a, b).score
+
+    def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
+        sums = _compared(evidence, a, b)
+        enough = sums.reaches(self.fraction)
+        template, thin = enough & self._template(sums), enough & sums.thin
+        whys = np.where(template, TEMPLATE, np.where(thin, THIN, ""))
+        return [why or None for why in whys.tolist()]
+
+    def comparisons(self, evidence: Ragged, a: Array, b: Array) -> Comparisons:
+        sums = _compared(evidence, a, b)
+        return Comparisons(sums.score, self._template(sums), sums.thin)
+
+    def _template(self, sums: _Sums) -> npt.NDArray[np.bool_]:
+        return sums.template & (self.templates == "refuse")
+
+
+def weighed(samples: Ragged, table: Frequencies) -> Ragged:
+    """The samples with the weight and the class of each gram."""
+    weights = table.derived("raregrams", lambda: weight_of_count(table))
+    values = _native.weigh_grams(samples.values, samples.offsets, table.counts, weights)
+    return Ragged(values, samples.offsets)
+
+
+def weight_of_count(table: Frequencies) -> npt.NDArray[np.uint32]:
+    """Weight and class of a gram by how many documents have it. A gram that one document alone has
+    gets a weight too: it counts if another document turns out to share it."""
+    classes = np.full(len(table.idf), MANY_HAVE, np.uint32)
+    classes[: FEW_MORE + 1] = SOME_HAVE
+    classes[: FEW + 1] = FEW_HAVE
+    classes[:2] = ONE_HAS
+    weights = np.rint(UNIT * np.maximum(table.idf, LEAST)).astype(np.uint32)
+    return np.asarray(weights << np.uint32(2) | classes)
+
+
+def gram_keys(evidence: Ragged) -> tuple[Ragged, Array]:
+    """The keys of each document, all of which look."""
+    functions = multipliers(BANDS.values)
+    keys = Ragged(
+        *_native.gram_keys(
+            evidence.values, evidence.offsets, RARE_KEYS, LONE_KEYS, *BANDS, FEWEST, functions
+        )
+    )
+    return keys, keys.lengths
+
+
+class _Sums(NamedTuple):
+    """What pairs have at the coarser rate of their documents: ``common``, ``a`` and ``b`` are
+    weights, the others numbers of grams; ``own``: grams that no other document has."""
+
+    common: Array
+    a: Array
+    b: Array
+    shared: Array
+    rare: Array
+    smaller: Array
+    own: Array
+
+    @property
+    def _tenths(self) -> Array:
+        larger, smaller = np.maximum(self.a, self.b), np.minimum(self.a, self.b)
+        return LARGER * larger + SMALLER * smaller - 10 * self.common
+
+    def reaches(self, t: Fraction) -> npt.NDArray[np.bool_]:
+        enough = 10 * self.common * t.denominator >= t.numerator * self._tenths
+        return np.asarray(enough & (self.common > 0))
+
+    @property
+    def score(self) -> Array:
+        return np.asarray(10 * self.common / np.maximum(self._tenths, 1))
+
+    @property
+    def thin(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(HELD * self.shared < self.smaller)
+
+    @property
+    def template(self) -> npt.NDArray[np.bool_]:
+        """Both go on with grams of their own, and hardly anything that they share is rare."""
+        goes_on = (self.own >= OWN_GRAMS) & (self.own * OWN_SHARE >= self.smaller)
+        return np.asarray(goes_on & (self.rare < self.own) & (4 * self.rare < self.shared))
+
+
+def _compared(evidence: Ragged, a: Array, b: Array) -> _Sums:
+    sums = _native.compare_grams(evidence.values, evidence.offsets, a, b)
+    return _Sums(*sums.reshape(-1, len(_Sums._fields)).T)

@@ -1,0 +1,132 @@
+"""The slow, obvious twin of methods/raregrams: dictionaries of grams and exact fractions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from reference import minhash, qgrams, rarity
+from reference.shingles import MASK, cyclic, scramble
+
+WIDTH, SAMPLE = 8, 1024
+MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(4)
+SECRETS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03, 0x8BB84B93962EACC9, 0x4B33A62ED433D4A3)
+
+
+class Gram(NamedTuple):
+    level: int
+    weight: int
+    kind: int
+
+
+class Document(NamedTuple):
+    """``grams`` by feature."""
+
+    level: int
+    grams: Mapping[int, Gram]
+
+    def at(self, level: int) -> dict[int, Gram]:
+        return {f: gram for f, gram in self.grams.items() if gram.level >= level}
+
+
+def level_of_length(characters: int, most: int) -> int:
+    level = 0
+    while most * 2**level < characters:
+        level += 1
+    return level
+
+
+def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, int]]:
+    """The level of the text, and the features with their levels."""
+    level = level_of_length(len(qgrams.normal_form(text)), most)
+    levels: dict[int, int] = {}
+    for gram in {*qgrams.qgrams(text, WIDTH)}:
+        hash_ = scramble(cyclic([scramble(ord(c) + SECRETS[0] & MASK) for c in gram]))
+        own = min(32 - (hash_ & 0xFFFFFFFF).bit_length(), 31)
+        if own >= level:
+            feature = hash_ >> 32
+            levels[feature] = max(levels.get(feature, 0), own)
+    return level, levels
+
+
+class Table(NamedTuple):
+    counts: Counter[int]
+    documents: int
+    slots: int
+
+    def gram(self, feature: int, level: int) -> Gram:
+        n = self.counts[feature % self.slots]
+        kind = ONE_HAS if n < 2 else FEW_HAVE if n <= 20 else SOME_HAVE if n <= 100 else MANY_HAVE
+        n = min(max(n, 1), self.documents)  # features of one document may share a slot
+        return Gram(level, round(4096 * max(rarity.idf(n, self.documents), 0.1)), kind)
+
+
+def table(texts: Sequence[str], slots: int) -> Table:
+    counts = Counter(f % slots for text in texts for f in sample(text)[1])
+    return Table(counts, len(texts), slots)
+
+
+def document(text: str, known: Table) -> Document:
+    level, levels = sample(text)
+    return Document(level, {f: known.gram(f, own) for f, own in levels.items()})
+
+
+def entries(made: Document) -> list[int]:
+    grams = sorted(made.grams.items())
+    rows = [f << 32 | gram.level << 24 | gram.weight << 2 | gram.kind for f, gram in grams]
+    return [made.level + 1 << 2, *rows]
+
+
+def fold(a: int, b: int) -> int:
+    product = a * b
+    return (product ^ product >> 64) & MASK
+
+
+def band_key(values: Sequence[int], band: int) -> int:
+    key = fold(SECRETS[0] ^ band, SECRETS[1] ^ len(values))
+    for value in values:
+        key = fold(key ^ value, SECRETS[3])
+    return key
+
+
+def keys(made: Document, multipliers: Sequence[int]) -> list[int]:
+    def first(kinds: tuple[int, ...], most: int) -> list[int]:
+        chosen = [(-gram.level, f) for f, gram in made.grams.items() if gram.kind in kinds]
+        return [f for _, f in sorted(chosen)[:most]]
+
+    found = [scramble(f | 1 << 32) for f in first((FEW_HAVE, SOME_HAVE), 32)]
+    found += [scramble(f | 2 << 32) for f in first((ONE_HAS,), 16)]
+    known = [f for f, gram in made.grams.items() if gram.kind != ONE_HAS]
+    if len(known) >= 8:
+        minima = minhash.minima([scramble(f ^ SECRETS[0]) for f in known], multipliers)
+        bands = [band_key(minima[3 * b : 3 * b + 3], b) for b in range(16)]
+        found += [*bands, *map(scramble, bands)]
+    return sorted(found)
+
+
+class Answer(NamedTuple):
+    score: Fraction
+    template: bool
+    thin: bool
+
+
+def compared(a: Document, b: Document) -> Answer:
+    level = max(a.level, b.level)
+    x, y = a.at(level), b.at(level)
+    shared = x.keys() & y.keys()
+
+    def known(grams: Mapping[int, Gram]) -> int:
+        return sum(g.weight for f, g in grams.items() if g.kind != ONE_HAS or f in shared)
+
+    common = sum(x[f].weight for f in shared)
+    larger, smaller = max(known(x), known(y)), min(known(x), known(y))
+    whole = Fraction(7, 10) * larger + Fraction(13, 10) * smaller - common
+    own = min(sum(g.kind == ONE_HAS for g in grams.values()) for grams in (x, y))
+    rare = sum(x[f].kind in (FEW_HAVE, ONE_HAS) for f in shared)
+    size = min(len(x), len(y))
+    template = own >= 6 and own * 64 >= size and rare < own and 4 * rare < len(shared)
+    return Answer(
+        Fraction(common) / whole if common else Fraction(0), template, 2 * len(shared) < size
+    )

@@ -130,11 +130,11 @@ static nb::tuple sharing_pairs(In<int64_t> members, In<int64_t> offsets, size_t 
     return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.shared)));
 }
 
-static nb::tuple average_link(size_t documents, In<int64_t> a, In<int64_t> b, In<double> score, double least) {
+static nb::tuple average_link(In<double> weights, In<int64_t> a, In<int64_t> b, In<double> score, double least) {
     neardup::Merges out;
     {
         nb::gil_scoped_release free;
-        neardup::average_link(documents, a.data(), b.data(), score.data(), a.size(), least, out);
+        neardup::average_link(weights.data(), weights.size(), a.data(), b.data(), score.data(), a.size(), least, out);
     }
     return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.height)));
 }
@@ -193,7 +193,7 @@ void bind_matching(nb::module_ &m) {
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
     m.def("sharing_pairs", &sharing_pairs, "members"_a, "offsets"_a, "documents"_a, "least"_a);
-    m.def("average_link", &average_link, "documents"_a, "a"_a, "b"_a, "score"_a, "least"_a);
+    m.def("average_link", &average_link, "weights"_a, "a"_a, "b"_a, "score"_a, "least"_a);
     m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("rare_weighted_prefixes", &rare_weighted_prefixes, "entries"_a, "offsets"_a, "needed"_a, "squared"_a, "counts"_a,
           "part"_a, "parts"_a);

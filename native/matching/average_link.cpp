@@ -31,13 +31,17 @@ struct Meeting {
 
 class Linkage {
   public:
-    Linkage(size_t documents, double least) : clusters_(documents), least_(least) {
-        for (size_t i = 0; i < documents; i++) clusters_[i].smallest = int64_t(i);
+    Linkage(const double *weights, size_t documents, double least) : clusters_(documents), least_(least) {
+        for (size_t i = 0; i < documents; i++) {
+            clusters_[i].smallest = int64_t(i);
+            clusters_[i].size = weights[i];
+        }
     }
 
     void add(int64_t a, int64_t b, double score) {
-        clusters_[a].sums[b] = clusters_[b].sums[a] = score;
-        push(a, b, score);
+        double sum = score * (clusters_[a].size * clusters_[b].size);
+        clusters_[a].sums[b] = clusters_[b].sums[a] = sum;
+        push(a, b, sum);
     }
 
     void run(Merges &out) {
@@ -91,9 +95,9 @@ class Linkage {
 
 }  // namespace
 
-void average_link(size_t documents, const int64_t *a, const int64_t *b, const double *score, size_t pairs, double least,
-                  Merges &out) {
-    Linkage linkage(documents, least);
+void average_link(const double *weights, size_t documents, const int64_t *a, const int64_t *b, const double *score,
+                  size_t pairs, double least, Merges &out) {
+    Linkage linkage(weights, documents, least);
     for (size_t i = 0; i < pairs; i++) linkage.add(a[i], b[i], score[i]);
     linkage.run(out);
 }

@@ -17,8 +17,9 @@ struct Merges {
     std::vector<double> height;  // their similarity, not rising but for rounding
 };
 
-// Each pair occurs once, in either order, never with itself. Clusters less similar than `least` are not merged.
-void average_link(size_t documents, const int64_t *a, const int64_t *b, const double *score, size_t pairs, double least,
-                  Merges &out);
+// Each pair occurs once, in either order, never with itself. A document stands for as many equal ones as its weight.
+// Clusters less similar than `least` are not merged.
+void average_link(const double *weights, size_t documents, const int64_t *a, const int64_t *b, const double *score,
+                  size_t pairs, double least, Merges &out);
 
 }  // namespace neardup

@@ -442,7 +442,7 @@ def sharing_pairs(
     members: NDArray[np.int64], offsets: Offsets, documents: int, least: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
 def average_link(
-    documents: int,
+    weights: NDArray[np.float64],
     a: NDArray[np.int64],
     b: NDArray[np.int64],
     score: NDArray[np.float64],

@@ -37,7 +37,7 @@ def as_pairs(scores: dict[tuple[int, int], Fraction]) -> Pairs:
 def test_clusters_are_merged_as_in_the_twin(scores, least):
     pairs = as_pairs(scores)
     low, high, height = _native.average_link(
-        DOCUMENTS, pairs.a, pairs.b, pairs.score, max(least, 1) / PARTS
+        np.ones(DOCUMENTS), pairs.a, pairs.b, pairs.score, max(least, 1) / PARTS
     )
     expected = twin.average_link(DOCUMENTS, scores, Fraction(max(least, 1), PARTS))
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(a, b) for a, b, _ in expected]

@@ -55,24 +55,20 @@ def consistency_curve(documents: int, pairs: Pairs) -> Curve:
     """J(t) and the number of documents in groups, for each threshold of ``GRID``. The sums are
     added in the order of the documents."""
     sided = _by_document(pairs)
-    low, high, height = _native.average_link(documents, pairs.a, pairs.b, pairs.score, LEAST)
+    once = np.ones(documents)
+    low, high, height = _native.average_link(once, pairs.a, pairs.b, pairs.score, LEAST)
     height = np.minimum.accumulate(height)
     values, linked = np.zeros(len(GRID)), np.zeros(len(GRID), np.int64)
     for step, threshold in enumerate(GRID):
         merged = np.searchsorted(-height, -threshold, side="right")
-        group = _groups(documents, low[:merged], high[:merged])
+        group = merged_groups(documents, low[:merged], high[:merged])
         values[step], linked[step] = _consistency(group, sided, threshold)
     return Curve(GRID, values, linked)
 
 
-def average_groups(documents: int, pairs: Pairs, threshold: float) -> npt.NDArray[np.int64]:
-    """The smallest document of each document's group by average link at the threshold."""
-    low, high, _ = _native.average_link(documents, pairs.a, pairs.b, pairs.score, threshold)
-    return _groups(documents, low, high)
-
-
-def _groups(documents: int, low: Array, high: Array) -> npt.NDArray[np.int64]:
-    """Each cluster is named by its smallest document, so each ``high`` is merged only once."""
+def merged_groups(documents: int, low: Array, high: Array) -> npt.NDArray[np.int64]:
+    """The smallest document of each document's group. Clusters are named by their smallest
+    document, so each ``high`` is merged only once."""
     group = np.arange(documents)
     group[high] = low
     while (further := group[group]).tobytes() != group.tobytes():

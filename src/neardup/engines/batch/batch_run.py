@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.order import check_preferred, group_codes
 from neardup.decisions.rule import Decided, decide_all
 from neardup.documents import Collection, Columns
@@ -137,6 +137,8 @@ def _confirmed(leader: Array, verifier: Verifier) -> Array:
 def _clusters(plan: Plan, leader: Array, decided: Decided, pairs: Pairs) -> Array:
     if plan.clusters == "rule":
         return rule_clusters(decided.kept_of)
+    if plan.clusters == "average":
+        return average_clusters(leader, pairs, plan.method.threshold)
     everyone = np.arange(len(leader))
     aside = np.flatnonzero(decided.kept_of >= 0)
     a = np.concatenate([pairs.a, everyone, aside])

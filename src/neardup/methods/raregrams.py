@@ -222,7 +222,7 @@ class _Sums(NamedTuple):
     @property
     def _tenths(self) -> Array:
         larger, smaller = np.maximum(self.a, self.b), np.minimum(self.a, self.b)
-        return LARGER * larger + SMALLER * smaller - 10 * self.common
+        return np.asarray(LARGER * larger + SMALLER * smaller - 10 * self.common)
 
     def reaches(self, t: Fraction) -> npt.NDArray[np.bool_]:
         enough = 10 * self.common * t.denominator >= t.numerator * self._tenths

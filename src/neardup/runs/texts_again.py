@@ -27,7 +27,7 @@ from neardup.documents.collection import collect_inputs
 from neardup.documents.lost import Watch
 from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.preparation import TEXT_SEED, text_digests
+from neardup.methods.preparation import text_digests
 from neardup.progress import LOG, Progress, Silent
 from neardup.schema import Array, Ragged
 

@@ -22,6 +22,7 @@ ROWS = {
     "command": "`neardup dedup --method shingles` on one core, start-up and kept files included",
     "lookup": "one text asked of an index of all, shingles and signature included, one core",
     "simhash": "text in memory → 64-bit SimHash of words and the keys of an index, one core",
+    "levels": "text in memory → features, MB a second by level of instructions, one core",
     "group": "a ranked list of 500 results → its groups, one core",
     "methods": "JSONL → all pairs by every method with its defaults, one core",
     "quality": "pairs against the exact Jaccard",
@@ -76,6 +77,10 @@ class Bench:
         turns = [side for _ in range(self.repeat) for side in self.sides if side in SIMHASHES]
         runs = [self._run(side, "simhash", self.corpus.parquet) for side in turns]
         return self._speed("simhash", runs)
+
+    def levels(self) -> str:
+        self.results["levels"] = self._run("neardup", "levels", self.corpus.parquet)
+        return table.levels(ROWS["levels"], self.results["levels"])
 
     def group(self) -> str:
         self.results["group"] = self._run("neardup", "group", self.corpus.parquet)

@@ -3,7 +3,7 @@ runs by its command line, start-up and the writing of the kept documents include
 
 usage: run_neardup signatures FILE.parquet
        run_neardup decide FILE.jsonl WORKERS
-       run_neardup simhash|lookup|group FILE.parquet
+       run_neardup simhash|lookup|group|levels FILE.parquet
        run_neardup dedup|find FILE.jsonl OUT WORKERS [METHOD]
        run_neardup help
 """
@@ -104,6 +104,41 @@ def time_simhash(parquet: str) -> None:
     report("simhash", docs=len(texts), mb=mb, **side.cost_since(start))
 
 
+def time_levels(parquet: str) -> None:
+    """Megabytes a second of processor time, by work and level of instructions: the best of three
+    passes, the levels in turn."""
+    import pyarrow as pa
+
+    from neardup import Shingles, SimHash, _native
+    from neardup.methods.qgrams import Qgrams
+
+    texts = side.load_arrow(parquet)
+    mb = side.text_mb(texts)
+    batches = pa.table({"text": texts}).to_batches(max_chunksize=1000)
+
+    def prepare(method: Any) -> None:
+        for batch in batches:
+            method.prepare(batch)
+
+    works: dict[str, Callable[[], object]] = {
+        "128 MinHash values": lambda: signatures(texts),
+        "SimHash": lambda: prepare(SimHash()),
+        "shingles": lambda: prepare(Shingles()),
+        "q-grams": lambda: prepare(Qgrams()),
+    }
+    best: dict[str, dict[str, float]] = {work: {} for work in works}
+    start = time.perf_counter()
+    for _ in range(3):
+        for level in _native.INSTRUCTIONS:
+            _native.use_instructions(level)
+            for work, run in works.items():
+                busy = time.process_time()
+                run()
+                speed = mb / (time.process_time() - busy)
+                best[work][level] = max(best[work].get(level, 0.0), speed)
+    report("levels", wall=time.perf_counter() - start, docs=len(texts), mb=mb, levels=best)
+
+
 def time_group(parquet: str) -> None:
     """Lists of documents in the order of the file, from their texts and from ready signatures; as
     far as the text that a search engine would print."""
@@ -202,5 +237,10 @@ if __name__ == "__main__":
     if row in ("dedup", "find"):
         time_run(row, *arguments)
     else:
-        rows = {"signatures": time_signatures, "simhash": time_simhash, "decide": time_decide}
+        rows = {
+            "levels": time_levels,
+            "signatures": time_signatures,
+            "simhash": time_simhash,
+            "decide": time_decide,
+        }
         {**rows, "lookup": time_lookup, "help": time_help, "group": time_group}[row](*arguments)

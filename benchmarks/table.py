@@ -42,6 +42,18 @@ def lookup(title: str, runs: list[Line]) -> str:
     return f"### {title}\n\n{markdown(head, rows)}\n"
 
 
+def levels(title: str, line: Line) -> str:
+    """One line a kind of work, one column a level of instructions that the machine has."""
+    if "error" in line:
+        return f"### {title}\n\n{markdown(['work', 'MB/s'], [['neardup', line['error']]])}\n"
+    names = list(next(iter(line["levels"].values())))
+    rows = [
+        [work, *(f"{speeds[name]:,.0f}" for name in names)]
+        for work, speeds in line["levels"].items()
+    ]
+    return f"### {title}\n\n{markdown(['text → …, MB/s', *names], rows)}\n"
+
+
 def group(title: str, line: Line) -> str:
     head = ["from", "median ms", "99th percentile ms", "median CPU ms", "bytes a document"]
     if "error" in line:

@@ -183,7 +183,7 @@ def test_rates_of_edits_are_those_of_the_code() -> None:
 
 def test_settings_of_the_api_are_listed() -> None:
     page = (DOCS / "python-api.md").read_text("utf-8")
-    listed = page.partition("\nSettings: ")[2].partition("; they mean")[0]
+    listed = page.partition(" They are ")[2].partition(", and mean the same")[0]
     assert {*re.findall(r"`(\w+)`", listed)} == {
         field.name for field in dataclasses.fields(Settings)
     }

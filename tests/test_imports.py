@@ -25,7 +25,7 @@ LAYERS = (
     ("features", "planting"),
     ("artefacts",),
     ("methods",),
-    ("settings",),
+    ("settings", "arguments"),
     ("matching",),
     ("decisions",),
     ("plan",),

@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "bindings/bindings.hpp"
+#include "decisions/differences.hpp"
 #include "text/alignment.hpp"
 
 using neardup::CutText;
@@ -90,6 +91,46 @@ auto align_pairs(In<uint8_t> values, Ids offsets, Ids left, Ids right, const nea
                       give(std::move(columns.whole)));
 }
 
+// One row a pair in each column.
+struct MeasureColumns {
+    std::vector<int64_t> words, shared, verbatim, blocks, longest, moved, counts;
+    std::vector<uint8_t> differs;
+
+    void add(const CutText &a, const CutText &b, const neardup::DifferenceMeasures &of) {
+        words.push_back(static_cast<int64_t>(a.words.size()));
+        words.push_back(static_cast<int64_t>(b.words.size()));
+        shared.push_back(of.shared);
+        verbatim.push_back(of.verbatim);
+        blocks.push_back(of.blocks);
+        longest.push_back(of.longest);
+        moved.push_back(of.moved);
+        counts.insert(counts.end(), of.counts.begin(), of.counts.end());
+        differs.push_back(of.differs);
+    }
+};
+
+auto measure_pairs(In<uint8_t> values, Ids offsets, Ids left, Ids right, const neardup::TextOptions &options,
+                   const neardup::WordMap *map, const neardup::WordMap *numbers) {
+    check(values, offsets, left, right);
+    MeasureColumns columns;
+    {
+        nb::gil_scoped_release release;
+        neardup::Aligner aligner(options, map, numbers, false);
+        Cut first(values.data(), offsets.data()), second(values.data(), offsets.data());
+        std::vector<Passage> passages;
+        for (size_t i = 0; i < left.shape(0); ++i) {
+            CutText &a = first(aligner, left.data()[i]), &b = second(aligner, right.data()[i]);
+            passages.clear();
+            aligner.align(a, b, passages);
+            columns.add(a, b, neardup::measure_differences(a, b, passages));
+        }
+    }
+    return std::tuple(give(std::move(columns.words)), give(std::move(columns.shared)),
+                      give(std::move(columns.verbatim)), give(std::move(columns.blocks)),
+                      give(std::move(columns.longest)), give(std::move(columns.moved)),
+                      give(std::move(columns.counts)), give(std::move(columns.differs)));
+}
+
 void append(const std::vector<neardup::Block> &blocks, std::vector<uint32_t> &out) {
     for (const neardup::Block &block : blocks) out.insert(out.end(), {block.a, block.b, block.size});
 }
@@ -121,4 +162,7 @@ void bind_alignment(nb::module_ &m) {
           "map"_a = nb::none(), "numbers"_a = nb::none(), "by_chance"_a = false,
           "Passages of pairs of texts: (offsets, how, a, b, words_a, words_b, whole); a and b are (begins, ends, words, "
           "edges), in bytes.");
+    m.def("measure_pairs", &measure_pairs, "values"_a, "offsets"_a, "left"_a, "right"_a, "options"_a,
+          "map"_a = nb::none(), "numbers"_a = nb::none(),
+          "How pairs of texts differ: (words, shared, verbatim, blocks, longest, moved, counts, differs), one row a pair.");
 }

@@ -83,12 +83,14 @@ struct PlaceSink {
         const size_t before = hashes.size(), from = static_cast<size_t>(base - text);
         hashes.resize(before + runs);
         hash_runs(base, edges, runs, hashes.data() + before);
-        for (size_t i = 0; i < runs; ++i) places.push_back({from + edges[2 * i], from + edges[2 * i + 1]});
+        places.resize(before + runs);
+        for (size_t i = 0; i < runs; ++i) places[before + i] = {from + edges[2 * i], from + edges[2 * i + 1]};
     }
 };
 
 // Turns positions in the normalised text into positions in the original text. Begins never decrease, nor do ends.
 void trace(const std::vector<Piece> &pieces, std::vector<Place> &places) {
+    if (pieces.size() == 1 && !pieces[0].taken && pieces[0].in == pieces[0].out) return;
     size_t first = 0, last = 0;
     const auto piece_of = [&](size_t at, size_t &i) -> const Piece & {
         while (i + 1 < pieces.size() && pieces[i + 1].out <= at) ++i;

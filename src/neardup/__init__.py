@@ -1,4 +1,4 @@
-"""Find near-duplicate documents, say why, and never lose one.
+"""Find near-duplicate documents, explain each decision, and never lose a document.
 
     import neardup as nd
     result = nd.dedup(documents, threshold=0.8, keep="longest")
@@ -61,7 +61,7 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # a type checker would take it as a promise that any name exists
+if not TYPE_CHECKING:  # a type checker would conclude that any name exists
 
     def __getattr__(name: str) -> Any:
         import importlib
@@ -70,7 +70,7 @@ if not TYPE_CHECKING:  # a type checker would take it as a promise that any name
             from importlib.metadata import version
 
             return version("neardup")
-        if name == "spark":  # a module of its own, for whoever has pyspark
+        if name == "spark":  # a module of its own, which needs pyspark
             return importlib.import_module(f"{__name__}.spark")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -143,6 +143,15 @@ def align_pairs(
     numbers: WordMap | None = None,
     by_chance: bool = False,
 ) -> AlignedPairs: ...
+def measure_pairs(
+    values: Bytes,
+    offsets: Offsets,
+    left: Offsets,
+    right: Offsets,
+    options: TextOptions,
+    map: WordMap | None = None,
+    numbers: WordMap | None = None,
+) -> tuple[Offsets, Offsets, Offsets, Offsets, Offsets, Offsets, Offsets, Bytes]: ...
 def words(
     values: Bytes, offsets: Offsets, options: TextOptions
 ) -> tuple[Bytes, Offsets, Offsets]: ...

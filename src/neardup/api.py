@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
+from neardup.arguments import RunArguments, documented
 from neardup.documents import collect
 from neardup.engines.execution import execute
 from neardup.papers.recipe import with_recipe
 from neardup.plan import Plan, resolve
 from neardup.runs.result import Result
-from neardup.settings import settings_of
+from neardup.settings import Settings, settings_of
 
 
-def dedup(documents: Any, **settings: Any) -> Result:
+@documented(Settings)
+def dedup(documents: Any, **settings: Unpack[RunArguments]) -> Result:
     """Find near-duplicates and decide which documents to keep.
 
     ``documents``: a list of texts or dicts, a pandas, polars or pyarrow table, anything with the
-    Arrow PyCapsule protocol, or paths; or a dict of several of these by name. Settings are those of
-    :class:`neardup.settings.Settings`: ``method``, ``threshold``, ``keep``, ``within``, ``text``,
-    ``id``, ``date``, ``clusters`` … Others are parameters of the method: ``words=3``, or as
-    elsewhere ``ngram=3``. ``recipe`` names a file of settings, or the system of a paper:
-    ``recipe="broder"``.
+    Arrow PyCapsule protocol, or paths; or a dict of several of these by name. ``settings`` are the
+    fields of :class:`neardup.settings.Settings`: ``method``, ``threshold``, ``keep`` … Parameters
+    of the method may be given directly, such as ``words=3`` (or ``ngram=3`` as in other tools), or
+    as ``set={"words": 3}``, or in the method, ``method=nd.Shingles(words=3)``. ``recipe`` names a
+    file of settings or the system of a paper: ``recipe="broder"``.
     """
     return _run(documents, resolve(settings_of(with_recipe(settings))))
 
 
-def find(documents: Any, **settings: Any) -> Result:
-    """Find all near-duplicate pairs and their clusters; the same settings as :func:`dedup`."""
+@documented(Settings)
+def find(documents: Any, **settings: Unpack[RunArguments]) -> Result:
+    """Find all near-duplicate pairs and their clusters.
+
+    ``documents`` and ``settings`` are those of :func:`neardup.dedup`.
+    """
     return _run(documents, resolve(settings_of(with_recipe(settings)), every_pair=True))
 
 

@@ -1,7 +1,8 @@
-"""How long work tells that it is alive. The library is silent; the command line draws bars.
+"""The progress of long work: an interface for whoever shows it, and the log of finished stages.
 
-What was done goes to the logger ``neardup`` of the standard module: stages with counts and seconds
-as INFO, whatever makes an answer less than whole as WARNING. Nothing shows unless it is asked for.
+The library itself shows nothing; the command line draws bars. Stages with counts and seconds go to
+the logger ``neardup`` of the standard module as INFO, and whatever makes a result incomplete as
+WARNING.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import time
 from typing import Protocol
 
 LOG = logging.getLogger("neardup")
-LOG.addHandler(logging.NullHandler())  # else Python itself would print warnings
+LOG.addHandler(logging.NullHandler())  # otherwise Python prints warnings
 
 
 class Progress(Protocol):
@@ -22,8 +23,8 @@ class Progress(Protocol):
         unit: str = "documents",
         total_bytes: int | None = None,
     ) -> None:
-        """A new stage begins; the one before it is done. Totals are None where not known; where
-        both are, the bytes say better how much is left."""
+        """A new stage begins, and the one before it ends. A total is None if it is not known; if
+        both are, the bytes show better how much is left."""
         ...
 
     def advance(self, amount: int, done_bytes: int = 0) -> None: ...
@@ -49,7 +50,7 @@ class Silent:
 
 
 class Logged:
-    """Passes everything on, and logs each stage when it is done."""
+    """Forwards everything, and logs each stage when it ends."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkResult", "dedup", "find"]
 
-if not TYPE_CHECKING:  # a type checker would take it as a promise that any name exists
+if not TYPE_CHECKING:  # a type checker would conclude that any name exists
 
     def __getattr__(name: str) -> Any:
         from neardup.engines import spark

@@ -1,8 +1,7 @@
-"""Names of documents and files for people: short enough to read, and where a document stands.
+"""Names, places and counts in sentences for people.
 
-Data (tables, JSON) have names whole; messages, summaries and pages have them as they are here.
-
-Counts in sentences: ``1 pair``, ``2 pairs``.
+Messages, summaries and pages shorten long names of documents and files; data (tables, JSON) never
+does. Counts agree with their nouns: ``1 pair``, ``2 pairs``.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ _LONG_WORD = re.compile(rf"\S{{{4 * LONGEST_NAME},}}")
 
 
 def shortened(text: str, most: int = LONGEST_NAME) -> str:
-    """On one line; the middle of what is longer is left out, and how much if it is much."""
+    """One line of at most about ``most`` characters; the middle of a longer text is left out."""
     line = text if len(text) > 4 * most else " ".join(text.split())
     if len(line) <= most:
         return line
@@ -25,17 +24,17 @@ def shortened(text: str, most: int = LONGEST_NAME) -> str:
 
 
 def sayable(message: str) -> str:
-    """A message without words that nobody can read, whatever brought them into it."""
+    """A message with very long words shortened."""
     return _LONG_WORD.sub(lambda word: shortened(word[0]), message)
 
 
 def repeated(id: str, where: str) -> str:
-    """Why a document is rejected whose id another one had before."""
+    """The reason why a document is rejected whose id an earlier document has."""
     return f"id {shortened(id)!r} was already used in {where}"
 
 
 def where(file: str, row: int, path: str | None = None) -> str:
-    """Where a document stands: ``path`` if it is a file by itself, else its row in ``file``."""
+    """The place of a document: ``path`` if it is a file by itself, else its row in ``file``."""
     return shortened(path) if path else f"{shortened(file)}, row {row}"
 
 

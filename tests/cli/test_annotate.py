@@ -41,7 +41,7 @@ def test_says_that_names_were_taken(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "docs.jsonl"
     path.write_text(jsonl([{**document, "kind": "news"} for document in DOCUMENTS]))
     done = run("dedup", path, "-o", tmp_path / "out", "--annotate")
-    assert "so ours are neardup_cluster, neardup_kept_id" in done.stderr
+    assert "the added ones are neardup_cluster, neardup_kept_id" in done.stderr
 
 
 def test_find_needs_a_folder(run: Run, docs: Path) -> None:

@@ -39,7 +39,7 @@ def test_dedup_says_what_the_policy_would_do(
     out = tmp_path / "out"
     done = run("dedup", docs, "-o", out, "--policy", policy, "--method", "shingles")
     told = "5 documents = 3 kept + 0 linked + 0 merged + 0 dropped + 2 for review + 0 rejected"
-    assert f"By the policy: {told}. Nothing of it is done yet: neardup apply {out}" in done.stderr
+    assert f"Actions of the policy: {told}. To apply them: neardup apply {out}" in done.stderr
     rows = {row["id"]: row for row in pq.read_table(out / "actions.parquet").to_pylist()}
     assert rows["fox"]["kept_id"] == rows["copy"]["kept_id"] == "edited"
     assert "comes first by newest" in rows["copy"]["reason"]
@@ -61,7 +61,7 @@ def test_dry_run_then_apply_then_undo(run: Run, out: Path, policy: Path) -> None
     done = run("apply", out, "--policy", policy, "--dry-run")
     assert done.exit_code == 0, done.output
     assert "for review: copy of no known kind" in done.stdout or "for review: " in done.stdout
-    assert f"Nothing was written; without --dry-run {out}/applied/1 gets docu" in done.stdout
+    assert f"Nothing was written. Without --dry-run, {out}/applied/1 gets docu" in done.stdout
     assert sorted(path.name for path in out.rglob("*")) == before
     done = run("apply", out, "--policy", policy)
     assert done.exit_code == 0, done.output
@@ -72,7 +72,7 @@ def test_dry_run_then_apply_then_undo(run: Run, out: Path, policy: Path) -> None
     assert [json.loads(line)["id"] for line in kept.splitlines()] == ["fox", "other", "short"]
     done = run("undo", out)
     assert f"Taken back: {out}/applied/2 (5 documents = 3 kept" in done.stdout
-    assert f"Now {out}/applied/1 counts." in done.stdout
+    assert f"{out}/applied/1 is in effect again." in done.stdout
     assert json.loads(run("undo", out, "--json").stdout) == {
         "undone": f"{out}/applied/1",
         "now": None,

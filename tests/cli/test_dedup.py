@@ -28,8 +28,8 @@ def test_writes_a_run_folder(run: Run, docs: Path, tmp_path: Path) -> None:
 def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -> None:
     said = run("dedup", docs, "-o", tmp_path / "out", "--method", "shingles").stderr
     assert "5 documents = 3 kept + 2 duplicates + 0 rejected." in said
-    assert "1 of the kept has too little" in said
-    assert "1 cluster, 3 pairs (complete); shingles ≥ 0.8." in said
+    assert "1 kept document is too short to compare." in said
+    assert "1 cluster, 3 pairs (complete), by the method shingles.\nThreshold 0.8." in said
     assert f"Written to {tmp_path / 'out'}: kept.jsonl, report.html" in said
     assert f"neardup compare --run {tmp_path / 'out'} fox edited" in said
 
@@ -127,7 +127,7 @@ def test_stdout_takes_no_tables(run: Run, tmp_path: Path) -> None:
 def test_stdout_is_for_one_thing(run: Run, docs: Path) -> None:
     done = run("dedup", docs, "-o", "-", "--json")
     assert done.exit_code == 2
-    assert "both want the standard output" in done.stderr
+    assert "both write to stdout" in done.stderr
 
 
 def test_out_is_required(run: Run, docs: Path) -> None:

@@ -43,7 +43,7 @@ def test_spark_without_java_is_a_fault(java: Path) -> None:
     code, found = told()
     assert code == 1
     assert found["extra spark"][0] == "fault"
-    assert "there is no java: Spark needs Java 17" in found["extra spark"][1]
+    assert "java is missing: Spark needs Java 17" in found["extra spark"][1]
 
 
 def test_a_missing_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def test_how_sure_a_sample_is() -> None:
     found = Estimate(1000, 12.34, 2_500_000_000, 10**6, 10**5, 1, 20, 300, 50, 0.05, False)
     said = "\n".join(estimate_lines(found))
     assert "1,000 (from 50 documents, 5.0% of the input)" in said
-    assert "20 if copies stand near each other, up to 300 if they lie anywhere" in said
+    assert "20 if copies are near each other, up to 300 if they are anywhere" in said
     said_likely = "\n".join(estimate_lines(replace(found, duplicates_likely=150)))
     assert "about 150 if most copies come in twos" in said_likely
     assert "(20 to 300)" in said_likely

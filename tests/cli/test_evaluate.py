@@ -122,9 +122,9 @@ def test_a_finished_run(docs: Path, tmp_path: Path) -> None:
         (["DOCS", "--group", "group", "--recommend", "speed"], "expected f1, precision"),
         (["DOCS", "--group", "group", "--thresholds", "2"], "expected a number above 0"),
         (["DOCS", "--group", "group", "--method", "simhash words=x"], "words"),
-        (["DOCS", "--run", "x", "--group", "group"], "--run and INPUT do not go together"),
-        (["DOCS", "--plant", "--group", "group"], "--plant and --group do not go together"),
-        (["DOCS", "--group", "group", "-o", "FULL"], "not of an evaluation"),
+        (["DOCS", "--run", "x", "--group", "group"], "--run and INPUT cannot be combined"),
+        (["DOCS", "--plant", "--group", "group"], "--plant and --group cannot be combined"),
+        (["DOCS", "--group", "group", "-o", "FULL"], "not part of an evaluation"),
         (["DOCS", "--group", "group", "-o", "DOCS"], "is the input"),
     ],
 )

@@ -137,7 +137,7 @@ def test_nothing_is_written_over(run: Run, docs: Path, tmp_path: Path) -> None:
         (table, "--overwrite"),
         (tmp_path, "is a folder"),
         (tmp_path / "no" / "t.idf", "no folder"),
-        (docs, "is also read"),
+        (docs, "is also an input"),
     ):
         done = run("idf", "build", docs, "-o", out)
         assert done.exit_code == 2

@@ -47,7 +47,7 @@ def test_from_build_to_expire(run: Run, docs: Path, tmp_path: Path) -> None:
     assert (told_stats["documents"], told_stats["method"]) == (4, "shingles")
     assert "shingles words=2 threshold=0.7" in run("index", "stats", store).stdout
     expired = run("index", "expire", store, "--before", "2003-01-02")
-    assert "1 documents are forgotten" in expired.output
+    assert "1 document was forgotten" in expired.output
 
 
 def test_decides_as_dedup_does(run: Run, docs: Path, tmp_path: Path) -> None:
@@ -91,9 +91,9 @@ def test_refresh(run: Run, docs: Path, tmp_path: Path) -> None:
     store, new = tmp_path / "index.db", tmp_path / "new.db"
     run("index", "build", store, docs, "--texts")
     done = run("index", "refresh", store, new)
-    assert "5 documents, 0 decided otherwise" in done.output
+    assert "5 documents, 0 decided differently" in done.output
     again = run("index", "refresh", store, new)
-    assert (again.exit_code, "is already there" in again.stderr) == (2, True)
+    assert (again.exit_code, "already exists" in again.stderr) == (2, True)
     run("dedup", docs, "-o", tmp_path / "run")
     told = run("index", "refresh", store, tmp_path / "b.db", "--run", tmp_path / "run", "--json")
     assert json.loads(told.stdout)["same"] == 5
@@ -108,7 +108,7 @@ def test_what_is_wrong_is_said(run: Run, docs: Path, tmp_path: Path) -> None:
     assert not store.exists()
     run("index", "build", store, docs, *WORDS)
     again = run("index", "build", store, docs, *WORDS)
-    assert (again.exit_code, "is already there" in again.stderr) == (2, True)
+    assert (again.exit_code, "already exists" in again.stderr) == (2, True)
     assert "no document 'nix'" in run("index", "remove", store, "nix").stderr
     assert "'soon' is no time" in run("index", "expire", store, "--before", "soon").stderr
     assert "max_age is 'soon'" in run("index", "check", store, docs, "--max-age", "soon").stderr

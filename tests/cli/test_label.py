@@ -104,9 +104,9 @@ def test_importing_again_changes_nothing_and_a_second_thought_counts(place: Path
     done = run("label", "import", "s.jsonl", judged, "--assessor", "ann", "--json")
     assert json.loads(done.stdout)["new"] == 6
     (place / "s.labels.jsonl").write_bytes((place / "s.labels.jsonl").read_bytes()[:-9])
-    assert "half a row" in run("label", "measure", "s.jsonl").stderr
+    assert "an incomplete row" in run("label", "measure", "s.jsonl").stderr
     done = run("label", "import", "s.jsonl", judged, "--assessor", "ann")
-    assert "set aside" in done.stderr
+    assert "was moved to" in done.stderr
     assert "1 of them new" in done.stderr
 
 
@@ -124,10 +124,10 @@ def test_a_file_under_the_wrong_name_can_be_taken_back(place: Path, run: Run) ->
 def test_mistakes_are_sentences(place: Path, run: Run) -> None:
     done = run("label", "sample", "low", "-o", "s.jsonl")
     assert done.exit_code == 2
-    assert "already there" in done.stderr
+    assert "already exists" in done.stderr
     done = run("label", "measure", "s.jsonl")
     assert done.exit_code == 1
-    assert "There are no labels in s.labels.jsonl" in done.stderr
+    assert "The label store s.labels.jsonl does not exist" in done.stderr
     (place / "bad.jsonl").write_text('{"item": "nobody", "label": "not"}\n')
     done = run("label", "import", "s.jsonl", "bad.jsonl", "--assessor", "ann")
     assert done.exit_code == 1

@@ -15,7 +15,7 @@ from neardup.methods.parameters import parameters
 def test_lists_all(run: Run) -> None:
     table, _, default = run("methods").stdout.partition("\n\n")
     assert [line.split()[0] for line in table.splitlines()] == ["method", *registry.names()]
-    assert default == f"Without --method, dedup and find take {registry.DEFAULT}.\n"
+    assert default == f"The default of dedup and find is {registry.DEFAULT}.\n"
 
 
 def test_the_help_names_the_default(run: Run) -> None:

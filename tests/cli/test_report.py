@@ -37,8 +37,8 @@ def test_by_a_column(run: Run, finished: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-o", "docs.jsonl"], "docs.jsonl is no name for a report"),
-        (["-o", "."], "is no name for a report"),
+        (["-o", "docs.jsonl"], "docs.jsonl cannot be the name of a report"),
+        (["-o", "."], "cannot be the name of a report"),
         (["--by", "sight"], "'sight'"),
     ],
 )

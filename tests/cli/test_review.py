@@ -42,7 +42,7 @@ def test_what_cannot_be_reviewed_is_a_sentence(run: Run, out: Path, docs: Path) 
         ((docs.parent,), "is not the folder of a finished run"),
         ((docs,), "is no SQLite database"),
         ((docs.parent / "nothing",), "expected the folder of a run or the store of an index"),
-        ((out, "--host", "0.0.0.0"), "is for this machine alone"),
+        ((out, "--host", "0.0.0.0"), "is for this machine only"),
         ((out, "--port", "70000"), "70000 is not in the range"),
     ):
         done = run("review", *arguments, "--no-browser")
@@ -57,6 +57,6 @@ def test_changes_by_hand_count_when_a_policy_is_applied(run: Run, out: Path) -> 
     log.add(["edited"], "keep")
     done = run("apply", out, "--action", "default=drop")
     assert "5 documents = 4 kept + 0 linked + 0 merged + 1 dropped" in done.stdout
-    assert "1 change made in review counts; --no-changes leaves it out." in done.stdout
+    assert "1 change made in review is included; --no-changes ignores it." in done.stdout
     done = run("apply", out, "--action", "default=drop", "--no-changes")
     assert "5 documents = 3 kept + 0 linked + 0 merged + 2 dropped" in done.stdout

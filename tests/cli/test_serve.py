@@ -63,6 +63,6 @@ def test_tokens_are_made_listed_and_removed(tmp_path: Path) -> None:
     shown = run("token", "list", "--token-file", file).output
     assert "read and write" in shown
     assert made.output.strip() not in shown
-    assert run("token", "remove", "--token-file", file, "reader").output == "reader is removed.\n"
+    assert run("token", "remove", "--token-file", file, "reader").output == "reader was removed.\n"
     again = run("token", "remove", "--token-file", file, "reader")
     assert (again.exit_code, "has no token 'reader'" in again.output) == (2, True)

@@ -59,7 +59,9 @@ def test_a_name_of_a_file_gets_the_kept_documents_and_nothing_else(
     kept = (tmp_path / "out/kept.jsonl").read_bytes()
     done = run("dedup", docs, "-o", tmp_path / "deep/kept.ndjson")
     assert done.exit_code == 0
-    assert f"Written to {tmp_path}/deep/kept.ndjson: the kept documents, and no run" in done.stderr
+    assert (
+        f"Written to {tmp_path}/deep/kept.ndjson: the kept documents, without a run" in done.stderr
+    )
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["kept.ndjson"]
     assert (tmp_path / "deep/kept.ndjson").read_bytes() == kept
     run("dedup", docs, "-o", tmp_path / "kept.jsonl.gz")
@@ -71,7 +73,7 @@ def test_a_file_is_not_written_over(run: Run, docs: Path, tmp_path: Path) -> Non
     file.write_text("mine")
     done = run("dedup", docs, "-o", file)
     assert done.exit_code == 2
-    assert "kept.jsonl is already there. Hint: name another file with -o" in done.stderr
+    assert "kept.jsonl already exists. Hint: name another file with -o" in done.stderr
     assert file.read_text() == "mine"
     assert run("dedup", docs, "-o", file, "--overwrite").exit_code == 0
     assert file.read_text().count("\n") == 3
@@ -92,8 +94,8 @@ def test_a_table_in_one_file(run: Run, tmp_path: Path) -> None:
     [
         ("kept.parquet", "are written as they came, as .jsonl; "),
         ("kept.csv.gz", "Hint: name a file that ends in .jsonl, or a folder, with -o."),
-        ("kept.txt", "is named as a file of a format that no run writes."),
-        ("report.html", "is named as a file of a format that no run writes."),
+        ("kept.txt", "has the name of a file in a format that runs do not write."),
+        ("report.html", "has the name of a file in a format that runs do not write."),
     ],
 )
 def test_a_file_of_another_format_is_refused_before_any_work(

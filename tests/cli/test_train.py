@@ -35,7 +35,7 @@ def test_a_model_from_pairs_and_what_it_is(place: Path, run: Run) -> None:
     first = (place / "m.arrow").read_bytes()
     again = run(*asked, "-o", "m.arrow")
     assert again.exit_code == 2
-    assert "is already there" in again.stderr
+    assert "already exists" in again.stderr
     assert run(*asked, "-o", "m.arrow", "--overwrite", "--quiet").exit_code == 0
     assert (place / "m.arrow").read_bytes() == first
 
@@ -81,9 +81,9 @@ def test_a_model_from_a_list_of_all_duplicates(run: Run) -> None:
     assert told["others"] > 20
     both = run("train", "--group", "set", "--complete", *given[3:])
     assert both.exit_code == 2
-    assert "--complete and --group do not go together" in both.stderr
+    assert "--complete and --group cannot be combined" in both.stderr
     unused = run("train", "--group", "set", "--positive", "4", *given[3:])
-    assert "--positive is of a file of pairs" in unused.stderr
+    assert "--positive is for a file of pairs" in unused.stderr
     few = run("train", *given, "--complete", "--max-pairs", "12", "--overwrite")
     assert few.exit_code == 1
     assert "Hint: give a larger --max-pairs." in few.stderr
@@ -94,7 +94,7 @@ def test_a_store_of_labels_is_not_complete(place: Path, run: Run) -> None:
     given = ("--documents", "docs.jsonl", "-o", "m.arrow", "--complete")
     done = run("train", "some.labels.jsonl", *given)
     assert done.exit_code == 2
-    assert "is a store of labels: what was judged, not all duplicates" in done.stderr
+    assert "is a label store, which never contains all duplicates" in done.stderr
 
 
 def test_the_next_labels_are_suggested_judged_and_learned_from(place: Path, run: Run) -> None:
@@ -123,7 +123,7 @@ def test_the_next_labels_are_suggested_judged_and_learned_from(place: Path, run:
     assert json.loads(told)["trained"]["pairs"] == 36
     done = run("label", "measure", "next.jsonl", "--labels", "some.labels.jsonl")
     assert done.exit_code == 1
-    assert "chosen to teach a model" in done.stderr
+    assert "selected to train a model" in done.stderr
 
 
 def test_candidates_may_be_a_file_of_pairs(place: Path, run: Run) -> None:
@@ -141,10 +141,10 @@ def test_candidates_may_be_a_file_of_pairs(place: Path, run: Run) -> None:
     ("arguments", "code", "sentence"),
     [
         ((), 2, "Missing argument 'LABELS...'"),
-        (("pairs.jsonl", "--group", "set"), 2, "LABELS and --group do not go together"),
+        (("pairs.jsonl", "--group", "set"), 2, "LABELS and --group cannot be combined"),
         (("pairs.jsonl", "--documents", "docs.jsonl"), 2, "Missing option '--out'"),
-        (("pairs.jsonl", "--documents", "docs.jsonl", "-o", "docs.jsonl"), 2, "is also read"),
-        (("pairs.jsonl", "--show", "m.arrow"), 2, "--show takes a model alone"),
+        (("pairs.jsonl", "--documents", "docs.jsonl", "-o", "docs.jsonl"), 2, "is also an input"),
+        (("pairs.jsonl", "--show", "m.arrow"), 2, "--show takes only a model"),
         (("--show", "pairs.jsonl"), 1, "pairs.jsonl is not a model: it is not an Arrow file"),
         (
             ("pairs.jsonl", "--documents", "docs.jsonl", "-o", "m", "--model", "oak"),

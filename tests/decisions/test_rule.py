@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from neardup import _native
 from neardup.decisions import rule
-from neardup.decisions.rule import decide, decide_all
+from neardup.decisions.rule import best_match, decide, decide_all
 from neardup.matching.candidates import Groups, leaders, pairs_within
 from neardup.matching.verify import Pairs
 from neardup.schema import Array, Ragged, offsets_of
@@ -200,3 +200,20 @@ def test_a_late_copy_meets_what_was_kept_after_its_leader() -> None:
     for budget in (0, 10**9):
         for first in (1, 2, 3):
             _check_copies([0, 1, 2, 1], [0, 1, 2, 3], world, budget, first)
+
+
+@given(st.integers(0, 9), st.data())
+def test_arrivals_one_by_one_are_decided_as_all_at_once(count: int, data: st.DataObject) -> None:
+    pairs = [(i, j) for j in range(count) for i in range(j)]
+    some = data.draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else []
+    scores = {pair: data.draw(st.sampled_from([0.5, 0.75, 1.0])) for pair in some}
+    a, b = (np.array([pair[side] for pair in some], np.int64) for side in (0, 1))
+    given_pairs = Pairs(a, b, np.array(list(scores.values())))
+    nothing = Groups(Ragged(np.empty(0, np.int64), np.zeros(1, np.int64)), np.empty(0, np.uint8))
+    verdict = decide(count, given_pairs, nothing, lambda *_: Pairs.none())
+    kept: list[int] = []
+    for new in range(count):
+        place = best_match([scores.get((before, new)) for before in kept])
+        assert verdict.kept_of[new] == (-1 if place is None else kept[place])
+        if place is None:
+            kept.append(new)

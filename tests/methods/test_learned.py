@@ -187,7 +187,7 @@ def test_where_a_collection_is_unlike_the_training_it_is_told_and_nothing_stands
     assert (made["by"], made["own_cuts"], made["clear"]) == ("unlike", 0, False)
     said = "\n".join(lines(result, None, 1.0, None))
     assert "unlike what the model was trained on: " in said
-    assert "nothing passes by standing out" in said
+    assert "no lower-scoring pair is accepted" in said
     plain = nd.dedup(docs, method="learned", calibrate=False)
     assert plain.pairs.equals(result.pairs)
     assert "Nothing passes" not in "\n".join(lines(plain, None, 1.0, None))
@@ -200,7 +200,7 @@ def test_a_collection_like_the_training_is_not_told() -> None:
     result = nd.dedup(news, method="learned")
     assert result.info["unlike"] == []
     assert result.info["artefacts"]["calibration"]["by"] == "usual"
-    assert "cut 0.5 (the model's)" in "\n".join(lines(result, None, 1.0, None))
+    assert "Threshold 0.5 (that of the model)." in "\n".join(lines(result, None, 1.0, None))
 
 
 def test_a_model_of_ones_own_tells_what_is_unlike_its_documents(tmp_path: Path) -> None:

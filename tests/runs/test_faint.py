@@ -66,14 +66,14 @@ def test_another_threshold_is_a_plain_cut(result: Result) -> None:
 
 def test_the_summary_says_where_it_cut(result: Result) -> None:
     said = "\n".join(lines(result, None, 1.0, None))
-    assert "rareshingles: cut 0.4 (no clear valley), 8 pairs stand out below it." in said
+    assert "Threshold 0.4 (default; the scores show no natural gap). 8 lower-scoring pairs" in said
     clear = nd.dedup(two_modes(), method="rareshingles")
     cut = f"{clear.threshold:.4g}"
-    assert f"rareshingles: cut {cut} (clear valley, finds " in "\n".join(
+    assert f"Threshold {cut} (at a gap in the scores; in a self-test it found " in "\n".join(
         lines(clear, None, 1.0, None)
     )
     plain = nd.dedup(two_modes(), method="rareshingles", threshold=0.5)
-    assert "rareshingles ≥ 0.5." in "\n".join(lines(plain, None, 1.0, None))
+    assert "Threshold 0.5." in "\n".join(lines(plain, None, 1.0, None))
 
 
 def test_compare_says_why_a_template_is_refused() -> None:

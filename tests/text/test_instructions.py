@@ -1,7 +1,15 @@
-"""The words are the same whatever instructions find them, at every edge of a block or window."""
+"""Every level of instructions that the machine has gives the same bits.
+
+Words are the same at every edge of a block or window; signatures, votes and counts are those of
+the slow twins at every level; and the environment chooses the level that a process uses.
+"""
 
 from __future__ import annotations
 
+import os
+import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -11,10 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import _native
+from neardup.instructions import LEVELS, VARIABLE
 from neardup.methods.simhash import SimHash
 from neardup.testing import batch
 from neardup.text.text_options import Text
 from neardup.text.words import buffers, words
+from reference import minhash, qgrams, shingles, simhash, sketches
 from reference import text as reference
 
 BLOCK, WINDOW = 64, 2048
@@ -138,6 +148,112 @@ def test_fingerprints_and_digests_are_the_same() -> None:
     best = SimHash().prepare(batch(texts))
     assert found.evidence.values.tolist() == best.evidence.values.tolist()
     assert found.normal_digests.tolist() == best.normal_digests.tolist()
+
+
+HASHES = st.lists(st.integers(0, 2**64 - 1), max_size=200)
+
+
+def every_level() -> Iterator[str]:
+    try:
+        for name in _native.INSTRUCTIONS:
+            _native.use_instructions(name)
+            yield name
+    finally:
+        _native.use_instructions(BEST)
+
+
+def some_hashes(size: int, seed: int = 7) -> list[int]:
+    drawn = random.Random(seed)
+    return [drawn.getrandbits(64) for _ in range(size)]
+
+
+@given(HASHES, st.sampled_from([16, 48, 64, 112, 128, 144, 272]))
+def test_minima_are_those_of_the_twin(hashes: list[int], m: int) -> None:
+    """The values of one pass fill registers; what is left over takes smaller steps."""
+    a, b = ([x % sketches.PRIME for x in some_hashes(m, seed)] for seed in (1, 2))
+    values, multipliers, addends = (
+        np.array(hashes, np.uint64),
+        *(np.array(x, np.uint32) for x in (a, b)),
+    )
+    for level in every_level():
+        assert _native.minhash(values, multipliers).tolist() == minhash.minima(hashes, a), level
+        found = _native.classic_minhash(values, multipliers, addends)
+        assert found.tolist() == sketches.classic(hashes, a, b), level
+
+
+@given(HASHES, st.integers(1, 64))
+def test_shingles_are_those_of_the_twin(hashes: list[int], width: int) -> None:
+    expected = shingles.shingle_hashes(hashes, width) if hashes else []
+    for level in every_level():
+        found = _native.shingle_hashes(np.array(hashes, np.uint64), width)
+        assert found.tolist() == expected, level
+
+
+@each_instructions
+@pytest.mark.parametrize("size", [255, 256, 257, 1000])
+def test_shingles_over_the_border_of_a_tile(size: int) -> None:
+    hashes = some_hashes(size + 4)
+    found = _native.shingle_hashes(np.array(hashes, np.uint64), 5)
+    assert found.tolist() == shingles.shingle_hashes(hashes, 5)
+
+
+@given(st.lists(st.text("aB 1é日\n", max_size=90), min_size=1, max_size=3), st.integers(1, 9))
+def test_qgrams_are_those_of_the_twin(texts: list[str], q: int) -> None:
+    expected = [sorted({qgrams.feature(gram) for gram in qgrams.qgrams(text, q)}) for text in texts]
+    for level in every_level():
+        values, ends, _ = _native.qgram_sets(*buffers(texts), Text().native(), q, 0, 1)
+        assert [values[a:b].tolist() for a, b in pairwise(ends)] == expected, level
+
+
+@each_instructions
+@pytest.mark.parametrize("size", [1, 2, 63, 64, 65, 127, 128, 129, 1000])
+def test_votes_are_those_of_the_twin(size: int) -> None:
+    """Words are counted 64 at a time, and the rest with zeros."""
+    words = [f"word{i}" for i in range(size)]
+    votes = [(hash_, 3) for hash_ in hashes_of(words)]
+    text = (*buffers([" ".join(words)]), Text().native(), None, 1, 1, False)
+    prints, *_ = _native.prepare_simhash(*text, 0)
+    assert prints.tolist() == [simhash.fingerprint(votes, 64)]
+    sums = _native.simhash_sums(*text, None, np.empty(0, np.uint32), 3)
+    bits = [sum(3 if hash_ >> i & 1 else -3 for hash_, _ in votes) for i in range(64)]
+    assert sums.tolist() == bits
+
+
+@each_instructions
+@pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 64 * 255, 64 * 256 + 7])
+def test_lines_and_equal_places_are_counted(size: int) -> None:
+    drawn = random.Random(size)
+    values = [drawn.randrange(3) for _ in range(2 * size)]
+    text = bytes(b"\nab"[value] for value in values[:size])
+    assert _native.count_lines(text) == len(text.splitlines())
+    given = np.array(values, np.uint32), np.array([0, size, 2 * size])
+    found = _native.equal_places(*given, np.array([0]), np.array([1]))
+    assert found.tolist() == [sketches.agreeing(values[:size], values[size:])]
+
+
+def level_in_use(wanted: str) -> subprocess.CompletedProcess[str]:
+    program = "from neardup import schema, _native; print(_native.instructions())"
+    environment = {**os.environ, VARIABLE: wanted}
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("level", ["", *_native.INSTRUCTIONS])
+def test_the_environment_chooses_the_level(level: str) -> None:
+    assert level_in_use(level).stdout.strip() == (level or BEST)
+
+
+@pytest.mark.parametrize("level", ["mmx", *(set(LEVELS) - set(_native.INSTRUCTIONS))])
+def test_a_level_that_is_not_there_is_a_sentence(level: str) -> None:
+    last = level_in_use(level).stderr.splitlines()[-1]
+    assert VARIABLE in last
+    assert level in last
+    assert "Hint: " in last
 
 
 def test_unknown_instructions_are_refused() -> None:

@@ -1,14 +1,17 @@
-"""The command line: one file a command, thin over the library, imported only when asked for.
+"""The command line: one file a group of commands, thin over the library, loaded when called.
 
-Neither this module nor those of the commands import numpy, pyarrow or rich before a command runs:
-``neardup --help`` has to answer at once.
+Neither this module nor those of the commands import numpy, pyarrow or rich before a command runs,
+so that ``neardup --help`` and refusals answer at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import click
 
-from neardup.cli.command import Commands, guarded
+from neardup.cli.command import OWN_PROCESS, Commands, guarded
 
 # name → module:command, in the order of ``neardup --help``
 COMMANDS = {
@@ -35,6 +38,10 @@ COMMANDS = {
 
 
 class Main(Commands):
+    def main(self, args: Sequence[str] | None = None, *arguments: Any, **options: Any) -> Any:
+        OWN_PROCESS[:] = [True] if args is None else []
+        return super().main(args, *arguments, **options)
+
     def invoke(self, ctx: click.Context) -> object:
         with guarded(ctx):
             return super().invoke(ctx)
@@ -43,4 +50,4 @@ class Main(Commands):
 @click.group(cls=Main, homes=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="neardup", message="neardup %(version)s")
 def main() -> None:
-    """Find near-duplicate documents, say why, and never lose one."""
+    """Find near-duplicate documents, explain each decision, and never lose a document."""

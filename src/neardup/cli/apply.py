@@ -1,8 +1,6 @@
-"""``neardup apply``: do with the duplicates of a run what a policy says.
+"""``neardup apply``: apply a policy to the duplicates of a run; ``neardup undo``: take it back.
 
-What an application came to, or would come to: as a table, in sentences, as data.
-
-``neardup undo``: take back the last policy that was applied to a run.
+The result, or with ``--dry-run`` the result it would have, is shown as a table, sentences or JSON.
 """
 
 from __future__ import annotations
@@ -12,14 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import (
-    KEEP,
-    action_option,
-    debug_option,
-    json_option,
-    policy_from,
-    policy_option,
-)
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
+from neardup.cli.options import policy_from
+from neardup.wording import many
 
 if TYPE_CHECKING:
     from neardup.runs.application import Applied
@@ -27,23 +21,21 @@ if TYPE_CHECKING:
 SHOWN = 20
 
 
-@click.command(short_help="Do with duplicates what a policy says.")
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@policy_option
-@click.option(
-    "--keep", metavar="ORDER", help=KEEP.replace("[default: first]", "[default: the run's]")
-)
-@action_option
-@click.option("--date", metavar="COL", help="The column of the date.  [default: the run's]")
+@click.command(short_help="Apply a policy to the duplicates of a run.")
+@click.argument("run", metavar="RUN", type=shared.PATH)
+@shared.policy_option
+@click.option("--keep", metavar="ORDER", help=shared.KEEP.format("that of the run"))
+@shared.action_option
+@click.option("--date", metavar="COL", help="Date column.  [default: that of the run]")
 @click.option(
     "--no-changes",
     is_flag=True,
-    help="Leave out what was changed by hand in `neardup review`; else it counts.",
+    help="Ignore the changes made by hand in `neardup review`.",
 )
-@click.option("--dry-run", is_flag=True, help="Show what would be done; write nothing.")
-@json_option
-@click.option("--quiet", is_flag=True, help="Say nothing; errors are shown.")
-@debug_option
+@shared.dry_run_option
+@shared.json_option
+@click.option("--quiet", is_flag=True, help="Show nothing but errors.")
+@shared.debug_option
 def apply(
     run: Path,
     policy: Path | None,
@@ -56,13 +48,13 @@ def apply(
     quiet: bool,
 ) -> None:
     """Apply a policy to the run in the folder RUN, without matching again. Without --policy and
-    --action it is the policy that the run was made with.
+    --action, the policy of the run is applied.
 
-    The documents are read again and put into the order of the policy; the run's pairs say which of
-    them are then kept. What the policy says goes to RUN/applied/1 (2 …): documents.* as they are
-    afterwards, dropped.* and merged.* the copies that are not among them, actions.parquet (every
+    The documents are read again and put into the order of the policy; the pairs of the run decide
+    which of them are then kept. The result is written to RUN/applied/1 (2 …): documents.* after
+    the policy, dropped.* and merged.* with the copies that were removed, actions.parquet (every
     document with its action and the reason), links.parquet, review.jsonl and applied.json. Inputs
-    and run are not changed; `neardup undo` takes it back.
+    and run are not changed; `neardup undo` takes the policy back.
     """
     from neardup.runs import application, history
     from neardup.runs.changes import NO_CHANGES, read_changes
@@ -80,9 +72,7 @@ def apply(
         step, made = history.apply_to(run, make)
         target = step.folder
     if as_json:
-        import json
-
-        click.echo(json.dumps(data(made, target, dry_run=dry_run), indent=2, ensure_ascii=False))
+        show_json(data(made, target, dry_run=dry_run))
         return
     if quiet:
         return
@@ -94,17 +84,17 @@ def apply(
 def _with_order(
     given: Path | dict[str, Any] | None, keep: str | None, date: str | None
 ) -> Path | dict[str, Any] | None:
-    """``--keep`` and ``--date`` belong to a policy that is said by options."""
+    """``--keep`` and ``--date`` belong to a policy that is written as options."""
     if isinstance(given, Path) or (keep is None and date is None):
         if date is not None:
             raise click.UsageError("--policy and --date: write date = … into the policy.")
         return given
-    made: dict[str, Any] = {} if given is None else given
+    policy: dict[str, Any] = {} if given is None else given
     if keep is not None:
-        made["order"] = [one.strip() for one in keep.split(";")]
+        policy["order"] = [criterion.strip() for criterion in keep.split(";")]
     if date is not None:
-        made["date"] = date
-    return made
+        policy["date"] = date
+    return policy
 
 
 def data(made: Applied, folder: Path, *, dry_run: bool) -> dict[str, Any]:
@@ -118,27 +108,28 @@ def data(made: Applied, folder: Path, *, dry_run: bool) -> dict[str, Any]:
 
 
 def lines(made: Applied, run: Path, folder: Path, *, dry_run: bool) -> list[str]:
-    told = [f"{made.sentence()}."]
+    summary = [f"{made.sentence()}."]
     if made.changes:
         count = len(made.changes.counting)
-        what = (
-            "1 change made in review counts"
-            if count == 1
-            else f"{count:,} changes made in review count"
+        are = "is" if count == 1 else "are"
+        summary.append(
+            f"{many(count, 'change')} made in review {are} included; --no-changes ignores "
+            f"{'it' if count == 1 else 'them'}."
         )
-        told.append(f"{what}; --no-changes leaves {'it' if count == 1 else 'them'} out.")
     if made.filled:
-        what = "1 kept document has" if made.filled == 1 else f"{made.filled:,} kept documents have"
-        told.append(f"{what} metadata filled from merged copies.")
-    told += _unknown(made)
+        have = "has" if made.filled == 1 else "have"
+        summary.append(
+            f"{many(made.filled, 'kept document')} {have} metadata filled from merged copies."
+        )
+    summary += _unknown(made)
     listed = ", ".join(made.names())
     if dry_run:
-        return [*told, f"Nothing was written; without --dry-run {folder} gets {listed}."]
-    return [*told, f"Written to {folder}: {listed}.", f"Take it back: neardup undo {run}"]
+        return [*summary, f"Nothing was written. Without --dry-run, {folder} gets {listed}."]
+    return [*summary, f"Written to {folder}: {listed}.", f"Take it back: neardup undo {run}"]
 
 
 def _unknown(made: Applied) -> list[str]:
-    """Where actions go by kind, pairs that were never classified should be seen."""
+    """Reports copies that were never classified, if the actions depend on the kind."""
     import pyarrow.compute as pc
 
     actions = made.actions
@@ -147,11 +138,11 @@ def _unknown(made: Applied) -> list[str]:
     if not count or not made.policy.actions:
         return []
     what = "1 copy has" if count == 1 else f"{count:,} copies have"
-    return [f"{what} no known kind: the default counts, {made.policy.default}."]
+    return [f"{what} no known kind; the default action applies: {made.policy.default}."]
 
 
 def table(made: Applied, most: int) -> None:
-    """The first documents with which something is to be done."""
+    """The first documents that have an action."""
     import pyarrow.compute as pc
 
     from neardup.cli.terminal import console, show_table
@@ -166,25 +157,23 @@ def table(made: Applied, most: int) -> None:
         console().print(f"… and {len(copies) - most:,} more")
 
 
-@click.command(short_help="Take back the last policy applied.")
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Also remove files that were changed since.")
-@json_option
-@debug_option
+@click.command(short_help="Take back the last applied policy.")
+@click.argument("run", metavar="RUN", type=shared.PATH)
+@click.option("--force", is_flag=True, help="Also remove files that were changed since then.")
+@shared.json_option
+@shared.debug_option
 def undo(run: Path, force: bool, as_json: bool) -> None:
-    """Take back the last `neardup apply` on the run in the folder RUN: what was applied before it
-    counts again, or nothing. Only files that apply wrote are removed; every document is still in
-    the inputs, and the same policy makes the same files again.
+    """Take back the last `neardup apply` on the run in the folder RUN. The policy applied before
+    it is in effect again, if there was one. Only files that apply wrote are removed; every document
+    is still in the inputs, and the same policy writes the same files again.
     """
     from neardup.runs import history
     from neardup.runs.application import counted
 
     gone, now = history.undo(run, force=force)
     if as_json:
-        import json
-
-        told: dict[str, Any] = {"undone": str(gone.folder), "now": str(now.folder) if now else None}
-        click.echo(json.dumps(told, indent=2))
+        data: dict[str, Any] = {"undone": str(gone.folder), "now": str(now.folder) if now else None}
+        show_json(data)
         return
     click.echo(f"Taken back: {gone.folder} ({counted(gone.info['counts'])}).")
-    click.echo(f"Now {now.folder} counts." if now else "Now no policy is applied.")
+    click.echo(f"{now.folder} is in effect again." if now else "No policy is in effect now.")

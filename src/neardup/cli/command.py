@@ -1,12 +1,14 @@
-"""A group of commands that loads one only when it is asked for.
+"""What all commands share: loading on demand, help in sections, one sentence for a failure.
 
-How a command fails: one sentence on stderr and an exit code; a traceback only with --debug.
+A group loads a command only when it is called. A failure is one sentence on stderr and an exit
+code; ``--debug`` adds the traceback.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -47,6 +49,52 @@ class Commands(click.Group):
         return f"did you mean {near[0]!r}?" if near else f"commands are {', '.join(self.homes)}."
 
 
+class Sectioned(click.Command):
+    """A command with many options: ``--help`` lists them by section, as ``sections`` (title →
+    options by their long names) says."""
+
+    def __init__(
+        self, *arguments: Any, sections: Mapping[str, Sequence[str]], **options: Any
+    ) -> None:
+        super().__init__(*arguments, **options)
+        self.sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        records = {p.opts[-1]: p.get_help_record(ctx) for p in self.get_params(ctx)}
+        for title, names in self.sections.items():
+            with formatter.section(title):
+                formatter.write_dl([record for name in names if (record := records[name])])
+
+
+def show_json(data: Any, default: Callable[[Any], Any] | None = None) -> None:
+    import json
+
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=default))
+
+
+class _WithoutPandas:
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ImportError(name)
+
+
+def load_arrow() -> None:
+    """Imports pyarrow without pandas, which pyarrow would load with the first array if installed
+    (a third of the start of a small run). pyarrow tries it once; a conversion that needs pandas
+    imports it later all the same. For the process of a command only, never for a user's own."""
+    if "pyarrow" in sys.modules or not OWN_PROCESS:
+        return
+    finder = _WithoutPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        import pyarrow as pa
+
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)
+
+
+OWN_PROCESS: list[bool] = []  # filled by ``main``, when it runs for the arguments of the process
 DEBUG = "neardup.debug"
 INTERRUPTED = "neardup.interrupted"  # what to say about the output then; set by the command
 EXIT_INTERRUPTED = 130

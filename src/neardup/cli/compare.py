@@ -1,7 +1,12 @@
-"""``neardup compare``: two texts side by side, or one document of a run and why."""
+"""``neardup compare``: two texts side by side, or why a run decided as it did on a document.
+
+A comparison and an explanation are shown alike: as lines, with colours on a terminal, as JSON, or
+as one HTML page.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -9,17 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import debug_option, json_option
+from neardup.cli import options as shared
 from neardup.errors import InputError, SettingsError, UsageError
 from neardup.wording import shortened
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from rich.console import Console
 
-    from neardup.cli.comparison_view import Shown, ShownWhy
     from neardup.documents import Columns
     from neardup.methods.base import Method
     from neardup.runs.comparison import Comparison
+    from neardup.runs.explanation import Explanation
 
 METHOD = "shingles"  # not the default of a run: two texts alone do not say what is rare
 LINES = 200
@@ -37,32 +43,35 @@ COLLECTIONS = (
     ".bz2",
     ".xz",
 )
-OF_THE_RUN = ("in", "strings", "method", "threshold", "set", "text", "id")
+OF_THE_RUN = {
+    **{name: f"--{name}" for name in ("in", "strings", "method", "threshold", "text", "id")},
+    "assignments": "--set",
+}
 
 
-@click.command(short_help="Compare two texts, or say why a run decided as it did.")
+@click.command(short_help="Compare two texts, or explain a decision of a run.")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="[B]", required=False)
 @click.option("--in", metavar="FILE", help="A and B are ids of documents in FILE.")
 @click.option(
     "--run",
     metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="A and B are ids of documents of this run; A alone: why it was kept or set aside.",
+    type=shared.PATH,
+    help="A and B are ids of documents in this run. A alone: why it was kept or not.",
 )
 @click.option("--strings", is_flag=True, help="A and B are the texts themselves.")
 @click.option(
-    "--method", metavar="NAME", help=f"Say also what this method says.  [default: {METHOD}]"
+    "--method", metavar="NAME", help=f"Method whose verdict is shown.  [default: {METHOD}]"
 )
-@click.option("--threshold", metavar="T", type=float, help="The threshold of the method.")
-@click.option("--set", metavar="KEY=VALUE", multiple=True, help="As in `dedup`.")
-@click.option("--text", metavar="COL", help="The column of the text in FILE.  [default: text]")
-@click.option("--id", metavar="COL", help="The column of the id in FILE.")
+@click.option("--threshold", metavar="T", type=float, help="Threshold of the method.")
+@shared.set_option
+@shared.text_option
+@shared.id_option
 @click.option(
     "--html",
     metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write one HTML page too, with all that fits into a million characters.",
+    type=shared.PATH,
+    help="Also write an HTML page, with up to a million characters of text.",
 )
 @click.option(
     "--lines",
@@ -70,10 +79,10 @@ OF_THE_RUN = ("in", "strings", "method", "threshold", "set", "text", "id")
     type=click.IntRange(min=0),
     default=LINES,
     show_default=True,
-    help="Show so many lines of passages; 0 for all.",
+    help="Show this many lines of passages; 0 shows all.",
 )
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def compare(
     a: str,
     b: str | None,
@@ -86,45 +95,40 @@ def compare(
     """Compare A and B: what they share, where they differ, and whether they are duplicates.
 
     A and B are text files; or documents as FILE.jsonl#ID; or ids with --in FILE or --run FOLDER;
-    or the texts themselves with --strings. In the passages, - is only in A and + only in B, < and >
-    stand where a passage was moved from and to.
+    or the texts themselves with --strings. In the passages, - marks text of A only and + text of B
+    only; < and > mark where a passage was moved from and to.
     """
-    from neardup.cli.comparison_view import Shown
-
-    shown: Shown | ShownWhy
+    shown: Comparison | Explanation
     if run:
         _refuse_own_settings(options)
         shown = _of_run(run, a, b)
     elif b is None:
         raise click.UsageError("Missing argument 'B'. Hint: A alone is for --run FOLDER.")
     else:
-        shown = Shown(_of_texts(a, b, options))
+        shown = _of_texts(a, b, options)
     if html:
-        shown.write_page(html)
+        _write_page(html, shown.to_html())
     if as_json:
-        click.echo(shown.json())
+        click.echo(_json(shown.to_dict()))
     else:
-        shown.show(lines or None)
+        _show(shown, lines or None)
 
 
 def _refuse_own_settings(options: dict[str, Any]) -> None:
-    given = [f"--{name}" for name in OF_THE_RUN if options[name]]
-    if given:
+    written = [option for name, option in OF_THE_RUN.items() if options[name]]
+    if written:
         raise SettingsError(
-            f"{', '.join(given)} cannot be given with --run: the run says how it compared.",
+            f"{', '.join(written)} cannot be given with --run, which has its own settings.",
             hint="leave them out, or leave --run out and name the documents with --in FILE.",
         )
 
 
-def _of_run(run: Path, a: str, b: str | None) -> Shown | ShownWhy:
-    from neardup.cli.comparison_view import Shown, ShownWhy
+def _of_run(run: Path, a: str, b: str | None) -> Comparison | Explanation:
     from neardup.runs.explanation import compare_documents
     from neardup.runs.run_folder import load
 
     result = load(run)
-    if b is None:
-        return ShownWhy(result.explain(a))
-    return Shown(compare_documents(result, a, b))
+    return result.explain(a) if b is None else compare_documents(result, a, b)
 
 
 def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
@@ -133,7 +137,7 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
     from neardup.runs.comparison import compare as compare_texts
     from neardup.runs.texts_again import beside
 
-    method = _method(options["method"] or METHOD, options["threshold"], options["set"])
+    method = _method(options["method"] or METHOD, options["threshold"], options["assignments"])
     columns = Columns(text=options["text"] or "text", id=options["id"])
     if options["strings"]:
         return compare_texts(a, b, method, names=NAMES)
@@ -219,3 +223,56 @@ def _documents(path: str, ids: list[str], columns: Columns) -> list[pa.RecordBat
             hint="--id COL names the column of the ids; without one an id is FILE:ROW.",
         )
     return [found[id] for id in ids]
+
+
+def _show(shown: Comparison | Explanation, most: int | None) -> None:
+    from neardup.runs.comparison import Comparison
+
+    if isinstance(shown, Comparison):
+        _show_comparison(shown, most)
+        return
+    for line in shown.head():
+        click.echo(line)
+    if shown.comparison:
+        click.echo("\n" + shown.between())
+        _show_comparison(shown.comparison, most)
+
+
+def _show_comparison(compared: Comparison, most: int | None) -> None:
+    """In a pipe or a file without colours, whatever the width."""
+    console = _console()
+    if not console.is_terminal:
+        click.echo("\n".join(compared.lines(most=most)))
+        return
+    from rich.text import Text
+
+    from neardup.report import side_by_side_lines
+
+    for name, value in [*compared.facts(), *compared.measure_facts()]:
+        console.print(Text.assemble((f"{name:<12}", "dim"), value), soft_wrap=True)
+    console.print()
+    names = compared.names
+    side_by_side_lines.show(
+        console, compared.a, compared.b, compared.alignment, names=names, most=most
+    )
+
+
+def _console() -> Console:
+    """Made anew each time, because it binds the stdout of the moment."""
+    from rich.console import Console
+
+    return Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
+
+
+def _json(data: dict[str, Any]) -> str:
+    from neardup.report.side_by_side import escaped_json
+
+    return escaped_json(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+def _write_page(path: Path, page: str) -> None:
+    from neardup.documents.streams import whole_file
+
+    with whole_file(path) as part:
+        part.write_text(page, "utf-8")
+    click.echo(f"Written to {path}.", err=True)

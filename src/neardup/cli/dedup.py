@@ -1,8 +1,7 @@
-"""``neardup dedup``: decide which documents to keep, and write them.
+"""``neardup dedup`` and ``neardup find``: their options, and one run from options to summary.
 
-``neardup find``: list near-duplicate pairs and clusters; nothing is removed.
-
-What ``find`` and ``dedup`` have in common: read, run, report. The work is the library's.
+``dedup`` decides which documents to keep and writes them; ``find`` lists pairs and clusters and
+removes nothing. Whatever can be refused without documents is refused before numpy is loaded.
 """
 
 from __future__ import annotations
@@ -12,13 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Failure
-from neardup.cli.options import run_options, settings_from
+from neardup.cli.command import INTERRUPTED, Failure, Sectioned, load_arrow, show_json
+from neardup.cli.options import settings_from
 from neardup.cli.target import STDOUT, Target, check_file, names_file
 from neardup.errors import DataError, SettingsError
 
@@ -26,43 +26,155 @@ if TYPE_CHECKING:
     from neardup.documents import Collection
     from neardup.plan import Plan
     from neardup.runs.result import Result
+    from neardup.settings import Settings
+
+SHOWN = ("as_json", "quiet", "annotate", "accept_rejected")
+EVERY_SECTION = {
+    "Common": ("--out", "--method", "--threshold", "--keep", "--text", "--id", "--date"),
+    "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict"),
+    "Output": ("--annotate", "--overwrite", "--json", "--verbose", "--quiet"),
+    "Matching": ("--set", "--recipe", "--within", "--boilerplate"),
+    "Deciding": ("--policy", "--action", "--clusters", "--kinds"),
+    "Resources": ("--dry-run", "--workers", "--memory", "--engine", "--master"),
+    "Advanced": ("--max-pairs", "--accept-rejected", "--debug", "--help"),
+}
+DEDUP_SECTIONS = {**EVERY_SECTION, "Advanced": ("--signatures", *EVERY_SECTION["Advanced"])}
+run_options = shared.with_options(
+    shared.method_option,
+    shared.threshold_option,
+    shared.keep_option,
+    shared.text_option,
+    shared.id_option,
+    shared.date_option,
+    click.option(
+        "--source",
+        "sources",
+        metavar="NAME=INPUT",
+        multiple=True,
+        help="Input with a name, for --keep source:… and --within source. Named inputs come after "
+        "the others. Repeatable.",
+    ),
+    click.option(
+        "--against",
+        metavar="REF",
+        multiple=True,
+        callback=lambda _ctx, _option, value: value or None,
+        help="Reference files, or the folder of an earlier run. Their documents come first and are "
+        "never removed or changed. Repeatable.",
+    ),
+    shared.encoding_option,
+    shared.extract_option,
+    shared.limit_option,
+    click.option(
+        "--strict",
+        is_flag=True,
+        default=None,
+        help="Stop at the first document that cannot be used.",
+    ),
+    click.option(
+        "--annotate",
+        is_flag=True,
+        help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",
+    ),
+    click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
+    shared.json_option,
+    shared.verbose_option,
+    shared.quiet_option,
+    shared.set_option,
+    shared.recipe_option,
+    shared.within_option,
+    click.option(
+        "--boilerplate",
+        metavar="FILE",
+        multiple=True,
+        type=shared.PATH,
+        help="Text to ignore in every document, such as a standard notice; any input of texts "
+        "(rareshingles, shingles). Repeatable.",
+    ),
+    shared.policy_option,
+    shared.action_option,
+    click.option(
+        "--clusters",
+        metavar="rule|components",
+        help="Group duplicates by the kept document, or by chains of pairs.  [default: rule]",
+    ),
+    click.option(
+        "--kinds",
+        metavar="decided|all|none",
+        help="Pairs to classify by kind: each duplicate with the document kept instead of it, all "
+        "listed pairs, or only those that need no second reading.  [default: decided]",
+    ),
+    click.option(
+        "--dry-run",
+        is_flag=True,
+        help="Estimate time, memory, disk and duplicates from a sample; write nothing.",
+    ),
+    shared.workers_option,
+    shared.memory_option,
+    click.option(
+        "--engine",
+        metavar="local|spark",
+        help="Run on this machine or on Spark.  [default: local]",
+    ),
+    click.option(
+        "--master",
+        metavar="URL",
+        help="Spark master, such as local[4], yarn or spark://HOST:7077.  [default: Spark's own "
+        "configuration]",
+    ),
+    shared.max_pairs_option,
+    click.option(
+        "--accept-rejected",
+        is_flag=True,
+        help="Exit with 0 even if most documents of a file were rejected for one reason.",
+    ),
+    shared.debug_option,
+)
 
 
-@click.command(short_help="Decide which documents to keep, and write them.")
+@click.command(
+    cls=Sectioned,
+    sections=DEDUP_SECTIONS,
+    short_help="Remove near-duplicates and write the documents to keep.",
+    epilog="""\b
+Examples:
+  neardup dedup news.jsonl -o out
+  neardup dedup 'crawl/*.parquet' --text body --keep newest --date published -o out""",
+)
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @click.option(
     "-o",
     "--out",
     metavar="OUT",
-    type=click.Path(path_type=Path),
-    help="The folder to write. A FILE in the format of the input, or - for stdout, gets the kept "
+    type=shared.PATH,
+    help="Folder to write. A FILE in the format of the input, or - for stdout, receives the kept "
     "documents and nothing else.  [required]",
 )
+@run_options
 @click.option(
     "--signatures/--no-signatures",
     default=True,
-    help="Keep in OUT what a next run needs to build on this one (--against OUT).  "
+    help="Store in OUT what a later run needs to build on this one (--against OUT).  "
     "[default: signatures]",
 )
-@run_options
 def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
-    """Find near-duplicates in INPUT, keep one document of each, write the kept ones.
+    """Find near-duplicates in INPUT, keep one document of each group, and write the kept ones.
 
     INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
-    PDF, XML and feeds (RSS, Atom), globs in quotes, folders of these pages and of text files, or -
-    for stdin; of stores too, such as s3://BUCKET/*.parquet.
+    PDF, XML and feeds (RSS, Atom), quoted globs, folders of pages and text files, or - for stdin.
+    Files in object stores work too, such as s3://BUCKET/*.parquet.
 
-    The folder OUT holds the kept documents as they came, decisions.parquet (every document once),
-    duplicates.parquet (each with the document it was set aside for, and why), pairs.parquet,
+    The folder OUT holds the kept documents unchanged, decisions.parquet (every document once),
+    duplicates.parquet (each with the document kept instead of it, and why), pairs.parquet,
     rejected.jsonl, report.html and run.json.
     """
-
     if out is None and not options["dry_run"]:
         raise click.UsageError("Missing option '-o' / '--out'. Hint: name the folder to write.")
     if out == STDOUT and options["as_json"]:
-        raise click.UsageError("-o - and --json both want the standard output; give one of them.")
+        raise click.UsageError("-o - and --json both write to stdout; give one of them.")
+    request = Request.of(inputs, out, options)
     to_file = out is not None and names_file(out)
-    job = Job.of(inputs, options)
+    job = request.job()
     if out and to_file:
         job.collection.check_kept_file(out)
     if options["dry_run"]:
@@ -84,38 +196,45 @@ def _write_to_stdout(result: Result) -> None:
     stdout.flush()
 
 
-@click.command(short_help="List near-duplicate pairs and clusters.")
+@click.command(
+    cls=Sectioned,
+    sections=EVERY_SECTION,
+    short_help="List near-duplicate pairs and clusters.",
+    epilog="""\b
+Examples:
+  neardup find news.jsonl
+  neardup find articles.csv --text body --method shingles --threshold 0.7 -o out""",
+)
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @click.option(
     "-o",
     "--out",
     metavar="OUT",
-    type=click.Path(path_type=Path),
-    help="The folder to write; without it the first clusters are shown.",
+    type=shared.PATH,
+    help="Folder to write; without it the largest clusters are shown.",
 )
 @run_options
 def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Find near-duplicates in INPUT and list them; nothing is removed.
 
     INPUT: JSON Lines, CSV, TSV, WARC (also .gz, .zst, .bz2, .xz), Parquet or Arrow files, HTML,
-    PDF, XML and feeds (RSS, Atom), globs in quotes, folders of these pages and of text files, or -
-    for stdin; of stores too, such as s3://BUCKET/*.parquet.
+    PDF, XML and feeds (RSS, Atom), quoted globs, folders of pages and text files, or - for stdin.
+    Files in object stores work too, such as s3://BUCKET/*.parquet.
 
     The folder OUT holds pairs.parquet (every pair with its score), decisions.parquet (what dedup
-    would do with each document), duplicates.parquet, rejected.jsonl, report.html and run.json.
+    would decide for each document), duplicates.parquet, rejected.jsonl, report.html and run.json.
     """
-    from neardup.cli.terminal import show_clusters
-
     if out == STDOUT:
         raise click.UsageError("find writes a folder. Hint: leave -o out to see the clusters.")
-    if out and names_file(out):
-        raise click.UsageError(
-            f"find writes a folder, and {out} is named as a file. Hint: -o FOLDER; its "
-            "pairs.parquet lists the pairs."
-        )
     if options["annotate"] and not out and not options["dry_run"]:
         raise click.UsageError("--annotate writes documents. Hint: name a folder with -o.")
-    job = Job.of(inputs, options, every_pair=True)
+    request = Request.of(inputs, out, options, every_pair=True)
+    if out and names_file(out):
+        raise click.UsageError(
+            f"find writes a folder, and {out} has the name of a file. Hint: -o FOLDER; its "
+            "pairs.parquet lists the pairs."
+        )
+    job = request.job()
     if options["dry_run"]:
         job.dry_run(writes="annotated" if job.annotate else None)
     elif out:
@@ -123,12 +242,51 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
             job.collection.check_kept()
         job.into_folder(Target(out, overwrite=options["overwrite"]), kept=job.annotate)
     else:
+        from neardup.cli.terminal import show_clusters
+
         job.into(lambda result: None if job.as_json else show_clusters(result))
+
+
+class Request(NamedTuple):
+    """What the command line asks for, checked as far as that needs neither documents nor numpy."""
+
+    inputs: list[tuple[str | None, str]]
+    settings: Settings
+    every_pair: bool
+    shown: dict[str, bool]
+
+    @classmethod
+    def of(
+        cls,
+        inputs: Sequence[str],
+        out: Path | None,
+        options: dict[str, Any],
+        *,
+        every_pair: bool = False,
+    ) -> Request:
+        named = [(None, path) for path in inputs] + named_inputs(options.pop("sources"))
+        if not named:
+            raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
+        if out and out.is_dir() and not options["dry_run"]:
+            Target(out, overwrite=options["overwrite"]).refuse_filled()
+        shown = {name: options[name] for name in SHOWN}
+        request = cls(named, settings_from(options), every_pair, shown)
+        load_arrow()
+        return request
+
+    def job(self) -> Job:
+        """Settings are checked before standard input is waited for."""
+        from neardup.documents.collection import collect_inputs
+        from neardup.plan import resolve
+
+        plan = resolve(self.settings, every_pair=self.every_pair)
+        collection = collect_inputs(self.inputs, encoding=plan.encoding, extraction=plan.extraction)
+        return Job(collection, plan, **self.shown)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run as the command line asked for it."""
+    """One run, and what is shown and written of it."""
 
     collection: Collection
     plan: Plan
@@ -137,36 +295,18 @@ class Job:
     annotate: bool
     accept_rejected: bool
 
-    @classmethod
-    def of(cls, inputs: Sequence[str], options: dict[str, Any], *, every_pair: bool = False) -> Job:
-        """Settings are checked before standard input is waited for."""
-        from neardup.documents.collection import collect_inputs
-        from neardup.plan import resolve
-
-        named = [(None, one) for one in inputs] + named_inputs(options.pop("sources"))
-        if not named:
-            raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
-        plan = resolve(settings_from(options), every_pair=every_pair)
-        named_so = ("as_json", "quiet", "annotate", "accept_rejected")
-        given = {name: options[name] for name in named_so}
-        return cls(
-            collect_inputs(named, encoding=plan.encoding, extraction=plan.extraction), plan, **given
-        )
-
     def dry_run(self, *, writes: str | None) -> None:
         from neardup.cli.summary import estimate_lines
         from neardup.engines.estimate.estimate import estimate
 
         found = estimate(self.collection, self.plan, writes=writes)
         if self.as_json:
-            import json
-
-            click.echo(json.dumps(found.data(), indent=2))
+            show_json(found.data())
         else:
             click.echo("\n".join(estimate_lines(found)))
 
     def into_folder(self, target: Target, *, kept: bool) -> None:
-        """The run folder is written whole, or what was made of it goes away again."""
+        """Writes the whole run folder, or removes the part of it that was written."""
         target.check(self.collection.paths)
         click.get_current_context().meta[INTERRUPTED] = target.after_interruption
         began = time.perf_counter()
@@ -219,10 +359,8 @@ class Job:
     ) -> None:
         seconds = time.perf_counter() - began
         if self.as_json:
-            import json
-
             found = summary.data(result, out or file, seconds)
-            click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+            show_json(found)
         if not self.quiet:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
@@ -230,7 +368,7 @@ class Job:
         self._check_rejected(result, out or file)
 
     def _check_rejected(self, result: Result, out: Path | None) -> None:
-        """Most of a file rejected is no success, though all else is done."""
+        """Fails if most documents of a file were rejected, although everything was written."""
         lines = summary.mostly_rejected(result)
         if not lines:
             return
@@ -238,19 +376,20 @@ class Job:
             if not self.quiet:
                 click.echo("\n".join(lines), err=True)
             return
-        written = f"The output is in {out} all the same; " if out else ""
-        last = f"{written}--accept-rejected makes the exit code 0."
+        written = f"The output was written to {out}. " if out else ""
+        last = f"{written}With --accept-rejected the exit code is 0."
         raise Failure("\n".join([*lines, last]), DataError.exit_code)
 
 
-def named_inputs(written: tuple[str, ...]) -> list[tuple[str | None, str]]:
-    """``wire=news/*.jsonl`` → its name and the input."""
+def named_inputs(assignments: tuple[str, ...]) -> list[tuple[str | None, str]]:
+    """``wire=news/*.jsonl``: the name and the input."""
     pairs: list[tuple[str | None, str]] = []
-    for one in written:
-        name, equals, given = one.partition("=")
-        if not (name and equals and given):
+    for assignment in assignments:
+        name, equals, path = assignment.partition("=")
+        if not (name and equals and path):
             raise SettingsError(
-                f"--source got {one!r}; expected NAME=INPUT.", hint="--source wire=news.jsonl"
+                f"--source got {assignment!r}; expected NAME=INPUT.",
+                hint="--source wire=news.jsonl",
             )
-        pairs.append((name, given))
+        pairs.append((name, path))
     return pairs

@@ -1,4 +1,4 @@
-"""``neardup demo``: a run on ten small documents, to see what comes out."""
+"""``neardup demo``: a run on ten small documents that shows the output."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DOCUMENTS = [
 EXPLAINED = "flood-edited"
 
 
-@click.command(short_help="See a run on a few built-in documents.")
+@click.command(short_help="Show a run on a few built-in documents.")
 @debug_option
 def demo() -> None:
     """Find near-duplicates in a few built-in documents, and explain one of them."""
@@ -50,9 +50,9 @@ def demo() -> None:
     ]
     click.echo(f"{result.counts.sentence()}.\n")
     show_table(("document", "decision", "reason", "kept instead", "score"), rows)
-    click.echo(f"\nWhy? In Python, result.explain({EXPLAINED!r}) says:\n")
+    click.echo(f"\nIn Python, result.explain({EXPLAINED!r}) explains a decision:\n")
     click.echo(str(result.explain(EXPLAINED)))
-    click.echo("\nNow yours: neardup dedup documents.jsonl -o out")
+    click.echo("\nTry your own documents: neardup dedup documents.jsonl -o out")
 
 
 def _score(score: float | None) -> str:

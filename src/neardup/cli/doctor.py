@@ -1,13 +1,10 @@
 """``neardup doctor``: what is installed, and whether it works.
 
-What this installation has, and whether it works: for a report, and for a bad night.
-
-Nothing is installed, written or sent. A missing extra is no fault: its line says how to get it.
+Nothing is installed, written or sent. A missing extra is no fault: its line shows how to get it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -19,26 +16,27 @@ from typing import NamedTuple
 
 import click
 
+from neardup.cli.command import show_json
 from neardup.cli.options import debug_option, json_option
 
 EXIT_FAULT = 1
 
 
-@click.command(short_help="Say what is installed, and whether it works.")
+@click.command(short_help="Check the installation.")
 @json_option
 @debug_option
 @click.pass_context
 def doctor(ctx: click.Context, as_json: bool) -> None:
-    """Look at this installation: versions, the native module, a small run, a store, the extras.
+    """Check this installation: versions, the native module, a small run, a store, the extras.
 
-    Nothing is changed. The exit code is 1 where something that is installed does not work; a
-    missing extra is no fault.
+    Nothing is changed. The exit code is 1 if something that is installed does not work; a missing
+    extra is not a fault.
     """
     from neardup.cli.terminal import show_table
 
     found = list(findings())
     if as_json:
-        click.echo(json.dumps([one._asdict() for one in found], indent=2))
+        show_json([one._asdict() for one in found])
     else:
         show_table(("what", "state", "found"), found)
     if any(one.state == FAULT for one in found):
@@ -73,7 +71,7 @@ def findings() -> Iterator[Finding]:
 
 
 def _guarded(name: str, look: Callable[[], str]) -> Finding:
-    """Whatever is wrong with an installation, the others are still told."""
+    """A fault does not keep the other findings from being shown."""
     try:
         return Finding(name, OK, look())
     except Exception as error:
@@ -100,7 +98,7 @@ def _room() -> str:
 
 
 def _run() -> str:
-    """Small, but all the way: reading, matching, kinds, the rule."""
+    """A small run through all stages: reading, matching, kinds, the rule."""
     from neardup.api import dedup
 
     text = "the council met on tuesday to discuss the harbour and the price of fish in the old town"
@@ -149,5 +147,5 @@ def _extra(extra: str, packages: list[str]) -> Finding:
         return Finding(name, MISSING, said)
     said = ", ".join(there)
     if extra == "spark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
-        return Finding(name, FAULT, f"{said}, but there is no java: Spark needs Java 17")
+        return Finding(name, FAULT, f"{said}, but java is missing: Spark needs Java 17")
     return Finding(name, OK, said)

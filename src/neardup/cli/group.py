@@ -1,15 +1,15 @@
-"""``neardup group``: a ranked result list with its near-duplicates indented."""
+"""``neardup group``: a ranked result list with near-duplicates under their representatives."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import debug_option, json_option
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
 from neardup.cli.target import STDOUT
 
 if TYPE_CHECKING:
@@ -21,42 +21,42 @@ if TYPE_CHECKING:
 @click.option(
     "--representative",
     metavar="WHICH",
-    help="Who stands for a group: rank (the best ranked), first or last (published, by --date) or "
-    "longest.  [default: rank]",
+    help="Representative of a group: rank (the best ranked), first or last (published, by --date) "
+    "or longest.  [default: rank]",
 )
-@click.option("--collapse", is_flag=True, help="Show the representatives alone, with a count.")
-@click.option("--rank", metavar="COL", help="Order by this column, smallest first.")
+@click.option("--collapse", is_flag=True, help="Show only the representatives, with a count.")
+@click.option("--rank", metavar="COL", help="Order by this column, smallest value first.")
 @click.option(
     "--score",
     metavar="COL",
-    help="Order by this column, greatest first.  [default: the list is in order]",
+    help="Order by this column, greatest value first.  [default: the order of the list]",
 )
-@click.option("--text", metavar="COL", help="The column of the text.  [default: text]")
-@click.option("--id", metavar="COL", help="The column of the id.  [default: id if there]")
-@click.option("--date", metavar="COL", help="The column of the date, for first and last.")
-@click.option("--title", metavar="COL", default="title", help="A column to show beside the id.")
+@shared.text_option
+@shared.id_option
+@click.option("--date", metavar="COL", help="Date column, for first and last.")
+@click.option("--title", metavar="COL", default="title", help="Column to show beside the id.")
 @click.option(
     "--method",
     metavar="NAME",
-    help="How to compare.  [default: shingles of 3 words from 0.5]",
+    help="Comparison method.  [default: shingles of 3 words with threshold 0.5]",
 )
 @click.option(
     "--threshold",
     metavar="T",
     type=float,
-    help="The score from which two results are duplicates.  [default: the method's]",
+    help="Score from which two results are duplicates.  [default: that of the method]",
 )
-@click.option("--set", "assignments", metavar="KEY=VALUE", multiple=True, help="As in `dedup`.")
+@shared.set_option
 @click.option(
     "-o",
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=shared.PATH,
     help="Write the list as .jsonl, .csv or .parquet; - writes JSON Lines to stdout.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
-@json_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.debug_option
 def group(
     results: str,
     collapse: bool,
@@ -67,11 +67,11 @@ def group(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Show the ranked list RESULTS with near-duplicates indented under the one that stands for
-    them. Nothing is dropped.
+    """Show the ranked list RESULTS with near-duplicates indented under their representative.
+    Nothing is dropped.
 
-    RESULTS: JSON Lines, CSV, TSV, Parquet or Arrow, best result first, or - for stdin. What is
-    written has the columns group, position (in the ranking), indent, copies (how many stand under
+    RESULTS: JSON Lines, CSV, TSV, Parquet or Arrow, best result first, or - for stdin. The written
+    list has the columns group, position (in the ranking), indent, copies (number of results under
     it), score, kind and flags.
     """
     from neardup.engines.ranked import group as grouped
@@ -79,26 +79,26 @@ def group(
     from neardup.runs.grouped_list import check_target
 
     if out and as_json:
-        raise click.UsageError("-o and --json are two ways to get the list; give one of them.")
+        raise click.UsageError("-o and --json both write the list; give one of them.")
     if out and out != STDOUT:
         check_target(out, results, overwrite=overwrite)
-    given = {name: value for name, value in options.items() if value is not None}
-    made = grouped(results, collapse=collapse, set=parse_assignments(assignments), **given)
-    _show(made, title, out, as_json=as_json)
-    click.echo(made.sentence(), err=True)
+    written = {name: value for name, value in options.items() if value is not None}
+    groups = grouped(results, collapse=collapse, set=parse_assignments(assignments), **written)
+    _show(groups, title, out, as_json=as_json)
+    click.echo(groups.sentence(), err=True)
 
 
-def _show(made: Grouped, title: str, out: Path | None, *, as_json: bool) -> None:
+def _show(groups: Grouped, title: str, out: Path | None, *, as_json: bool) -> None:
     from neardup.runs.grouped_list import json_lines, write_list
 
     if as_json:
-        found = {"results": made.results, "groups": len(made), "list": made.to_list()}
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False, default=str))
+        data = {"results": groups.results, "groups": len(groups), "list": groups.to_list()}
+        show_json(data, default=str)
     elif out == STDOUT:
-        sys.stdout.buffer.write(json_lines(made))
+        sys.stdout.buffer.write(json_lines(groups))
         sys.stdout.buffer.flush()
     elif out:
-        write_list(made, out)
+        write_list(groups, out)
     else:
-        for line in made.lines(title):
+        for line in groups.lines(title):
             click.echo(line)

@@ -1,17 +1,7 @@
-"""``neardup idf``: tables of how rare terms are, built once and then frozen.
-
-``neardup idf build``: in how many documents each term occurs.
-
-``neardup idf merge``: one table of several collections.
-
-``neardup idf show``: what is in a table.
-
-What the commands of ``neardup idf`` share: where a table goes, and how one is described.
-"""
+"""``neardup idf``: build, merge and show tables of term rarity, which are then frozen."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.command import Commands
-from neardup.cli.options import debug_option, json_option
+from neardup.cli import options as shared
+from neardup.cli.command import Commands, show_json
 from neardup.errors import InputError, SettingsError, UsageError
 from neardup.wording import shortened
 
@@ -37,24 +27,23 @@ COMMANDS = {
 }
 
 
-@click.group(cls=Commands, homes=COMMANDS, short_help="Build and look at tables of term rarity.")
+@click.group(cls=Commands, homes=COMMANDS, short_help="Build and show tables of term rarity.")
 def idf() -> None:
-    """Tables that say in how many documents of a collection each term occurs.
+    """Build and show tables that count in how many documents of a collection each term occurs.
 
-    Methods that choose the rarest terms of a document need such a table. Without one they count
+    Methods that select the rarest terms of a document need such a table. Without one they count
     the input itself; a frozen table keeps signatures the same when the collection grows.
     """
 
 
-@click.command(short_help="Say what is in a table.")
-@click.argument("table", metavar="TABLE", type=click.Path(path_type=Path))
+@click.command(short_help="Show what a table contains.")
+@click.argument("table", metavar="TABLE", type=shared.PATH)
 @click.option(
     "--term",
     "terms",
     metavar="WORD",
     multiple=True,
-    help="A term to look up; may be "
-    "repeated. Written as the table has it: lower case unless text.case=keep.",
+    help="Term to look up, written as in the table: lower case unless text.case=keep. Repeatable.",
 )
 @click.option(
     "-n",
@@ -62,13 +51,13 @@ def idf() -> None:
     metavar="N",
     type=click.IntRange(0),
     default=20,
-    help="How many of the rarest and of the most common terms.  [default: 20]",
+    help="Number of rarest and of most common terms to show.  [default: 20]",
 )
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def show(table: Path, terms: tuple[str, ...], shown: int, as_json: bool) -> None:
     """Show the number of documents and terms of TABLE, its options and digest, and its rarest and
-    most common terms; with --term, these terms instead."""
+    most common terms, or the terms of --term."""
     from neardup.artefacts.idf import load_idf
 
     loaded = load_idf(table)
@@ -83,7 +72,7 @@ def show(table: Path, terms: tuple[str, ...], shown: int, as_json: bool) -> None
         }
     if as_json:
         data = {**loaded.describe(), "min_count": loaded.min_count, **lists}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
         return
     click.echo("\n".join(table_lines(loaded)))
     for name, rows in lists.items():
@@ -101,7 +90,7 @@ def row(table: IdfTable, rank: int) -> dict[str, Any]:
 
 
 def looked_up(table: IdfTable, terms: Sequence[str]) -> list[dict[str, Any]]:
-    """A term that the table has not is there as well, with nulls."""
+    """A term that is not in the table has nulls."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -134,28 +123,24 @@ out_option = click.option(
     "--out",
     metavar="TABLE",
     required=True,
-    type=click.Path(path_type=Path),
-    help="The file to write.",
-)
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
-quiet_option = click.option(
-    "--quiet", is_flag=True, help="No progress and no summary; errors are shown."
+    type=shared.PATH,
+    help="File to write.",
 )
 
 
 def check_target(
     out: Path, inputs: Sequence[Path | None], *, overwrite: bool, made: str = "signatures"
 ) -> None:
-    """Refuses before any work what could not be written, or would write over something."""
+    """Refuses before any work a file that cannot be written, or that would be replaced."""
     if out.is_dir():
         raise UsageError(f"{out} is a folder; -o names a file.", hint="name a file in it.")
     if not out.parent.is_dir():
-        raise UsageError(f"There is no folder {out.parent} to write to.", hint="make it first.")
+        raise UsageError(f"There is no folder {out.parent} to write to.", hint="create it first.")
     if any(path and path.resolve() == out.resolve() for path in inputs):
-        raise UsageError(f"{out} is also read.", hint="name another file with -o.")
+        raise UsageError(f"{out} is also an input.", hint="name another file with -o.")
     if out.exists() and not overwrite:
         raise UsageError(
-            f"{out} is already there, and {made} may have been made with it.",
+            f"{out} already exists, and {made} may depend on it.",
             hint="name another file with -o, or give --overwrite.",
         )
 
@@ -169,7 +154,7 @@ def text_options(assignments: tuple[str, ...]) -> Text:
     if given or not isinstance(options, dict):
         wrong = next(iter(given), "text")
         raise SettingsError(
-            f"--set got {wrong}; a table has only options of the text.",
+            f"--set got {wrong}; a table has only text options.",
             hint="for example --set text.case=keep.",
         )
     made: Text = construct(Text, options, "text")
@@ -193,10 +178,10 @@ def table_lines(table: IdfTable) -> list[str]:
 def rejected_lines(seen: Seen) -> list[str]:
     if not seen.rejected:
         return []
-    told = [f"{seen.rejected:,} documents were rejected and not counted."]
-    told += [f"  rejected: {one.where}: {shortened(one.reason, 300)}" for one in seen.shown]
+    lines = [f"{seen.rejected:,} documents were rejected and not counted."]
+    lines += [f"  rejected: {r.where}: {shortened(r.reason, 300)}" for r in seen.shown]
     more = seen.rejected - len(seen.shown)
-    return [*told, f"  … and {more:,} more"] if more else told
+    return [*lines, f"  … and {more:,} more"] if more else lines
 
 
 def nothing_counted(seen: Seen) -> InputError:
@@ -211,40 +196,32 @@ def rejected_data(seen: Seen) -> list[dict[str, Any]]:
 
 
 @click.command(short_help="Count the terms of a collection.")
-@click.argument(
-    "inputs", nargs=-1, required=True, metavar="INPUT...", type=click.Path(path_type=Path)
-)
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=shared.PATH)
 @out_option
 @click.option(
     "--filter",
     "filter_",
     metavar="words|alpha|alnum+",
     default="words",
-    help="What is a term: every word; words of three letters or more and no digit; or also words "
-    "with . ' - & + / inside.  [default: words]",
+    help="What counts as a term: every word; words of three letters or more without digits; or "
+    "also words with . ' - & + / inside.  [default: words]",
 )
-@click.option("--text", metavar="COL", default="text", help="The column of the text.")
-@click.option(
-    "--set",
-    "assignments",
-    metavar="text.KEY=VALUE",
-    multiple=True,
-    help="What counts as the same word, such as text.case=keep; may be repeated.",
-)
+@shared.default_text_option
+@shared.text_set_option
 @click.option(
     "--min-count",
     metavar="N",
     type=int,
     default=1,
-    help="Leave out terms of fewer than N documents. A table that is to be merged must keep all: "
-    "give it to `idf merge` then.  [default: 1, keeps all]",
+    help="Leave out terms that occur in fewer than N documents. A table to be merged has to keep "
+    "all; give the option to `idf merge` instead.  [default: 1, keeps all]",
 )
-@click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]")
-@click.option("--limit", metavar="N", type=int, help="Read only the first N documents.")
-@overwrite_option
-@json_option
-@quiet_option
-@debug_option
+@shared.workers_option
+@shared.limit_option
+@shared.overwrite_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def build(
     inputs: tuple[Path, ...],
     out: Path,
@@ -261,10 +238,10 @@ def build(
     """Count in how many documents of INPUT each term occurs, and write the table.
 
     INPUT: as in `dedup`, JSON Lines, CSV, TSV (also .gz, .zst, .bz2, .xz), Parquet or Arrow files,
-    globs in quotes, folders of text files, or - for stdin.
+    quoted globs, folders of text files, or - for stdin.
 
-    Terms are never stemmed. Documents that cannot be used are counted as rejected, not in the
-    table. The file appears only when it is whole.
+    Terms are never stemmed. Documents that cannot be used are reported as rejected and are not in
+    the table. The file appears only when it is complete.
     """
     from neardup.artefacts.idf import IdfNeed
     from neardup.cli.terminal import progress_for
@@ -294,29 +271,27 @@ def build(
         data = {"out": str(out), **table.describe(), "min_count": table.min_count}
         data |= {"rejected": seen.rejected, "rejected_shown": rejected_data(seen)}
         data |= {"seconds": round(time.perf_counter() - began, 3)}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     if not quiet:
         lines = [*rejected_lines(seen), *table_lines(table), f"Written to {out}."]
         click.echo("\n".join(lines), err=True)
 
 
-@click.command(short_help="Add tables up to one.")
-@click.argument(
-    "tables", nargs=-1, required=True, metavar="TABLE...", type=click.Path(path_type=Path)
-)
+@click.command(short_help="Add several tables up.")
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE...", type=shared.PATH)
 @out_option
 @click.option(
     "--min-count",
     metavar="N",
     type=int,
     default=1,
-    help="Leave out terms of fewer than N documents of all tables together; the paper takes 5.  "
-    "[default: 1, keeps all]",
+    help="Leave out terms that occur in fewer than N documents of all tables together; the paper "
+    "takes 5.  [default: 1, keeps all]",
 )
-@overwrite_option
-@json_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def merge(
     tables: tuple[Path, ...],
     out: Path,
@@ -325,10 +300,10 @@ def merge(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Add the numbers of documents of TABLEs, for each term and in all, as if they had been counted
+    """Add up the document counts of several TABLEs, as if their collections had been counted
     together.
 
-    Tables with other options (filter, text), and such as were cut with --min-count, are refused.
+    Tables with different options (filter, text) or with terms left out by --min-count are refused.
     """
     from neardup.artefacts.idf import load_idf, merge_idf
     from neardup.settings import check_positive
@@ -337,12 +312,13 @@ def merge(
     check_target(out, tables, overwrite=overwrite)
     if len({path.resolve() for path in tables}) < len(tables):
         raise UsageError(
-            "A table is named twice; its documents would count twice.", hint="name each once."
+            "A table is named twice, and its documents would be counted twice.",
+            hint="name each once.",
         )
     table = merge_idf([load_idf(path) for path in tables]).at_least(min_count)
     table.save(out)
     if as_json:
         data = {"out": str(out), **table.describe(), "min_count": table.min_count}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     if not quiet:
         click.echo("\n".join([*table_lines(table), f"Written to {out}."]), err=True)

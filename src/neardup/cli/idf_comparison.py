@@ -1,15 +1,14 @@
-"""``neardup idf compare``: do two tables agree, and would signatures survive the change?"""
+"""``neardup idf compare``: how far two tables, and the signatures made with them, agree."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.idf import quiet_option
-from neardup.cli.options import debug_option, json_option
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
 
 if TYPE_CHECKING:
     from neardup.artefacts.idf import IdfTable
@@ -19,17 +18,17 @@ if TYPE_CHECKING:
 SHOWN_GROUPS = 20
 
 
-@click.command(short_help="Compare two tables, and the signatures they give.")
-@click.argument("a", metavar="A", type=click.Path(path_type=Path))
-@click.argument("b", metavar="B", type=click.Path(path_type=Path))
+@click.command(short_help="Compare two tables and the signatures made with them.")
+@click.argument("a", metavar="A", type=shared.PATH)
+@click.argument("b", metavar="B", type=shared.PATH)
 @click.option(
     "--stability",
     "documents",
     metavar="DOCUMENTS",
     multiple=True,
-    type=click.Path(path_type=Path),
-    help="Documents, in a form that `dedup` reads, whose signatures are made with both tables. "
-    "May be repeated.",
+    type=shared.PATH,
+    help="Documents, in any format that `dedup` reads, whose signatures are made with both tables. "
+    "Repeatable.",
 )
 @click.option(
     "-n",
@@ -37,22 +36,22 @@ SHOWN_GROUPS = 20
     metavar="N",
     type=int,
     default=30,
-    help="Signatures of 1 to N terms.  [default: 30]",
+    help="Compare signatures of 1 to N terms.  [default: 30]",
 )
-@click.option("--within", metavar="COL", help="Also apart for each value of COL.")
-@click.option("--text", metavar="COL", default="text", help="The column of the text.")
-@click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]")
-@click.option("--limit", metavar="N", type=int, help="Read only the first N documents.")
+@click.option("--within", metavar="COL", help="Also show the figures for each value of COL.")
+@shared.default_text_option
+@shared.workers_option
+@shared.limit_option
 @click.option(
     "-o",
     "--out",
     metavar="PLOT",
-    type=click.Path(path_type=Path),
-    help="Draw a figure: .svg, .html or .png (needs the extra `plots`).",
+    type=shared.PATH,
+    help="Draw a figure: .svg, .html or .png, which needs the extra `plots`.",
 )
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def compare(
     a: Path,
     b: Path,
@@ -66,12 +65,11 @@ def compare(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Compare the tables A and B: Spearman's rank correlation of the terms that both have, ties
+    """Compare the tables A and B by Spearman's rank correlation of their common terms, ties
     included.
 
-    With --stability also: the share of DOCUMENTS whose n rarest terms, for n = 1 … 30, are not the
-    same with B as with A, as a set and as a ranked list. A high correlation does not keep
-    signatures the same.
+    --stability adds the share of DOCUMENTS whose n rarest terms, for n = 1 … 30, differ between A
+    and B, as a set and as a ranked list. Signatures may differ even where the correlation is high.
     """
     from neardup.artefacts.idf import load_idf
     from neardup.artefacts.idf_agreement import rank_correlation
@@ -97,7 +95,7 @@ def compare(
         figure = idf_agreement(tables, (a.name, b.name), correlation, found)
         save_figure(figure, out, f"{a.name} and {b.name}")
     if as_json:
-        click.echo(json.dumps(data(tables, correlation, found), indent=2, ensure_ascii=False))
+        show_json(data(tables, correlation, found))
     else:
         show(tables, correlation, found)
     if out and not quiet:

@@ -1,16 +1,6 @@
-"""``neardup label``: samples of pairs for people to judge, and what their labels say.
+"""``neardup label``: draw pairs for people to judge, and store, export and take back labels.
 
-``neardup label sample``: blind pairs of one or several runs.
-
-``neardup label import``: labels from judged copies of a sample into the store.
-
-``neardup label export``: one label a pair, as gold; or what an arbiter has to judge.
-
-``neardup label undo``: take back the last labels of an assessor.
-
-``neardup label lists``: result lists in which people mark sets of duplicates.
-
-What the commands of ``neardup label`` share.
+What the labels show about assessors and runs is in ``label_results.py``.
 """
 
 from __future__ import annotations
@@ -22,9 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup.cli.command import Commands
-from neardup.cli.idf import quiet_option
-from neardup.cli.options import debug_option, json_option
+from neardup.cli import options as shared
+from neardup.cli.command import Commands, show_json
 from neardup.errors import InputError, UsageError
 from neardup.wording import shortened
 
@@ -44,28 +33,36 @@ COMMANDS = {
 }
 
 
-@click.group(cls=Commands, homes=COMMANDS, short_help="Let people judge pairs, and use it.")
+@click.group(
+    cls=Commands,
+    homes=COMMANDS,
+    short_help="Have people judge pairs, and measure with their labels.",
+)
 def label() -> None:
-    """Precision and recall where no gold is: draw a blind sample of pairs, have it judged, measure.
+    """Measure precision and recall without known duplicates: draw a blind sample of pairs, have
+    people judge it, and measure.
 
     A sample is a JSON Lines file of pairs with both texts. Assessors fill in the field label of
     their own copies: duplicate, not or undecided.
     """
 
 
-@click.command(short_help="Add result lists to be judged.")
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.command(short_help="Add result lists for people to judge.")
+@click.argument("run", metavar="RUN", type=shared.PATH)
 @click.argument("lists", metavar="LISTS")
-@click.option("--query", metavar="COL", default="query", help="The column of the query.")
-@click.option("--text", metavar="COL", default="text", help="The column of the text.")
-@click.option("--id", metavar="COL", help="The column of the id.  [default: id if there]")
-@click.option("--title", metavar="COL", default="title", help="A column to show above the text.")
+@click.option("--query", metavar="COL", default="query", help="Query column.  [default: query]")
+@shared.default_text_option
+@click.option("--id", metavar="COL", help="Id column.  [default: id if it exists]")
 @click.option(
-    "--top", metavar="N", type=int, default=20, help="Results of each query.  [default: 20]"
+    "--title",
+    metavar="COL",
+    default="title",
+    help="Column to show above the text.  [default: title]",
 )
-@json_option
-@quiet_option
-@debug_option
+@click.option("--top", metavar="N", type=int, default=20, help="Results per query.  [default: 20]")
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def lists(
     run: Path,
     lists: str,
@@ -77,29 +74,29 @@ def lists(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Put result lists beside RUN, the folder of a run, to be judged in the browser.
+    """Add result lists to RUN, the folder of a run, for people to judge in the browser.
 
-    LISTS: JSON Lines, CSV, TSV, Parquet or Arrow, a row a result, the best first, with its query,
-    id and text. Lists with a column set, which says what is a duplicate of what, are for practice;
-    where no list has one, the first is.
+    LISTS: JSON Lines, CSV, TSV, Parquet or Arrow, one row per result, best result first, with its
+    query, id and text. Lists with a column set, which names the groups of duplicates, are for
+    practice; if no list has one, the first list is.
     """
     from neardup.errors import InputError
     from neardup.labels.result_lists import add_lists, read_lists
     from neardup.labels.samples import LISTS, judging_folder
 
     if not run.exists():
-        raise InputError(f"There is no {run}.", hint="name the folder of a run.")
+        raise InputError(f"{run} does not exist.", hint="name the folder of a run.")
     found = read_lists(lists, query=query, id=id, text=text, title=title, top=top)
     place = judging_folder(run) / LISTS
     new = add_lists(place, found)
     practice = sum(one.practice for one in found)
     if as_json:
-        said = {"lists": str(place), "read": len(found), "new": new, "practice": practice}
-        click.echo(json.dumps(said, indent=2, ensure_ascii=False))
+        data = {"lists": str(place), "read": len(found), "new": new, "practice": practice}
+        show_json(data)
     if not quiet:
         click.echo(
-            f"{len(found):,} lists, {practice:,} of them for practice and {new:,} new, are in "
-            f"{place}",
+            f"{place} contains {len(found):,} lists; {practice:,} of them are for practice, and "
+            f"{new:,} are new.",
             err=True,
         )
 
@@ -108,8 +105,8 @@ labels_option = click.option(
     "--labels",
     "store",
     metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The store of labels.  [default: SAMPLE.labels.jsonl beside the sample]",
+    type=shared.PATH,
+    help="Label store.  [default: SAMPLE.labels.jsonl beside the sample]",
 )
 
 
@@ -118,10 +115,9 @@ sample_option = click.option(
     "--out",
     metavar="SAMPLE",
     required=True,
-    type=click.Path(path_type=Path),
-    help="The JSON Lines file to write; its key goes beside it.",
+    type=shared.PATH,
+    help="JSON Lines file to write; its key is written beside it.",
 )
-overwrite_option = click.option("--overwrite", is_flag=True, help="Replace a sample that is there.")
 
 
 def store_of(sample: Path, store: Path | None) -> Path:
@@ -134,10 +130,10 @@ def check_new(out: Path, *, overwrite: bool) -> None:
     if out.is_dir():
         raise UsageError(f"{out} is a folder; -o names a file.", hint="name a file in it.")
     if not out.parent.is_dir():
-        raise UsageError(f"There is no folder {out.parent} to write to.", hint="make it first.")
+        raise UsageError(f"There is no folder {out.parent} to write to.", hint="create it first.")
     if out.exists() and not overwrite:
         raise UsageError(
-            f"{out} is already there, and may have been judged.",
+            f"{out} already exists, and may have been judged.",
             hint="name another file with -o, or give --overwrite.",
         )
 
@@ -145,41 +141,39 @@ def check_new(out: Path, *, overwrite: bool) -> None:
 def check_there(store: Path) -> None:
     if not store.exists():
         raise InputError(
-            f"There are no labels in {store}: it is not there.",
+            f"The label store {store} does not exist.",
             hint="store some with `neardup label import`.",
         )
 
 
 def tell_torn(torn: str | None, store: Path) -> None:
     if torn:
-        click.echo(f"{store} ends with half a row, which counts for nothing: {torn!r}", err=True)
+        click.echo(f"{store} ends with an incomplete row, which is ignored: {torn!r}", err=True)
 
 
-@click.command(short_help="Draw pairs of runs to be judged.")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.command(short_help="Draw pairs of runs for people to judge.")
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=shared.PATH)
 @click.option(
     "-n",
     "per_treatment",
     metavar="N",
     type=int,
     default=20,
-    help="Pairs of each run.  [default: 20]",
+    help="Pairs per run.  [default: 20]",
 )
 @click.option(
     "--strata",
     metavar="N",
     type=int,
     default=5,
-    help="Classes of the score to draw from in equal numbers.  [default: 5]",
+    help="Number of score classes; the same number of pairs is drawn from each.  [default: 5]",
 )
-@click.option(
-    "--seed", metavar="N", type=int, default=0, help="Another seed, another sample.  [default: 0]"
-)
+@shared.seed_option
 @sample_option
-@overwrite_option
-@json_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def sample(
     runs: tuple[Path, ...],
     per_treatment: int,
@@ -192,9 +186,9 @@ def sample(
 ) -> None:
     """Draw N pairs of each RUN, the folder of a run with its pairs, to be judged blind.
 
-    SAMPLE has both texts of each pair, and neither score nor method; sides and order are random.
-    Pairs that several runs share are in it once. SAMPLE.key.json says which run and which scores a
-    pair was drawn from: it is needed to measure, and not for the eyes of assessors.
+    SAMPLE contains both texts of each pair, without score and method; sides and order are random.
+    Pairs that several runs share occur once. SAMPLE.key.json records the run and the score class of
+    each pair: measuring needs it, and assessors must not see it.
     """
     from neardup.labels.sampling import draw
     from neardup.runs.result import Result
@@ -205,13 +199,13 @@ def sample(
     drawn = draw(found, per_treatment, strata=strata, seed=seed)
     key = drawn.save(out)
     if as_json:
-        click.echo(json.dumps(_data(drawn, out, key), indent=2, ensure_ascii=False))
+        show_json(_data(drawn, out, key))
     if not quiet:
         click.echo("\n".join(_lines(drawn, out, key)), err=True)
 
 
 def _names(runs: tuple[Path, ...]) -> list[str]:
-    """The name of the folder; where two are alike, as written."""
+    """The name of the folder, or the path if two folders have the same name."""
     short = [run.resolve().name for run in runs]
     return [
         name if short.count(name) == 1 else str(run) for name, run in zip(short, runs, strict=True)
@@ -229,31 +223,29 @@ def _data(drawn: Sample, out: Path, key: Path) -> dict[str, object]:
 
 
 def _lines(drawn: Sample, out: Path, key: Path) -> list[str]:
-    told = [f"{len(drawn.items):,} pairs to judge in {out}"]
-    for one in drawn.key.treatments:
-        n = sum(len(stratum.items) for stratum in one.strata)
-        listed = "" if one.complete else " listed"
-        told.append(f"  {one.name}: {n:,} of {one.pairs:,}{listed} pairs")
+    lines = [f"{len(drawn.items):,} pairs to judge in {out}"]
+    for treatment in drawn.key.treatments:
+        n = sum(len(stratum.items) for stratum in treatment.strata)
+        listed = "" if treatment.complete else " listed"
+        lines.append(f"  {treatment.name}: {n:,} of {treatment.pairs:,}{listed} pairs")
     return [
-        *told,
-        f"The key is {key}: keep it, and keep it from the assessors.",
+        *lines,
+        f"The key is {key}. Keep it, and do not show it to the assessors.",
         f"Next: fill in the labels of a copy, then neardup label import {out} COPY --assessor NAME",
     ]
 
 
 @click.command(name="import", short_help="Store the labels of an assessor.")
-@click.argument("sample", metavar="SAMPLE", type=click.Path(path_type=Path))
-@click.argument(
-    "judged", metavar="JUDGED...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
-@click.option("--assessor", metavar="NAME", required=True, help="Who judged.")
+@click.argument("sample", metavar="SAMPLE", type=shared.PATH)
+@click.argument("judged", metavar="JUDGED...", nargs=-1, required=True, type=shared.PATH)
+@click.option("--assessor", metavar="NAME", required=True, help="Name of the assessor.")
 @click.option(
-    "--arbiter", is_flag=True, help="This assessor's word ends a disagreement of the others."
+    "--arbiter", is_flag=True, help="The labels of this assessor settle disagreements of others."
 )
 @labels_option
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def import_(
     sample: Path,
     judged: tuple[Path, ...],
@@ -263,11 +255,11 @@ def import_(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Take the labels of JUDGED, copies of SAMPLE with the field label filled in: duplicate, not or
-    undecided; kind and note may be there too. Rows without a label are left for later.
+    """Store the labels of JUDGED, copies of SAMPLE with the field label filled in: duplicate, not
+    or undecided; the fields kind and note are optional. Rows without a label are skipped.
 
-    A later label of the same assessor replaces an earlier one; the same file again changes
-    nothing. If a row is wrong, nothing is stored.
+    A later label of the same assessor replaces an earlier one; importing the same file again
+    changes nothing. If a row is wrong, nothing is stored.
     """
     from neardup.labels.label_store import LabelStore
     from neardup.labels.samples import read_judged, read_key
@@ -281,40 +273,40 @@ def import_(
     new = labels_store.add_all(labels)
     left = sum(one.open for one in read)
     if as_json:
-        found = {"labels": str(place), "read": len(labels), "new": new, "without_label": left}
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        data = {"labels": str(place), "read": len(labels), "new": new, "without_label": left}
+        show_json(data)
     if labels_store.set_aside:
         torn = f"{place}.torn"
-        click.echo(f"Half a row at the end of {place} was set aside in {torn}.", err=True)
+        click.echo(f"An incomplete row at the end of {place} was moved to {torn}.", err=True)
     if not quiet:
-        said = f"{len(labels):,} labels of {assessor}, {new:,} of them new, are in {place}"
-        click.echo(f"{said}; {left:,} rows have no label yet." if left else f"{said}.", err=True)
+        line = f"{len(labels):,} labels of {assessor}, {new:,} of them new, are in {place}"
+        click.echo(f"{line}; {left:,} rows have no label yet." if left else f"{line}.", err=True)
 
 
-@click.command(short_help="Write the labels that count as pairs.")
-@click.argument("labels", metavar="LABELS", type=click.Path(path_type=Path))
+@click.command(short_help="Write the settled labels as pairs.")
+@click.argument("labels", metavar="LABELS", type=shared.PATH)
 @click.option(
     "--disputed",
     "sample",
     metavar="SAMPLE",
-    type=click.Path(path_type=Path),
-    help="Write instead the rows of SAMPLE that assessors disagree on, to be judged by an arbiter.",
+    type=shared.PATH,
+    help="Write the rows of SAMPLE that assessors disagree on instead, for an arbiter to judge.",
 )
 @click.option(
     "-o",
     "--out",
     metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="The file to write.  [default: stdout]",
+    type=shared.PATH,
+    help="File to write.  [default: stdout]",
 )
-@click.option("--overwrite", is_flag=True, help="Replace a file that is there.")
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.quiet_option
+@shared.debug_option
 def export(
     labels: Path, sample: Path | None, out: Path | None, overwrite: bool, quiet: bool
 ) -> None:
-    """Write one JSON line a pair of the store LABELS: a, b, label and kind, where the assessors
-    agree or an arbiter has spoken. `neardup evaluate --pairs` takes this as gold.
+    """Write one JSON line for each pair of the label store LABELS on which the assessors agree or
+    an arbiter has decided: a, b, label and kind. `neardup evaluate --pairs` reads this file.
     """
     from neardup.documents.streams import whole_file
     from neardup.labels.label_store import read_labels
@@ -344,7 +336,7 @@ def _settled(read: Labels) -> Iterator[dict[str, object]]:
 
 
 def _disputed(read: Labels, sample: Path) -> Iterator[dict[str, object]]:
-    """As they were drawn: an arbiter judges without knowing who said what."""
+    """As they were drawn: an arbiter judges without knowing the labels of the others."""
     from neardup.labels.agreement import verdicts
     from neardup.labels.samples import read_key, sample_rows
 
@@ -355,15 +347,15 @@ def _disputed(read: Labels, sample: Path) -> Iterator[dict[str, object]]:
 
 
 @click.command(short_help="Take back the last labels of an assessor.")
-@click.argument("labels", metavar="LABELS", type=click.Path(path_type=Path))
-@click.option("--assessor", metavar="NAME", required=True, help="Whose labels.")
+@click.argument("labels", metavar="LABELS", type=shared.PATH)
+@click.option("--assessor", metavar="NAME", required=True, help="Name of the assessor.")
 @click.option(
-    "-n", "count", metavar="N", type=int, default=1, help="How many of them.  [default: 1]"
+    "-n", "count", metavar="N", type=int, default=1, help="Number of labels.  [default: 1]"
 )
-@debug_option
+@shared.debug_option
 def undo(labels: Path, assessor: str, count: int) -> None:
-    """Take back the last N labels of an assessor in the store LABELS: these pairs count as not
-    judged by NAME. Rows are added that say so; none is removed.
+    """Take back the last N labels of an assessor in the label store LABELS: these pairs count as
+    not judged by NAME. The store gets additional rows; none is removed.
     """
     from neardup.errors import InputError
     from neardup.labels.label_store import LabelStore

@@ -1,29 +1,22 @@
-"""``neardup label agree``: do the assessors see the same?
-
-``neardup label measure``: precision and recall of runs from a judged sample.
-
-``neardup label suggest``: the pairs whose labels would teach a model most.
-"""
+"""What labels show: the agreement of assessors, precision and recall, pairs worth judging next."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.idf import quiet_option
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
 from neardup.cli.label import (
     check_new,
     check_there,
     labels_option,
-    overwrite_option,
     sample_option,
     store_of,
     tell_torn,
 )
-from neardup.cli.options import debug_option, json_option
 from neardup.wording import shortened
 
 if TYPE_CHECKING:
@@ -35,13 +28,14 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-@click.command(short_help="Compare assessors: kappa, disputed pairs.")
-@click.argument("labels", metavar="LABELS", type=click.Path(path_type=Path))
-@json_option
-@debug_option
+@click.command(short_help="Measure the agreement of assessors.")
+@click.argument("labels", metavar="LABELS", type=shared.PATH)
+@shared.json_option
+@shared.debug_option
 def agree(labels: Path, as_json: bool) -> None:
-    """Cohen's kappa of every two assessors in the store LABELS, with undecided as a label of its
-    own and without the pairs on which one was undecided; and the pairs that wait for an arbiter.
+    """Show Cohen's kappa of every two assessors in the label store LABELS, with undecided as a
+    label of its own and without the pairs on which one was undecided, and the pairs that need an
+    arbiter.
     """
     from neardup.labels.agreement import agreements, verdicts
     from neardup.labels.label_store import read_labels
@@ -57,7 +51,7 @@ def agree(labels: Path, as_json: bool) -> None:
             "settled": len(settled.settled),
             "disputed": [list(pair) for pair in settled.disputed],
         }
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     else:
         _show_agreement(found, settled)
 
@@ -80,29 +74,29 @@ def _show_agreement(found: list[Agreement], settled: Verdicts) -> None:
     if rows:
         show_table(header, rows, right=header[1:])
     else:
-        click.echo("No two assessors judged a pair in common.")
+        click.echo("No pair was judged by two assessors.")
     click.echo(f"{len(settled.settled):,} pairs are settled, {len(settled.disputed):,} disputed.")
     for a, b in settled.disputed[:SHOWN]:
         click.echo(f"  {shortened(a)}  {shortened(b)}")
     if len(settled.disputed) > SHOWN:
-        click.echo(f"  … and {len(settled.disputed) - SHOWN:,} more; --json has them all.")
+        click.echo(f"  … and {len(settled.disputed) - SHOWN:,} more; --json lists all of them.")
 
 
 def _kappa(value: float | None) -> str:
     return "undefined" if value is None else f"{value:.3f}"
 
 
-@click.command(short_help="Precision and recall from judged pairs.")
-@click.argument("sample", metavar="SAMPLE", type=click.Path(path_type=Path))
+@click.command(short_help="Measure precision and recall with judged pairs.")
+@click.argument("sample", metavar="SAMPLE", type=shared.PATH)
 @labels_option
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def measure(sample: Path, store: Path | None, as_json: bool) -> None:
-    """Measure the runs of SAMPLE by the labels that count.
+    """Measure the runs of SAMPLE with the settled labels.
 
-    Precision is weighted by the strata that pairs were drawn from. Recall is relative to what the
-    runs found together: of the true pairs in the pool as they are, and weighted by how probable
-    each was to be drawn. Intervals are of 95 %.
+    Precision is weighted by the score classes that pairs were drawn from. Recall is relative to
+    the pairs that the runs found together: over the true pairs in the pool, and weighted by the
+    probability that each was drawn. Intervals are 95 % confidence intervals.
     """
     from neardup.errors import InputError
     from neardup.labels.agreement import verdicts
@@ -117,7 +111,7 @@ def measure(sample: Path, store: Path | None, as_json: bool) -> None:
     key, word = read_key(sample), verdicts(read)
     if not key.treatments:
         raise InputError(
-            f"The pairs of {sample} were chosen to teach a model: nothing can be measured by them.",
+            f"The pairs of {sample} were selected to train a model and cannot measure anything.",
             hint="draw pairs at random with `neardup label sample`.",
         )
     settled = {pair: str(label.label) for pair, label in word.settled.items()}
@@ -125,7 +119,7 @@ def measure(sample: Path, store: Path | None, as_json: bool) -> None:
     disputed = [pair for pair in word.disputed if pair in set(key.pairs.values())]
     if as_json:
         data = {"treatments": [one.data() for one in found], "disputed": len(disputed)}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     else:
         _show(found, len(disputed))
 
@@ -149,12 +143,16 @@ def _show(found: list[Estimate], disputed: int) -> None:
     ]
     show_table(header, rows, right=("pairs", "judged", "undecided", "F1"))
     if disputed:
-        click.echo(f"{disputed:,} pairs are disputed and do not count: an arbiter may judge them.")
+        click.echo(f"{disputed:,} pairs are disputed and left out; an arbiter can judge them.")
     for one in found:
         if 0 < one.covered < 1:
-            click.echo(f"{one.name}: only {one.covered:.0%} of its pairs are in judged strata.")
+            click.echo(
+                f"{one.name}: only {one.covered:.0%} of its pairs are in judged score classes."
+            )
         if not one.complete:
-            click.echo(f"{one.name}: not all its pairs are listed; only these are measured.")
+            click.echo(
+                f"{one.name}: not all of its pairs are listed; only the listed ones are measured."
+            )
 
 
 def _shown(share: Share) -> str:
@@ -163,53 +161,48 @@ def _shown(share: Share) -> str:
     return f"{share.value:.3f} ({share.interval.low:.3f}–{share.interval.high:.3f})"
 
 
-@click.command(short_help="Choose pairs whose labels would teach a model most.")
-@click.argument(
-    "candidates", metavar="RUN|PAIRS...", nargs=-1, required=True, type=click.Path(path_type=Path)
-)
+@click.command(short_help="Choose the pairs whose labels help a model most.")
+@click.argument("candidates", metavar="RUN|PAIRS...", nargs=-1, required=True, type=shared.PATH)
 @click.option(
     "--model",
     "model_file",
     metavar="MODEL",
-    type=click.Path(path_type=Path),
-    help="Pairs of which this model is least sure.  [default: pairs from unlike to alike]",
+    type=shared.PATH,
+    help="Choose pairs of which this model is least certain.  [default: pairs of all degrees of "
+    "similarity]",
 )
 @click.option(
     "--labels",
     metavar="FILE",
     multiple=True,
-    type=click.Path(path_type=Path),
-    help="A store of labels, or a file of pairs: these are not asked again. May be repeated.",
+    type=shared.PATH,
+    help="Label store or file of pairs that are already judged. Repeatable.",
 )
 @click.option(
     "--documents",
     metavar="INPUT",
     multiple=True,
-    help="The documents that a file of pairs names. May be repeated.",
-)
-@click.option("-n", "wanted", metavar="N", type=int, default=30, help="How many.  [default: 30]")
-@click.option("--text", metavar="COL", default="text", help="The column of the text of INPUT.")
-@click.option(
-    "--id", metavar="COL", help="The column of the id.  [default: id if there, else file:row]"
+    help="Documents that a file of pairs refers to. Repeatable.",
 )
 @click.option(
-    "--date", metavar="COL", help="The column of the date of INPUT, where the model compares dates."
+    "-n", "wanted", metavar="N", type=int, default=30, help="Number of pairs.  [default: 30]"
 )
-@click.option(
-    "--seed", metavar="N", type=int, default=0, help="Another seed, another order.  [default: 0]"
-)
+@shared.default_text_option
+@shared.id_option
+@click.option("--date", metavar="COL", help="Date column, if the model compares dates.")
+@shared.seed_option
 @sample_option
-@overwrite_option
-@json_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def suggest(candidates: tuple[Path, ...], **options: Any) -> None:
-    """Choose N pairs to be judged next, of the pairs of each RUN (the folder of a run) or of a file
-    of PAIRS with the columns a and b.
+    """Choose N pairs to be judged next, among the pairs of each RUN (the folder of a run) or of a
+    file of PAIRS with the columns a and b.
 
-    With a model: pairs near its boundary that are unlike each other and unlike what is labelled.
-    Without one: pairs spread from the least to the most alike. SAMPLE is judged and imported like
-    one of `neardup label sample`; it was not drawn at random, so nothing can be measured by it.
+    With a model, the pairs are near its boundary, and unlike each other and unlike the labelled
+    ones. Without a model, they cover all degrees of similarity. SAMPLE is judged and imported like
+    one of `neardup label sample`; it is not a random sample, so it cannot measure anything.
     """
     from neardup.cli.terminal import progress_for
     from neardup.evaluation.training.suggestions import suggest as suggested
@@ -227,8 +220,8 @@ def suggest(candidates: tuple[Path, ...], **options: Any) -> None:
         progress.finish()
     key = made.save(options["out"])
     if options["as_json"]:
-        said = {"sample": str(options["out"]), "key": str(key), "items": len(made.items)}
-        click.echo(json.dumps(said, indent=2, ensure_ascii=False))
+        data = {"sample": str(options["out"]), "key": str(key), "items": len(made.items)}
+        show_json(data)
     if not options["quiet"]:
         click.echo("\n".join(_lines(len(made.items), options["out"])), err=True)
 
@@ -250,7 +243,7 @@ def _pool(place: Path, model: Model | None, options: dict[str, Any]) -> Pool:
     if place.is_dir():
         return pool_of_run(str(place), Result.load(place), model, options["seed"])
     if not options["documents"]:
-        raise click.UsageError(f"{place} is no run. Hint: name the documents with --documents.")
+        raise click.UsageError(f"{place} is not a run. Hint: name the documents with --documents.")
     inputs = collect_inputs([(None, one) for one in options["documents"]])
     columns = Columns(options["text"], options["id"])
     source = as_model_reads(Source(inputs, columns, date=options["date"]), model)

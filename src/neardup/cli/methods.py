@@ -1,4 +1,4 @@
-"""``neardup methods``: which methods there are, their parameters, and recipes to begin with."""
+"""``neardup methods``: the methods, their parameters, and recipes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli.command import show_json
 from neardup.cli.options import debug_option, json_option
 
 if TYPE_CHECKING:
@@ -16,18 +17,18 @@ if TYPE_CHECKING:
 @click.command(short_help="List the methods, or the parameters of one.")
 @click.argument("name", required=False)
 @click.option("--toml", "as_toml", is_flag=True, help="Print a recipe with all parameters of NAME.")
-@click.option("--papers", is_flag=True, help="List the systems of the papers, ready as recipes.")
+@click.option("--papers", is_flag=True, help="List the recipes for the systems of the papers.")
 @json_option
 @debug_option
 def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> None:
     """List the methods, or show the parameters of NAME with their defaults and meaning.
 
-    A recipe made with --toml is read by --recipe of find and dedup, and so are the names that
-    --papers lists.
+    `dedup` and `find` take a recipe written by --toml, or a name that --papers lists, with
+    --recipe.
     """
     if papers:
         if name or as_toml:
-            raise click.UsageError("--papers stands alone, or with --json.")
+            raise click.UsageError("--papers can only be combined with --json.")
         show_papers(as_json)
         return
     from neardup.methods import registry
@@ -36,11 +37,11 @@ def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> Non
     if as_toml and name is None:
         raise click.UsageError("--toml needs the name of a method.")
     if as_toml and as_json:
-        raise click.UsageError("--toml and --json exclude each other.")
+        raise click.UsageError("--toml and --json cannot be combined.")
     described = [describe(registry.build(one)) for one in ([name] if name else registry.names())]
     if as_json:
         data = described[0] if name else described
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=list))
+        show_json(data, default=list)
     elif as_toml:
         click.echo(recipe(described[0]), nl=False)
     elif name:
@@ -55,11 +56,11 @@ def show_papers(as_json: bool) -> None:
 
     found = papers()
     if as_json:
-        click.echo(json.dumps([recipe._asdict() for recipe in found], indent=2, ensure_ascii=False))
+        show_json([recipe._asdict() for recipe in found])
         return
     rows = [(one.name, one.settings["method"], _written(one.settings), one.paper) for one in found]
     show_table(("recipe", "method", "settings", "paper"), rows)
-    click.echo("\nneardup dedup INPUT -o OUT --recipe NAME takes one.")
+    click.echo("\nneardup dedup INPUT -o OUT --recipe NAME uses one.")
 
 
 def _written(settings: dict[str, Any]) -> str:
@@ -78,7 +79,7 @@ def show_all(described: list[dict[str, Any]]) -> None:
 
     rows = [(d["name"], f"{d['threshold']:.4g}", _misses(d), d["summary"]) for d in described]
     show_table(("method", "threshold", "misses", "what it compares"), rows)
-    click.echo(f"\nWithout --method, dedup and find take {registry.DEFAULT}.")
+    click.echo(f"\nThe default of dedup and find is {registry.DEFAULT}.")
 
 
 def show(method: dict[str, Any]) -> None:
@@ -93,7 +94,7 @@ def show(method: dict[str, Any]) -> None:
 
 
 def recipe(method: dict[str, Any]) -> str:
-    """Every parameter with its meaning; one without a default value is a comment."""
+    """Every parameter with its meaning; a parameter without a default value is a comment."""
     from neardup.methods.parameters import Parameter
 
     parameters = [Parameter(**parameter) for parameter in method["parameters"]]
@@ -108,7 +109,7 @@ def _recipe_lines(parameter: Parameter) -> list[str]:
 
 
 def toml(value: Any) -> str:
-    """Empty for None, which TOML has not. Strings, numbers and lists are as in JSON."""
+    """Empty for None, which TOML lacks. Strings, numbers and lists are written as in JSON."""
     if value is None:
         return ""
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)

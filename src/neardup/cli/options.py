@@ -1,9 +1,7 @@
-"""The options that ``find`` and ``dedup`` share, and how they become settings.
+"""The options of commands, each declared once, and how those of a run become settings.
 
 What is written on the command line wins over the recipe, the recipe over the defaults. An option
-that was not given is None and changes nothing; so no default stands here a second time.
-
-The options that say a policy, for ``dedup``, ``find`` and ``apply``.
+that was not given is None and changes nothing, so no default is declared here a second time.
 """
 
 from __future__ import annotations
@@ -22,55 +20,19 @@ if TYPE_CHECKING:
     from neardup.settings import Settings
 
 DEFAULT = "default"
-
-policy_option = click.option(
-    "--policy",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="A TOML file with the order and what to do with duplicates by kind: keep, link, merge, "
-    "drop or review.",
-)
-action_option = click.option(
-    "--action",
-    "actions",
-    metavar="KIND=ACTION",
-    multiple=True,
-    help="A policy without a file: what to do with duplicates of a kind; default=ACTION for all "
-    "others. May be repeated.",
-)
-
-
-def policy_from(
-    policy: Path | None, actions: tuple[str, ...], keep: str | None
-) -> Path | dict[str, Any] | None:
-    """A file, or what the options say; ``keep`` belongs to the latter."""
-    if policy is None:
-        return _written(actions) if actions else None
-    for option, given in (("--keep", keep), ("--action", actions)):
-        if given:
-            raise SettingsError(
-                f"--policy and {option} are both given.",
-                hint=f"write it into {policy}, or leave --policy out.",
-            )
-    return policy
-
-
-def _written(actions: tuple[str, ...]) -> dict[str, Any]:
-    found: dict[str, str] = {}
-    for one in actions:
-        kind, equals, action = one.partition("=")
-        if not (kind and equals and action):
-            raise SettingsError(
-                f"--action got {one!r}; expected KIND=ACTION.", hint="--action identical=drop"
-            )
-        if kind in found:
-            raise SettingsError(f"--action says {kind!r} twice.", hint="say it once.")
-        found[kind] = action
-    default = {DEFAULT: found.pop(DEFAULT)} if DEFAULT in found else {}
-    return {"actions": found, **default}
-
-
+PATH = click.Path(path_type=Path)
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def with_options(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """All of these options, in the order of ``--help``."""
+
+    def declare(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return declare
 
 
 def _debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -85,7 +47,7 @@ def _verbose(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 def listed(_ctx: click.Context, _option: click.Parameter, value: str | None) -> list[str] | None:
-    """What was written with commas."""
+    """The parts of a value that is written with commas."""
     return None if value is None else [part.strip() for part in value.split(",")]
 
 
@@ -102,10 +64,10 @@ def _threshold(
         ) from None
 
 
-def methods(
+def _methods(
     _ctx: click.Context, _option: click.Parameter, value: tuple[str, ...]
 ) -> str | Method | None:
-    """One as it is named, so that other options may change it; several as one."""
+    """A single method by its name, so that other options may change it; several as one method."""
     if len(value) < 2:
         return value[0] if value else None
     from neardup.methods.combined import one_or_any
@@ -113,6 +75,7 @@ def methods(
     return one_or_any(list(value))
 
 
+# Every command
 debug_option = click.option(
     "--debug",
     is_flag=True,
@@ -122,7 +85,7 @@ debug_option = click.option(
     help="Show the traceback of an error.",
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout, nothing else there."
+    "--json", "as_json", is_flag=True, help="Print one JSON object to stdout, and nothing else."
 )
 verbose_option = click.option(
     "-v",
@@ -130,164 +93,257 @@ verbose_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_verbose,
-    help="Show the log: stages with counts and seconds, warnings.",
+    help="Show the log: stages with counts and seconds, and warnings.",
+)
+quiet_option = click.option(
+    "--quiet", is_flag=True, help="Show no progress and no summary; errors are shown."
+)
+overwrite_option = click.option("--overwrite", is_flag=True, help="Replace an existing file.")
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Show what would be done; write nothing."
 )
 
+# Reading documents
+text_option = click.option("--text", metavar="COL", help="Text column.  [default: text]")
+default_text_option = click.option(
+    "--text", metavar="COL", default="text", help="Text column.  [default: text]"
+)
+id_option = click.option(
+    "--id", metavar="COL", help="Id column.  [default: id if it exists, else file:row]"
+)
+date_option = click.option(
+    "--date", metavar="COL", help="Date column, for newest and oldest and for dates in methods."
+)
+encoding_option = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="Encoding of text files and CSV.  [default: text files are detected, CSV is UTF-8]",
+)
+extract_option = click.option(
+    "--extract",
+    metavar="HOW",
+    help="How HTML becomes text: trafilatura, resiliparse (fast), all-text or none. If given, it "
+    "is applied to the text column too.  [default: trafilatura for pages, none for columns]",
+)
+limit_option = click.option(
+    "--limit", metavar="N", type=int, help="Read only the first N documents."
+)
+
+# Comparing them
+method_option = click.option(
+    "--method",
+    metavar="NAME",
+    help="Comparison method; `neardup methods` lists them.  [default: rareshingles]",
+)
 methods_option = click.option(
     "--method",
     metavar="NAME",
     multiple=True,
-    callback=methods,
-    help="How to compare. May be repeated, each with its parameters ('shingles words=3'): then one "
-    "is enough, and it is said which.  [default: rareshingles]",
-)
-WITHIN = "Compare only documents with the same value in COL."
-
-WHOSE = "The column that says whose a document is, for the flow page.  [default: source]"
-
-EXTRACT = (
-    "How HTML becomes text: trafilatura, resiliparse (fast), all-text or none; named, for the text "
-    "column too.  [default: pages by trafilatura, columns are text]"
+    callback=_methods,
+    help="Comparison method, with parameters if quoted ('shingles words=3'). Repeatable: a match "
+    "by any of them counts, and the answer names it.  [default: rareshingles]",
 )
 threshold_option = click.option(
     "--threshold",
     metavar="T|auto",
     callback=_threshold,
-    help="The score from which two documents are duplicates; auto: the collection says. "
-    "A number is a plain cut.  [default: auto for rareshingles, else the method's]",
+    help="Score from which two documents are duplicates; auto sets it by the collection.  "
+    "[default: auto for rareshingles, else the default of the method]",
 )
+set_option = click.option(
+    "--set",
+    "assignments",
+    metavar="KEY=VALUE",
+    multiple=True,
+    help="Parameter of the method, such as words=3 or text.digits=mask. Repeatable.",
+)
+text_set_option = click.option(
+    "--set",
+    "assignments",
+    metavar="text.KEY=VALUE",
+    multiple=True,
+    help="What counts as the same word, such as text.case=keep. Repeatable.",
+)
+recipe_option = click.option(
+    "--recipe",
+    metavar="FILE|NAME",
+    help="Read settings from a TOML file, or take those of a paper by name (`neardup methods "
+    "--papers`). Options win over the recipe.",
+)
+within_option = click.option(
+    "--within", metavar="COL", help="Compare only documents with the same value in COL."
+)
+
+# Deciding which to keep
 KEEP = (
-    "Which of several copies comes first: first, last, longest, shortest, newest, oldest, "
-    "COLUMN:asc, COLUMN:desc, source:a,b,c or complete:COL,COL (most of these columns filled); "
-    "several as 'newest; longest', for ties.  [default: first]"
+    "Which of several copies is kept: first, last, longest, shortest, newest, oldest, COLUMN:asc, "
+    "COLUMN:desc, source:a,b,c or complete:COL,COL (most of these columns filled). 'newest; "
+    "longest' resolves ties.  [default: {}]"
 )
-_OPTIONS = (
+keep_option = click.option("--keep", metavar="ORDER", help=KEEP.format("first"))
+policy_option = click.option(
+    "--policy",
+    metavar="FILE",
+    type=PATH,
+    help="TOML file with the order and the action for each kind of duplicate: keep, link, merge, "
+    "drop or review.",
+)
+action_option = click.option(
+    "--action",
+    "actions",
+    metavar="KIND=ACTION",
+    multiple=True,
+    help="Action for one kind of duplicate, instead of a policy file; default=ACTION covers all "
+    "other kinds. Repeatable.",
+)
+
+# Resources
+workers_option = click.option(
+    "--workers", metavar="N", type=int, help="Number of threads.  [default: all cores]"
+)
+memory_option = click.option(
+    "--memory", metavar="SIZE", help="Memory to use before writing to disk.  [default: 1GB]"
+)
+max_pairs_option = click.option(
+    "--max-pairs",
+    metavar="N",
+    type=int,
+    help="Above N pairs, list only pairs with a kept document.  [default: 10000000]",
+)
+seed_option = click.option(
+    "--seed", metavar="N", type=int, default=0, help="Seed of the random choice.  [default: 0]"
+)
+
+# Labelled pairs
+columns_option = click.option(
+    "--columns",
+    metavar="A,B,LABEL",
+    callback=listed,
+    help="Column names in the file of pairs.  [default: a,b,label]",
+)
+positive_option = click.option(
+    "--positive",
+    metavar="LABELS",
+    callback=listed,
+    help="Labels that mean duplicate, separated by commas.  [default: true,1,duplicate,yes]",
+)
+negative_option = click.option(
+    "--negative",
+    metavar="LABELS",
+    callback=listed,
+    help="Labels that mean not a duplicate; all other labels are ignored.  [default: "
+    "false,0,not,no]",
+)
+
+# An index
+SOURCE = "Column that names the source of a document, for the flow page"
+window_option = click.option(
+    "--window",
+    metavar="SPAN",
+    help="How long documents are remembered: 30m, 24h, 7d.  [default: always]",
+)
+compared_option = click.option(
+    "--against",
+    metavar="kept|seen",
+    help="Compare new documents with kept documents only, or with duplicates too (seen).  "
+    "[default: kept]",
+)
+new_index_options = with_options(
     click.option(
-        "--source",
-        "sources",
-        metavar="NAME=INPUT",
+        "--method",
+        metavar="NAME",
         multiple=True,
-        help="An input with a name, for --keep source:… and --within source; after those without. "
-        "May be repeated.",
+        callback=_methods,
+        help="Comparison method (new index only). Repeatable: a match by any of them counts.",
     ),
-    click.option("--method", metavar="NAME", help="How to compare.  [default: rareshingles]"),
-    threshold_option,
+    click.option(
+        "--threshold",
+        metavar="T|auto",
+        callback=_threshold,
+        help="Score from which two documents are duplicates (new index only).",
+    ),
     click.option(
         "--set",
         "assignments",
         metavar="KEY=VALUE",
         multiple=True,
-        help="A parameter of the method, such as words=3 or text.digits=mask; may be repeated.",
+        help="Parameter of the method (new index only). Repeatable.",
     ),
     click.option(
-        "--recipe",
-        metavar="FILE|NAME",
-        help="Settings from a TOML file, or those of a paper by name (`neardup methods --papers`); "
-        "options win over them.",
+        "--window",
+        metavar="SPAN",
+        help="How long documents are remembered, such as 24h or 7d (new index only).",
     ),
-    click.option("--text", metavar="COL", help="The column of the text.  [default: text]"),
-    click.option(
-        "--id", metavar="COL", help="The column of the id.  [default: id if there, else file:row]"
-    ),
-    click.option("--date", metavar="COL", help="The column of the date, for newest and oldest."),
-    click.option(
-        "--encoding",
-        metavar="NAME",
-        help="The encoding of text files and CSV.  [default: text files detected, CSV UTF-8]",
-    ),
-    click.option("--extract", metavar="HOW", help=EXTRACT),
-    click.option("--within", metavar="COL", help=WITHIN),
-    click.option("--keep", metavar="ORDER", help=KEEP),
-    policy_option,
-    action_option,
     click.option(
         "--against",
-        metavar="REF",
-        multiple=True,
-        callback=lambda _ctx, _option, value: value or None,
-        help="Files or the folder of an earlier run: its documents come first, are never set "
-        "aside and never changed. May be repeated.",
+        metavar="kept|seen",
+        help="Compare with kept documents only, or with duplicates too (new index only).  "
+        "[default: kept]",
+    ),
+    click.option("--text", metavar="COL", help="Text field (new index only).  [default: text]"),
+    click.option("--id", metavar="COL", help="Id field (new index only).  [default: id]"),
+    click.option(
+        "--date",
+        metavar="COL",
+        help="Time field (new index only); feeds have date.  [default: time of arrival]",
     ),
     click.option(
-        "--clusters",
-        metavar="rule|components",
-        help="Group by kept document, or by chains of pairs.  [default: rule]",
+        "--source",
+        "whose",
+        metavar="COL",
+        help=f"{SOURCE} (new index only).  [default: source]",
     ),
     click.option(
-        "--kinds",
-        metavar="decided|all|none",
-        help="Say what sort of duplicates pairs are: each duplicate and what it was set aside for, "
-        "all listed pairs, or only what needs no second reading.  [default: decided]",
+        "--within",
+        metavar="COL",
+        help="Compare only documents with the same value in COL (new index only).",
     ),
     click.option(
-        "--boilerplate",
-        metavar="FILE",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        help="A text, or any input of texts, that does not count, such as a notice that all "
-        "documents carry (rareshingles, shingles). May be repeated.",
-    ),
-    click.option(
-        "--engine",
-        metavar="local|spark",
-        help="Where the work is done: on this machine, or by Spark.  [default: local]",
-    ),
-    click.option(
-        "--master",
-        metavar="URL",
-        help="The Spark to run on, such as local[4], yarn or spark://HOST:7077.  "
-        "[default: as Spark is configured]",
-    ),
-    click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]"),
-    click.option("--memory", metavar="SIZE", help="Beyond it, use the disk.  [default: 1GB]"),
-    click.option("--limit", metavar="N", type=int, help="Read only the first N documents."),
-    click.option(
-        "--max-pairs",
-        metavar="N",
-        type=int,
-        help="Beyond it, list only pairs with a kept document.  [default: 10000000]",
-    ),
-    click.option(
-        "--strict",
-        is_flag=True,
+        "--texts/--no-texts",
         default=None,
-        help="Stop at the first document that cannot be used.",
+        help="Store the texts too (new index only). Kinds, comparisons by id, judging and refresh "
+        "need them.  [default: stored if the index starts with general tables]",
     ),
-    click.option(
-        "--accept-rejected",
-        is_flag=True,
-        help="Exit with 0 even if most documents of a file were rejected for one reason.",
-    ),
-    click.option(
-        "--annotate",
-        is_flag=True,
-        help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",
-    ),
-    click.option(
-        "--dry-run",
-        is_flag=True,
-        help="Estimate time, memory, disk and duplicates from a sample; write nothing.",
-    ),
-    click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
-    json_option,
-    verbose_option,
-    click.option("--quiet", is_flag=True, help="No progress and no summary; errors are shown."),
-    debug_option,
 )
 
 
-def run_options(command: F) -> F:
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def policy_from(
+    policy: Path | None, actions: tuple[str, ...], keep: str | None
+) -> Path | dict[str, Any] | None:
+    """A policy file, or the policy that ``--action`` options write; ``--keep`` goes with these."""
+    if policy is None:
+        return _policy_of(actions) if actions else None
+    for option, value in (("--keep", keep), ("--action", actions)):
+        if value:
+            raise SettingsError(
+                f"--policy and {option} are both given.",
+                hint=f"write it into {policy}, or leave --policy out.",
+            )
+    return policy
+
+
+def _policy_of(assignments: tuple[str, ...]) -> dict[str, Any]:
+    actions: dict[str, str] = {}
+    for assignment in assignments:
+        kind, equals, action = assignment.partition("=")
+        if not (kind and equals and action):
+            raise SettingsError(
+                f"--action got {assignment!r}; expected KIND=ACTION.",
+                hint="--action identical=drop",
+            )
+        if kind in actions:
+            raise SettingsError(f"--action names {kind!r} twice.", hint="name it once.")
+        actions[kind] = action
+    default = {DEFAULT: actions.pop(DEFAULT)} if DEFAULT in actions else {}
+    return {"actions": actions, **default}
 
 
 def settings_from(options: dict[str, Any]) -> Settings:
-    """Takes the options of ``run_options`` out of ``options`` that are settings; a command may have
-    only some of them."""
+    """Takes the options that are settings out of ``options``; a command may have only some of
+    them. Refuses a wrong value before anything heavy is loaded."""
     from neardup.methods.registry import parse_assignments
     from neardup.papers.recipe import read_recipe
-    from neardup.settings import Settings
+    from neardup.settings import Settings, refuse_early
 
     recipe = options.pop("recipe")
     base = read_recipe(recipe) if recipe else {}
@@ -300,32 +356,35 @@ def settings_from(options: dict[str, Any]) -> Settings:
         options.pop("policy", None), options.pop("actions", ()), options.get("keep")
     )
     names = Settings.__dataclass_fields__.keys() & options.keys()
-    given = {name: options.pop(name) for name in sorted(names)} | {"policy": policy}
-    return Settings(**merged(base, {k: v for k, v in given.items() if v is not None}, parameters))
+    written = {name: options.pop(name) for name in sorted(names)} | {"policy": policy}
+    written = {name: value for name, value in written.items() if value is not None}
+    settings = Settings(**merged(base, written, parameters))
+    refuse_early(settings)
+    return settings
 
 
 def merged(
-    recipe: dict[str, Any], given: dict[str, Any], parameters: dict[str, Any]
+    recipe: dict[str, Any], written: dict[str, Any], parameters: dict[str, Any]
 ) -> dict[str, Any]:
-    """Another method than the recipe's leaves the recipe's parameters behind: they are not its."""
+    """Parameters of the recipe belong to the recipe's method and are dropped with it."""
     from neardup.methods.registry import deep_merged
 
-    settings = {**recipe, **given}
-    other = "method" in given and given["method"] != recipe.get("method", given["method"])
+    settings = {**recipe, **written}
+    other = "method" in written and written["method"] != recipe.get("method", written["method"])
     before = {} if other else _own_names(settings, recipe.get("set", {}))
     parameters = _own_names(settings, parameters)
-    if other and "threshold" not in given:
+    if other and "threshold" not in written:
         settings.pop("threshold", None)
     if "threshold" in parameters:
         settings.setdefault("threshold", None)
-        if "threshold" not in given:
+        if "threshold" not in written:
             settings["threshold"] = parameters["threshold"]
         parameters = {k: v for k, v in parameters.items() if k != "threshold"}
     return {**settings, "set": deep_merged(before, parameters)}
 
 
 def _own_names(settings: dict[str, Any], parameters: dict[str, Any]) -> dict[str, Any]:
-    """By the names that the method itself has, so that one wins over its alias elsewhere."""
+    """Parameters by the names of the method itself, so that one wins over its alias elsewhere."""
     from neardup.methods import registry
 
     if registry.ALIASES.keys().isdisjoint(parameters):

@@ -1,4 +1,4 @@
-"""``neardup review``: look at what was found, in the browser."""
+"""``neardup review``: inspect a run or an index in the browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neardup.errors import UsageError
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
-@click.command(short_help="Look at what was found, in the browser.")
+@click.command(short_help="Inspect a run or an index in the browser.")
 @click.argument("target", metavar="RUN|STORE")
 @click.option(
     "--with",
@@ -21,28 +21,27 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     metavar="RUN",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="Another run over the same documents, to be judged together with it; may be repeated.",
+    help="Another run over the same documents, to be judged together with it. Repeatable.",
 )
 @click.option(
     "--lists",
     metavar="FILE",
-    help="Result lists in which sets of duplicates are to be marked, as `neardup label lists` "
-    "takes them.",
+    help="Result lists in which people mark duplicates, in the format of `neardup label lists`.",
 )
 @click.option(
     "--port",
     metavar="N",
     type=click.IntRange(0, 65535),
     default=0,
-    help="The port.  [default: any]",
+    help="Port.  [default: any free one]",
 )
 @click.option(
     "--host",
     metavar="ADDRESS",
     default="127.0.0.1",
-    help="An address of this machine that others cannot reach.  [default: 127.0.0.1]",
+    help="Local address that other machines cannot reach.  [default: 127.0.0.1]",
 )
-@click.option("--no-browser", is_flag=True, help="Only say the address; open nothing.")
+@click.option("--no-browser", is_flag=True, help="Print the address and do not open a browser.")
 @debug_option
 def review(
     target: str,
@@ -52,20 +51,19 @@ def review(
     host: str,
     no_browser: bool,
 ) -> None:
-    """Show RUN, the folder of a finished run, or STORE, an index, as pages in the browser, until
-    Ctrl-C.
+    """Show RUN, the folder of a finished run, or STORE, an index, in the browser, until Ctrl-C.
 
-    Clusters and pairs with filters and search, two texts side by side, what another threshold would
-    decide, and what the policy does. What is changed by hand in a run goes to RUN/review, and
-    `neardup apply` takes it into account; the files of the run stay as they are. Nobody outside
-    this machine can see the pages, and they load nothing from elsewhere.
+    The pages show clusters and pairs with filters and search, two texts side by side, the decisions
+    at another threshold, and the effect of the policy. Changes made by hand in a run are stored in
+    RUN/review, and `neardup apply` takes them into account; the files of the run are not changed.
+    The pages cannot be seen from other machines and load nothing from elsewhere.
     """
     from neardup.web.server import address_of, bind, check_extra, run
 
     check_extra()
     if host not in LOOPBACK:
         raise UsageError(
-            f"{host} is an address that others may reach; the review is for this machine alone.",
+            f"{host} can be reached from other machines; the review is for this machine only.",
             hint=f"give one of {', '.join(LOOPBACK)}, and reach it through an SSH tunnel.",
         )
     from neardup.web.app import make_app
@@ -78,7 +76,7 @@ def review(
 
         def started() -> None:
             shown = "the index" if "://" in target else target  # it may have a password in it
-            click.echo(f"Review of {shown}: {address} (Ctrl-C ends it)")
+            click.echo(f"Review of {shown}: {address} (Ctrl-C stops it)")
             if not no_browser:
                 _open(address)
 
@@ -87,7 +85,7 @@ def review(
 
 
 def _open(address: str) -> None:
-    """A machine without a browser has the address on its terminal."""
+    """Without a browser, the address on the terminal is enough."""
     import webbrowser
 
     with contextlib.suppress(webbrowser.Error):

@@ -1,23 +1,16 @@
-"""``neardup serve``: an index over HTTP.
-
-``neardup token``: who may ask a service from another machine.
-
-The commands of ``neardup token``.
-"""
+"""``neardup serve``: an index over HTTP; ``neardup token``: who may use it from elsewhere."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.command import Commands
-from neardup.cli.index import quiet_option, store_argument
-from neardup.cli.index_options import hint_of, new_index_options, opened_or_new
-from neardup.cli.options import debug_option, json_option, verbose_option
+from neardup.cli import options as shared
+from neardup.cli.command import Commands, show_json
+from neardup.cli.index import hint_of, opened_or_new, store_argument
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,75 +34,75 @@ SERVER = ("host", "names", "token_file", "read_only", "rate")
 
 @click.command(short_help="Serve an index over HTTP.")
 @store_argument
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=PORT, show_default=True, help="The port; 0 takes any.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=PORT, show_default=True, help="Port; 0 takes any free one.")
 @click.option(
     "--name",
     "names",
     metavar="HOST",
     multiple=True,
-    help="Another name by which clients call this server; may be repeated.",
+    help="Another name of this server that clients use. Repeatable.",
 )
 @click.option(
     "--token-file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Answer only who has a token of FILE (`neardup token new`). Another address than that of "
-    "this machine itself needs one.",
+    type=shared.PATH,
+    help="Accept only clients with a token of FILE (`neardup token new`). Required if --host can "
+    "be reached from other machines.",
 )
-@click.option("--read-only", is_flag=True, help="Answer, but change nothing.")
+@click.option("--read-only", is_flag=True, help="Answer requests, but refuse changes.")
 @click.option(
     "--rate",
     metavar="N",
     type=click.FloatRange(min=0),
-    help="Requests a second of one client, twice as many at once; 0: any.  [default: any on this "
-    "machine itself, else 1000]",
+    help="Requests per second for each client, with bursts of twice as many; 0 sets no limit.  "
+    "[default: no limit on this machine, else 1000]",
 )
 @click.option(
     "--max-body",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Bytes of one request, and of one line of a stream.  [default: 16000000]",
+    help="Bytes per request, and per line of a stream.  [default: 16000000]",
 )
 @click.option(
     "--max-text",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Characters of one text.  [default: 4000000]",
+    help="Characters per text.  [default: 4000000]",
 )
 @click.option(
     "--max-batch",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Documents of one request.  [default: 1000]",
+    help="Documents per request.  [default: 1000]",
 )
 @click.option(
     "--max-waiting",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Documents that may wait to be written; then others are told to come back.  "
+    help="Documents that may wait to be written; above it, clients are asked to retry.  "
     "[default: 2000]",
 )
 @click.option(
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="For a request to come and for its answer to be made.  [default: 30]",
+    help="Time limit for receiving a request and for answering it.  [default: 30]",
 )
 @click.option(
     "--run",
     metavar="FOLDER",
-    help="Of a new index: method, tables and kept documents of a run.",
+    help="Start with the method, tables and kept documents of a run (new index only).",
 )
-@new_index_options
-@verbose_option
-@quiet_option
-@debug_option
+@shared.new_index_options
+@shared.verbose_option
+@shared.quiet_option
+@shared.debug_option
 def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
-    """Answer over HTTP what the index STORE says: check, add, update, remove, compare, group.
+    """Serve the index STORE over HTTP: check, add, update, remove, compare, group.
 
-    STORE: a file (SQLite) or postgresql://…; it is made if it is not there. Ctrl-C or SIGTERM
-    finishes what was accepted, then stops. /openapi.json describes every request.
+    STORE: a file (SQLite) or postgresql://…; it is created if it does not exist. Ctrl-C or SIGTERM
+    finishes the accepted requests, then stops. /openapi.json describes every request.
     """
     from neardup.web.server import address_of, bind, check_extra, run
 
@@ -131,11 +124,11 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
         parts: list[Part] = [service, FlowPart(store, lambda: index)]
         parts += [Login(guard.access)] if guard.access else []
         app = make_app(parts, service.behind(guard))
-        said = f"{index.store.url} at {address_of(bound)} (Ctrl-C stops it)"  # without a password
-        started = None if quiet else lambda: click.echo(said, err=True)
+        line = f"{index.store.url} at {address_of(bound)} (Ctrl-C stops it)"  # without a password
+        started = None if quiet else lambda: click.echo(line, err=True)
         run(app, bound, started=started, stopping=service.stop, seconds=limits.seconds)
     if not quiet:
-        click.echo("Stopped; all that was accepted is stored.", err=True)
+        click.echo("Stopped; everything that was accepted is stored.", err=True)
 
 
 def _limits(options: dict[str, Any]) -> Limits:
@@ -184,11 +177,11 @@ COMMANDS = {
 }
 
 
-@click.group(cls=Commands, homes=COMMANDS, short_help="Make and remove tokens of a service.")
+@click.group(cls=Commands, homes=COMMANDS, short_help="Create and remove tokens of a service.")
 def token() -> None:
-    """Tokens for `neardup serve --token-file FILE`. FILE has their hashes alone.
+    """Manage tokens for `neardup serve --token-file FILE`. FILE contains only their hashes.
 
-    A running server sees at once what is added to FILE or removed from it.
+    A running server notices at once when a token is added to FILE or removed from it.
     """
 
 
@@ -196,19 +189,19 @@ file_option = click.option(
     "--token-file",
     "file",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=shared.PATH,
     required=True,
-    help="Where their hashes are.",
+    help="File of the token hashes.",
 )
 
 
-@click.command(short_help="Make a token and print it, once.")
+@click.command(short_help="Create a token and print it once.")
 @file_option
-@click.option("--name", default="default", show_default=True, help="What it is called in FILE.")
-@click.option("--read-only", is_flag=True, help="It may ask, but change nothing.")
-@debug_option
+@click.option("--name", default="default", show_default=True, help="Name of the token in FILE.")
+@click.option("--read-only", is_flag=True, help="The token allows no changes.")
+@shared.debug_option
 def new(file: Path, name: str, read_only: bool) -> None:
-    """Make a token, add its hash to FILE, and print the token: it cannot be printed again."""
+    """Create a token, add its hash to FILE, and print the token. It cannot be shown again."""
     from neardup.web.access import make_token
 
     click.echo(make_token(file, name, read_only=read_only))
@@ -216,29 +209,29 @@ def new(file: Path, name: str, read_only: bool) -> None:
 
 @click.command("list", short_help="List the tokens of a file.")
 @file_option
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def list_(file: Path, as_json: bool) -> None:
-    """List the tokens of FILE by name, and what they may do."""
+    """List the tokens of FILE with their names and rights."""
     from neardup.cli.terminal import show_table
     from neardup.web.access import read_tokens
 
     found = read_tokens(file)
     if as_json:
         data = [{"name": t.name, "read_only": t.read_only, "made": t.made} for t in found]
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
         return
     rows = [(one.name, "read" if one.read_only else "read and write", one.made) for one in found]
     show_table(("token", "may", "made"), rows)
 
 
-@click.command(short_help="Take a token out of a file.")
+@click.command(short_help="Remove a token from a file.")
 @file_option
 @click.argument("name")
-@debug_option
+@shared.debug_option
 def remove(file: Path, name: str) -> None:
-    """Take the token NAME out of FILE: from now on it is refused."""
+    """Remove the token NAME from FILE; from now on it is refused."""
     from neardup.web.access import remove_token
 
     remove_token(file, name)
-    click.echo(f"{name} is removed.")
+    click.echo(f"{name} was removed.")

@@ -1,4 +1,4 @@
-"""What a run came to, for people (stderr) and as data (stdout)."""
+"""The summary of a run: sentences for people (stderr) and data (stdout)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
 
 SHOWN_REJECTED = 3
-NO_VALLEY = "no clear valley"
 ENOUGH_FOR_A_RATE = 1000  # below, start-up is all there is to measure
 
 
 def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
-    """``--json``: counts, where the files are, whether the pairs are all there, timings."""
+    """``--json``: counts, the output folder, whether all pairs are listed, timings."""
     settings = result.info["settings"]
     annotated = {"annotated": result.info["annotated"]} if "annotated" in result.info else {}
     return {
@@ -48,93 +47,106 @@ def _actions(result: Result, out: Path | None) -> dict[str, Any]:
 
 def lines(result: Result, out: Path | None, seconds: float, size: int | None) -> list[str]:
     counts = result.counts
-    told = [f"{counts.sentence()}."]
+    summary = [f"{counts.sentence()}."]
     if counts.too_short:
-        have = "has" if counts.too_short == 1 else "have"
-        told.append(
-            f"{counts.too_short:,} of the kept {have} too little for the method to compare."
-        )
-    told += (
+        are = "is" if counts.too_short == 1 else "are"
+        summary.append(f"{many(counts.too_short, 'kept document')} {are} too short to compare.")
+    summary += (
         _empty_lines(result)
         + _shared_lines(result)
         + _encoding_lines(result)
         + _page_lines(result)
         + _rejected_lines(result, out)
     )
-    told.append(
+    summary.append(
         f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')} "
-        f"({result.info['pairs']}); "
-        f"{result.info['settings']['method']}{_cut(result)}."
+        f"({result.info['pairs']}), by the method {result.info['settings']['method']}."
     )
-    told += _unlike_lines(result) + _kind_lines(result) + _refused_lines(result)
+    summary.append(_threshold_line(result))
+    summary += _unlike_lines(result) + _kind_lines(result) + _refused_lines(result)
     if counts.documents >= ENOUGH_FOR_A_RATE:
-        told.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
-    return told + _action_lines(result, out) + _next_step(result, out)
+        summary.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
+    return summary + _action_lines(result, out) + _next_step(result, out)
 
 
 def _unlike_lines(result: Result) -> list[str]:
-    """That a model was not made for this, in which way, and what is done about it."""
+    """In which ways a collection differs from what the model was trained on, and the effect."""
     if not (ways := result.info.get("unlike")):
         return []
     calibrated = "calibration" in result.info["artefacts"]
-    done = "The cut is the model's, nothing passes by standing out; probabilities may be wrong."
+    effect = "The threshold of the model is used, and no lower-scoring pair is accepted. "
     return [
         f"This collection is unlike what the model was trained on: {', '.join(ways)}. "
-        f"{done if calibrated else 'Probabilities may be wrong.'}"
+        f"{effect if calibrated else ''}Its probabilities may be wrong."
     ]
 
 
 def _kind_lines(result: Result) -> list[str]:
-    """How many duplicates are of each kind; why some have none."""
+    """How many duplicates are of each kind, and why some have none."""
     from neardup.runs.kind_pass import UNKNOWN
 
     counts = dict(result.info["kinds"])
     unknown = counts.pop(UNKNOWN, 0)
-    told = [", ".join(f"{count:,} {kind}" for kind, count in counts.items())] if counts else []
+    parts = [f"{count:,} {kind}" for kind, count in counts.items()]
     if unknown and result.info["settings"]["kinds"] == "none":
-        told.append(f"{unknown:,} not classified (--kinds none)")
+        parts.append(f"{unknown:,} not classified (--kinds none)")
     elif unknown:
-        told.append(f"{unknown:,} not classified, because a text could not be read again")
-    return [f"Kinds of duplicates: {', '.join(told)}."] if told else []
+        parts.append(f"{unknown:,} not classified, because a text could not be read again")
+    return [f"Kinds of duplicates: {', '.join(parts)}."] if parts else []
 
 
 def _refused_lines(result: Result) -> list[str]:
     refused = result.info["refused"]
     if not refused:
         return []
-    what = "1 candidate pair has" if refused == 1 else f"{refused:,} candidate pairs have"
-    return [f"{what} the same template and other content: no duplicates (templates=refuse)."]
+    if refused == 1:
+        return [
+            "1 pair shares boilerplate but differs in content; it is not treated as duplicates."
+        ]
+    return [
+        f"{refused:,} pairs share boilerplate but differ in content; they are not treated as "
+        "duplicates."
+    ]
 
 
-def _cut(result: Result) -> str:
-    """From which score on; where the collection was asked, what it said and how clearly."""
+def _threshold_line(result: Result) -> str:
+    """The threshold, where it comes from, and how many pairs were accepted below it."""
     import pyarrow.compute as pc
 
-    made = result.info["artefacts"].get("calibration")
-    if made is None:
-        return f" ≥ {result.threshold:.4g}"
-    at = f": cut {made['threshold']:.4g} ({_said(result, made)})"
-    if made["by"] == "planted":
-        return at
-    faint = pc.sum(pc.less(result.pairs["score"], made["threshold"])).as_py() or 0
-    if not faint:
-        return at
-    return f"{at}, {many(faint, 'pair')} {'stands' if faint == 1 else 'stand'} out below it"
+    calibration = result.info["artefacts"].get("calibration")
+    if calibration is None:
+        return f"Threshold {result.threshold:.4g}."
+    line = f"Threshold {calibration['threshold']:.4g} ({_origin(result, calibration)})."
+    if calibration["by"] == "planted":
+        return line
+    below = pc.sum(pc.less(result.pairs["score"], calibration["threshold"])).as_py() or 0
+    if not below:
+        return line
+    were = "was" if below == 1 else "were"
+    return f"{line} {many(below, 'lower-scoring pair')} {were} accepted as unusually similar."
 
 
-def _said(result: Result, made: dict[str, Any]) -> str:
-    """What put the cut there, and how sure that is."""
-    if made["by"] == "unlike":
-        return "the model's"
-    if made["by"] == "usual":
-        if made["refused"] is None:
-            return "the model's" if "discriminant" in result.info["artefacts"] else NO_VALLEY
-        return f"the valley at {made['refused']:.4g} is not steady, or loses planted copies"
-    if made["by"] == "least doubt":
+def _origin(result: Result, calibration: dict[str, Any]) -> str:
+    """What set the threshold, and how reliable that is."""
+    by = calibration["by"]
+    if by == "unlike":
+        return "that of the model"
+    if by == "usual":
+        if calibration["refused"] is not None:
+            return (
+                f"default; the gap in the scores at {calibration['refused']:.4g} is not stable, or "
+                "it loses synthetic copies"
+            )
+        model = "discriminant" in result.info["artefacts"]
+        return "that of the model" if model else "default; the scores show no natural gap"
+    if by == "least doubt":
         own = result.info["artefacts"]["discriminant"]["threshold"]
-        return f"the model's {own:.4g}, moved to where the fewest duplicates are in doubt"
-    known = f"finds {made['found']:.0%} of planted copies, {made['trapped']:.0%} of traps pass"
-    return f"clear valley, {known}" if made["by"] == "valley" else known
+        return f"that of the model, {own:.4g}, moved to where the fewest duplicates are in doubt"
+    test = (
+        f"in a self-test it found {calibration['found']:.0%} of synthetic copies and wrongly "
+        f"accepted {calibration['trapped']:.0%} of decoys"
+    )
+    return f"at a gap in the scores; {test}" if by == "valley" else test
 
 
 def rejected(result: Result, most: int) -> list[dict[str, Any]]:
@@ -150,7 +162,7 @@ def rejected(result: Result, most: int) -> list[dict[str, Any]]:
 
 
 def _empty_lines(result: Result) -> list[str]:
-    """Nothing to compare and nothing to read: often a mistake of whoever wrote the files."""
+    """Empty texts are often a mistake in how the files were written."""
     import pyarrow as pa
 
     from neardup.methods.preparation import text_digests
@@ -165,7 +177,7 @@ def _empty_lines(result: Result) -> list[str]:
 
 
 def _shared_lines(result: Result) -> list[str]:
-    """That ids were told apart by their files."""
+    """Ids that occur in several files and therefore got the file in front."""
     from neardup.documents.clashes import Shared
 
     shared = result.info.get("shared_ids")
@@ -173,7 +185,7 @@ def _shared_lines(result: Result) -> list[str]:
 
 
 def _encoding_lines(result: Result) -> list[str]:
-    """What is not UTF-8 was a guess or was stated; either way it should be seen."""
+    """An encoding other than UTF-8 was detected or stated; either way it is shown."""
     others = {n: c for n, c in result.info.get("encodings", {}).items() if n != "utf-8"}
     if not others:
         return []
@@ -182,18 +194,18 @@ def _encoding_lines(result: Result) -> list[str]:
 
 
 def _page_lines(result: Result) -> list[str]:
-    """By what pages were read, where it was not all by one, and what of a crawl is no page."""
-    told = []
+    """The extractors of pages, if there are several, and the records of a crawl without a page."""
+    lines = []
     if len(by := result.info.get("extracted", {})) > 1:
-        told.append(
+        lines.append(
             "Pages read: " + ", ".join(f"{count:,} by {how}" for how, count in by.items()) + "."
         )
     if passed := result.info.get("passed_over", {}):
         named = ", ".join(f"{count:,} {name}" for name, count in list(passed.items())[:5])
-        told.append(
-            f"Records that are no pages were passed over: {sum(passed.values()):,} ({named})."
+        lines.append(
+            f"{sum(passed.values()):,} records that contain no page were skipped ({named})."
         )
-    return told
+    return lines
 
 
 def _rejected_lines(result: Result, out: Path | None) -> list[str]:
@@ -221,19 +233,19 @@ def _rate(documents: int, size: int | None, seconds: float) -> str:
 
 
 def _next_step(result: Result, out: Path | None) -> list[str]:
-    told = _renamed(result)
+    summary = _renamed(result)
     if out:
         stem = "annotated" if "annotated" in result.info else "kept"
         files = sorted(path.name + "/" * path.is_dir() for path in out.glob(f"{stem}*"))
         tables = ["report.html", "decisions.parquet", "duplicates.parquet", "pairs.parquet"]
         tables += ["actions.parquet"] if result.info["settings"]["policy"] else []
         listed = ", ".join([*files, *tables])
-        told.append(f"Written to {out}: {listed}, run.json …")
+        summary.append(f"Written to {out}: {listed}, run.json …")
     if out and len(result.pairs):
-        told.append(f"Look at it in the browser: {shlex.join(['neardup', 'review', str(out)])}")
+        summary.append(f"Look at it in the browser: {shlex.join(['neardup', 'review', str(out)])}")
     if out and len(result.duplicates) and (example := _example(result, out)):
-        told.append(f"Look at the weakest pair: {example}")
-    return told
+        summary.append(f"Look at the weakest pair: {example}")
+    return summary
 
 
 def file_lines(result: Result, file: Path | None) -> list[str]:
@@ -241,43 +253,43 @@ def file_lines(result: Result, file: Path | None) -> list[str]:
         return []
     what = "all documents, annotated" if "annotated" in result.info else "the kept documents"
     return [
-        f"Written to {file}: {what}, and no run folder. "
+        f"Written to {file}: {what}, without a run folder. "
         "Hint: -o FOLDER writes the decisions and the report too."
     ]
 
 
 def _action_lines(result: Result, out: Path | None) -> list[str]:
-    """What the policy would do; it is done by another command."""
+    """What the policy would do; ``neardup apply`` does it."""
     if not out or not result.info["settings"]["policy"]:
         return []
     from neardup.runs.application import action_counts, counted
 
-    told = counted(action_counts(result.actions))
-    return [f"By the policy: {told}. Nothing of it is done yet: neardup apply {out}"]
+    actions = counted(action_counts(result.actions))
+    return [f"Actions of the policy: {actions}. To apply them: neardup apply {out}"]
 
 
 def _renamed(result: Result) -> list[str]:
-    """The added columns, where the input already had one of their usual names."""
+    """The names of the added columns, if the input already had one of the usual names."""
     names = result.info.get("annotated", ["cluster"])
     if names[0] == "cluster":
         return []
-    return [f"The input has columns of these names already, so ours are {', '.join(names)}."]
+    return [f"The input already has such columns; the added ones are {', '.join(names)}."]
 
 
 def _example(result: Result, out: Path) -> str | None:
     """The command that shows the pair where the threshold would err first."""
     if not all(result.info["inputs"]):
-        return None  # what came through a pipe cannot be read again
+        return None  # a pipe cannot be read again
     weakest = result.weakest(1).to_pylist()[0]
     ids = [weakest["kept_id"], weakest["id"]]
     if any(shortened(id) != id for id in ids):
-        return None  # nobody can copy such a line
+        return None  # too long to copy
     ends_options = ["--"] if any(id.startswith("-") for id in ids) else []
     return shlex.join(["neardup", "compare", "--run", str(out), *ends_options, *ids])
 
 
 def estimate_lines(found: Estimate) -> list[str]:
-    """``--dry-run`` for people: each figure with how sure it is."""
+    """``--dry-run`` for people: each figure with its uncertainty."""
     if found.whole:
         sample = "all documents were read; only time, memory and disk are estimates"
         duplicates = f"{found.duplicates_low:,}"
@@ -287,8 +299,8 @@ def estimate_lines(found: Estimate) -> list[str]:
     spool = f", {size(found.spool)} of it while the run lasts" if found.spool else ""
     return [
         f"documents   {found.documents:,} ({sample})",
-        f"time        {found.seconds:,.1f} s, give or take a third",
-        f"memory      {size(found.memory)}, give or take a third",
+        f"time        {found.seconds:,.1f} s ± a third",
+        f"memory      {size(found.memory)} ± a third",
         f"disk        {size(found.disk)}{spool}",
         f"duplicates  {duplicates}",
         f"rejected    {found.rejected:,}",
@@ -300,8 +312,8 @@ def _estimated_duplicates(found: Estimate) -> str:
     low, high = f"{found.duplicates_low:,}", f"{found.duplicates_high:,}"
     if found.duplicates_likely is None:
         return (
-            f"{low} if copies stand near each other, up to {high} if they lie anywhere; "
-            "a sample from the start cannot tell"
+            f"{low} if copies are near each other, up to {high} if they are anywhere; "
+            "a sample from the start does not show which"
         )
     likely = f"{found.duplicates_likely:,}"
     return f"about {likely} if most copies come in twos, fewer in larger groups ({low} to {high})"

@@ -1,4 +1,4 @@
-"""Where a run goes: a folder that must not hold anything yet, the standard output, or nowhere."""
+"""The output of a run: a folder that has to be empty, one file, or the standard output."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ RUN = "run.json"  # as in runs/run_folder.py, which is too heavy to import here
 
 
 def names_file(out: Path) -> bool:
-    """Whether a path is written as that of a file, and no folder is there."""
-    from neardup.documents.file_paths import FORMATS, is_known, named_format
-
+    """Whether a path has the name of a file, and no folder of that name exists."""
     if out.is_dir() or out == STDOUT:
         return False
+    from neardup.documents.file_paths import FORMATS, is_known, named_format
+
     if (is_known(out) and named_format(out)[0] not in FORMATS) or out.suffix.lower() in _OTHERS:
         raise UsageError(
-            f"{out} is named as a file of a format that no run writes.",
+            f"{out} has the name of a file in a format that runs do not write.",
             hint="name a folder with -o, or a file in the format of the input.",
         )
     return is_known(out)
 
 
 def check_file(file: Path, inputs: Sequence[Place | None], *, overwrite: bool) -> None:
-    """Refuses before any work what would write over something."""
+    """Refuses a file that would replace an input or, without ``overwrite``, anything else."""
     from neardup.runs.run_folder import spare_inputs
 
     spare_inputs(file, inputs)
     if file.exists() and not overwrite:
         raise UsageError(
-            f"{file} is already there.", hint="name another file with -o, or give --overwrite."
+            f"{file} already exists.", hint="name another file with -o, or give --overwrite."
         )
 
 
@@ -52,12 +52,8 @@ class Target:
         self._ours = False  # everything in the folder is of this run
         self._saving = False
 
-    def check(self, inputs: Sequence[Place | None]) -> None:
-        """Refuses before any work what would write over something."""
-        from neardup.runs.run_folder import spare_applied, spare_inputs
-
-        spare_inputs(self.folder, inputs)
-        spare_applied(self.folder)
+    def refuse_filled(self) -> None:
+        """Refuses what would be replaced; needs no input, so it comes before anything is loaded."""
         if self.folder.exists() and not self.folder.is_dir():
             raise UsageError(
                 f"{self.folder} is a file; -o names a folder.", hint="name another folder with -o."
@@ -68,6 +64,14 @@ class Target:
                 f"The output folder {self.folder} already holds {what}.",
                 hint="name another folder with -o, or give --overwrite.",
             )
+
+    def check(self, inputs: Sequence[Place | None]) -> None:
+        """Refuses a folder that holds an input, or a run to which a policy was applied."""
+        from neardup.runs.run_folder import spare_applied, spare_inputs
+
+        spare_inputs(self.folder, inputs)
+        spare_applied(self.folder)
+        self.refuse_filled()
 
     def make(self) -> None:
         missing = [self.folder, *self.folder.parents]

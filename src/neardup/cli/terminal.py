@@ -1,12 +1,14 @@
-"""Tables on the terminal: natural width in a file or pipe, the terminal's own otherwise.
+"""What commands show: tables and sections on stdout, progress and the log on stderr.
 
-Progress on stderr: bars on a terminal, a plain line now and then in a log.
+A table has its natural width in a file or pipe and that of the terminal otherwise. Progress is a
+bar on a terminal and a line every few seconds in a log.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,11 +23,14 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
 
+    from neardup.evaluation.evaluation_report import Section
+    from neardup.report.html_page import Table
     from neardup.runs.result import Result
 
 SHOWN = 20
 SHOWN_MEMBERS = 4
 PIPE_WIDTH = 240
+SECTION_WIDTH = 100
 
 
 def console() -> Console:
@@ -51,6 +56,41 @@ def show_table(
     console().print(table)
 
 
+def show_sections(sections: Sequence[Section]) -> None:
+    """The sections of an evaluation: title, paragraphs, table."""
+    from neardup.report.html_page import paragraphs
+
+    for number, section in enumerate(sections):
+        if number:
+            click.echo()
+        click.secho(section.title, bold=True)
+        for paragraph in paragraphs(section.text):
+            click.echo(_wrapped(paragraph))
+        if section.table:
+            _show_section_table(section.table)
+
+
+def _wrapped(paragraph: str) -> str:
+    """Commands stay on one line, so that they can be pasted."""
+    if paragraph.startswith("$ "):
+        return f"\n  {paragraph[2:]}"
+    return textwrap.fill(paragraph, SECTION_WIDTH, break_on_hyphens=False, break_long_words=False)
+
+
+def _show_section_table(table: Table) -> None:
+    from neardup.report.html_page import shown
+
+    rows = [[shown(cell) for cell in row] for row in table.rows]
+    for number in table.marked:
+        rows[number][-1] += "  ←"
+    numeric = [
+        name
+        for i, name in enumerate(table.header)
+        if all(isinstance(row[i], int | float | None) for row in table.rows)
+    ]
+    show_table(table.header, rows, right=numeric)
+
+
 def show_clusters(result: Result) -> None:
     clusters = result.clusters
     rows = [
@@ -66,7 +106,7 @@ def show_clusters(result: Result) -> None:
         show_table(("size", "weakest", "kept", "duplicates"), rows, right=("size", "weakest"))
     if len(clusters) > SHOWN:
         console().print(
-            f"… and {len(clusters) - SHOWN:,} more clusters; -o FOLDER writes them all."
+            f"… and {len(clusters) - SHOWN:,} more clusters. Hint: -o FOLDER writes all of them."
         )
     if not rows:
         console().print("No near-duplicates found.")

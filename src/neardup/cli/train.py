@@ -1,15 +1,15 @@
-"""``neardup train``: a model from labelled pairs."""
+"""``neardup train``: a model of what a duplicate is, from labelled pairs."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.idf import check_target, overwrite_option, quiet_option, text_options
-from neardup.cli.options import EXTRACT, debug_option, json_option, listed, verbose_option
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
+from neardup.cli.idf import check_target, text_options
 
 if TYPE_CHECKING:
     from neardup.artefacts.model import Model
@@ -20,106 +20,80 @@ if TYPE_CHECKING:
 AUTO, ALL = "auto", "all"  # of the measures
 
 
-@click.command(short_help="Learn from labelled pairs what a duplicate is.")
-@click.argument("labels", nargs=-1, metavar="LABELS...", type=click.Path(path_type=Path))
+@click.command(short_help="Train a model on labelled pairs.")
+@click.argument("labels", nargs=-1, metavar="LABELS...", type=shared.PATH)
 @click.option(
     "--documents",
     metavar="INPUT",
     multiple=True,
-    help="The documents that LABELS name, in a form that `dedup` reads. May be repeated.",
+    help="Documents that LABELS refer to, in any format that `dedup` reads. Repeatable.",
 )
 @click.option(
     "--group",
     metavar="COL",
-    help="Instead of LABELS: documents with equal values in COL are duplicates.",
+    help="Documents with equal values in COL are duplicates; replaces LABELS.",
 )
-@click.option(
-    "-o", "--out", metavar="MODEL", type=click.Path(path_type=Path), help="The file to write."
-)
+@click.option("-o", "--out", metavar="MODEL", type=shared.PATH, help="File to write.")
 @click.option(
     "--model",
     "kind",
     metavar="auto|linear|rbf|trees",
     default="auto",
-    help="A support vector machine (linear, rbf), or trees whose score never falls as documents "
-    "become more alike.  [default: auto, the simplest of those that are best in "
-    "cross-validation]",
+    help="Support vector machine (linear, rbf), or trees whose score never falls as documents "
+    "become more alike.  [default: auto, the simplest of the best in cross-validation]",
 )
 @click.option(
     "--measures",
     metavar="auto|all|NAMES",
     default="all",
-    help="What is looked at: names with commas; all stands for the usual ones, and auto for those "
-    "of all that are named that are needed.  [default: all]",
+    help="Measures of two documents, separated by commas; all stands for the usual ones, and auto "
+    "selects the necessary ones among those named.  [default: all]",
 )
-@click.option("--date", metavar="COL", help="The column of the date, for measures of dates.")
-@click.option(
-    "--columns",
-    metavar="A,B,LABEL",
-    callback=listed,
-    help="What the columns of a file of pairs are called.  [default: a,b,label]",
-)
-@click.option(
-    "--positive",
-    metavar="LABELS",
-    callback=listed,
-    help="Labels of duplicates in a file of pairs.  [default: true,1,duplicate,yes]",
-)
-@click.option(
-    "--negative",
-    metavar="LABELS",
-    callback=listed,
-    help="Labels of pairs that are none; others are not used.  [default: false,0,not,no]",
-)
+@click.option("--date", metavar="COL", help="Date column, for measures of dates.")
+@shared.columns_option
+@shared.positive_option
+@shared.negative_option
 @click.option(
     "--complete",
     is_flag=True,
-    help="LABELS name all duplicates: other pairs that the method learned compares are none.",
+    help="LABELS contain all duplicates: other pairs that `learned` compares are not duplicates.",
 )
-@click.option("--seed", metavar="N", type=int, default=0, help="What is drawn by.  [default: 0]")
+@shared.seed_option
 @click.option(
     "--max-pairs",
     metavar="N",
     type=int,
     default=40_000,
-    help="Beyond it, pairs are drawn.  [default: 40000]",
+    help="Above N pairs, train on a random sample.  [default: 40000]",
 )
-@click.option("--text", metavar="COL", default="text", help="The column of the text.")
-@click.option(
-    "--id", metavar="COL", help="The column of the id.  [default: id if there, else file:row]"
-)
-@click.option("--encoding", metavar="NAME", help="The encoding of text files and CSV.")
-@click.option("--extract", metavar="HOW", help=EXTRACT)
-@click.option(
-    "--set",
-    "assignments",
-    metavar="text.KEY=VALUE",
-    multiple=True,
-    help="What counts as the same word, such as text.case=keep; may be repeated.",
-)
-@click.option("--workers", metavar="N", type=int, help="Threads.  [default: all cores]")
-@click.option("--limit", metavar="N", type=int, help="Read only the first N documents.")
+@shared.default_text_option
+@shared.id_option
+@shared.encoding_option
+@shared.extract_option
+@shared.text_set_option
+@shared.workers_option
+@shared.limit_option
 @click.option(
     "--show",
     metavar="MODEL",
-    type=click.Path(path_type=Path),
-    help="Train nothing: say what a model is; general is the one that comes with neardup.",
+    type=shared.PATH,
+    help="Describe a model instead of training one; general is the model of this package.",
 )
-@overwrite_option
-@json_option
-@verbose_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.verbose_option
+@shared.quiet_option
+@shared.debug_option
 def train(labels: tuple[Path, ...], **options: Any) -> None:
-    """Train a model that says of two documents whether they are duplicates, from pairs of which
-    it is known: LABELS.
+    """Train a model that decides whether two documents are duplicates, from labelled pairs.
 
-    LABELS: a store of `neardup label`, where the word of the arbiter or of all assessors counts,
-    or a file of pairs (JSON Lines, CSV, TSV, Parquet, Arrow) with the columns a, b and label.
+    LABELS: a label store of `neardup label`, whose labels count if an arbiter or all assessors
+    agree, or a file of pairs (JSON Lines, CSV, TSV, Parquet, Arrow) with the columns a, b and
+    label.
 
-    The model takes several measures of two documents at once. How good it is on documents that it
-    was not trained on comes from cross-validation, beside the best single measure with its best
-    threshold. The same input and seed give the same file.
+    The model combines several measures of two documents. Cross-validation estimates its quality on
+    new documents, beside that of the best single measure at its best threshold. The same input and
+    seed give the same file.
     """
     if options["show"]:
         _show_only(labels, options)
@@ -144,7 +118,7 @@ def _show_only(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
     from neardup.methods.learned import model_at, place_of
 
     if labels or options["documents"] or options["out"]:
-        raise click.UsageError("--show takes a model alone. Hint: leave LABELS and -o out.")
+        raise click.UsageError("--show takes only a model. Hint: leave LABELS and -o out.")
     _show(model_at(place_of(str(options["show"]))), options["as_json"])
 
 
@@ -156,11 +130,11 @@ def _check_usage(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
         )
     if options["group"] and (labels or options["complete"]):
         given = "LABELS" if labels else "--complete"
-        raise click.UsageError(f"{given} and --group do not go together.")
+        raise click.UsageError(f"{given} and --group cannot be combined.")
     if options["group"]:
         for name in ("positive", "negative", "columns"):
             if options[name]:
-                raise click.UsageError(f"--{name} is of a file of pairs, and --group takes none.")
+                raise click.UsageError(f"--{name} is for a file of pairs, and --group replaces it.")
     if options["complete"]:
         _check_no_store(labels)
     for name in ("documents", "out"):
@@ -174,7 +148,7 @@ def _check_no_store(labels: tuple[Path, ...]) -> None:
     for path in labels:
         if is_store(path):
             raise click.UsageError(
-                f"{path} is a store of labels: what was judged, not all duplicates. "
+                f"{path} is a label store, which never contains all duplicates. "
                 "Hint: leave --complete out, or give a file of pairs."
             )
 
@@ -246,10 +220,10 @@ def _labelled(
 
 
 def _show(model: Model, as_json: bool) -> None:
-    from neardup.cli.evaluate_run import show_sections
+    from neardup.cli.terminal import show_sections
     from neardup.evaluation.training.model_report import sections_of
 
     if as_json:
-        click.echo(json.dumps(model.describe(), indent=2, ensure_ascii=False))
+        show_json(model.describe())
     else:
         show_sections(sections_of(model))

@@ -1,79 +1,96 @@
-"""``neardup watch``: check what comes into a folder, and pass on what is new."""
+"""``neardup watch``: check what comes into a folder, and pass on what is new.
+
+The flow is shown as a live line on a terminal, as plain lines in a log, or as events in JSON.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import json
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.index_options import hint_of, new_index_options, opened_or_new
-from neardup.cli.options import EXTRACT, debug_option, verbose_option
+from neardup.cli import options as shared
+from neardup.cli.command import INTERRUPTED
+from neardup.cli.index import hint_of, opened_or_new
 
-_FOLDER = click.Path(path_type=Path)
+if TYPE_CHECKING:
+    from neardup.engines.index.flow.flow import Flow
+    from neardup.engines.index.flow.flow_settings import FlowSettings
+    from neardup.engines.index.flow.items import Event
+
+LINE_SECONDS = 10.0  # between two lines of a log
+LIVE_SECONDS = 0.2
 
 
-@click.command(short_help="Check what comes into a folder, and pass on what is new.")
+@click.command(short_help="Check new files in a folder, and forward those that are new.")
 @click.argument("source", metavar="DIR")
 @click.option(
     "--index",
     "url",
     metavar="STORE",
     required=True,
-    help="The index to check with and add to; it is made if it is not there.",
+    help="Index to check against and add to; it is created if it does not exist.",
 )
-@click.option("--forward", metavar="DIR", type=_FOLDER, help="Where originals go.")
+@click.option("--forward", metavar="DIR", type=shared.PATH, help="Folder for originals.")
 @click.option(
     "--exec",
     "command",
     metavar="CMD",
-    help="A command for each original, which gets it as JSON on stdin; no shell. With --forward it "
-    "is run first.",
+    help="Command to run for each original, which it receives as JSON on stdin; no shell. It runs "
+    "before --forward.",
 )
 @click.option(
     "--aside",
     metavar="DIR",
-    type=_FOLDER,
-    help="Where duplicates go, each with a note of what it matches.  [default: WORK/aside]",
+    type=shared.PATH,
+    help="Folder for duplicates, each with a note of its match.  [default: WORK/aside]",
 )
 @click.option(
     "--unreadable",
     metavar="DIR",
-    type=_FOLDER,
-    help="Where items go that cannot be read, with the reason.  [default: WORK/unreadable]",
+    type=shared.PATH,
+    help="Folder for items that cannot be read, with the reason.  [default: WORK/unreadable]",
 )
 @click.option(
     "--work",
     metavar="DIR",
-    type=_FOLDER,
-    help="Where items are while they are worked on.  [default: .neardup-watch in the watched "
-    "folder; for stdin, in that of --forward, else here]",
+    type=shared.PATH,
+    help="Folder for items in progress.  [default: .neardup-watch in the watched folder; for stdin "
+    "in that of --forward, else in the current folder]",
 )
-@new_index_options
-@click.option("--extract", metavar="HOW", help=EXTRACT)
-@click.option("--once", is_flag=True, help="Work off what is there, then stop.")
+@shared.new_index_options
+@shared.extract_option
+@click.option("--once", is_flag=True, help="Process what is there, then stop.")
 @click.option(
     "--poll",
     metavar="SECONDS",
     type=float,
     default=1.0,
-    help="How often to look; a file is whole when two looks agree.  [default: 1]",
+    help="Seconds between two looks; a file is complete if it did not change between them.  "
+    "[default: 1]",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="Print every event as a line of JSON on stdout."
+    "--json", "as_json", is_flag=True, help="Print every event as a line of JSON to stdout."
 )
-@verbose_option
-@click.option("--quiet", is_flag=True, help="No status and no totals; problems are shown.")
-@debug_option
+@shared.verbose_option
+@click.option("--quiet", is_flag=True, help="Show no status and no totals; problems are shown.")
+@shared.debug_option
 def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **options: Any) -> None:
-    """Check the items that come into DIR, and pass on those that are new.
+    """Check the items that arrive in DIR, and forward those that are new.
 
     DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML and PDF files, JSON (one
     object, a list, or lines) and the entries of RSS and Atom files. Originals go to --forward or
-    --exec, duplicates to --aside, what cannot be read to --unreadable: every item to one place,
-    once, also when the process is killed and started again. Ctrl-C finishes what is at hand.
+    --exec, duplicates to --aside, and unreadable items to --unreadable. Every item goes to exactly
+    one place, once, even if the process is killed and started again. Ctrl-C finishes the current
+    items and stops.
     """
-    from neardup.cli.flow_view import Watcher
     from neardup.engines.index.flow.flow_settings import FlowSettings
 
     names = ("forward", "command", "aside", "unreadable", "work", "poll", "extract")
@@ -82,3 +99,105 @@ def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **optio
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)
         watcher.run(asked, once=once)
         hint_of(index, quiet=quiet)
+
+
+class Watcher:
+    """One flow with its status, its events and what is reported at its end."""
+
+    def __init__(self, flow: Flow, *, as_json: bool, quiet: bool) -> None:
+        self._flow, self._as_json, self._quiet = flow, as_json, quiet
+        self._live = not quiet and sys.stderr.isatty()
+        self._stop = threading.Event()
+        self._told, self._items = time.monotonic(), 0
+        self._show: Callable[[str], None] = lambda line: click.echo(line, err=True)
+        flow.tell = self._tell
+
+    def run(self, asked: FlowSettings, *, once: bool) -> None:
+        click.get_current_context().meta[INTERRUPTED] = lambda: "the next start continues from here"
+        source = asked.folder or "stdin"
+        if not self._quiet:
+            click.echo(f"Watching {source}; Ctrl-C finishes the current items and stops.", err=True)
+        with _signals(self._interrupt), self._status():
+            self._flow.run(self._wait, once=once)
+        self._end(asked)
+
+    def _interrupt(self) -> None:
+        self._flow.stopped = True
+        self._stop.set()
+
+    def _wait(self, seconds: float) -> None:
+        self._say()
+        from neardup.engines.index.flow.item_files import LinesSource
+
+        if isinstance(self._flow.source, LinesSource):
+            self._flow.source.wait(seconds)
+        else:
+            self._stop.wait(seconds)
+
+    def _tell(self, event: Event) -> None:
+        if self._as_json:
+            click.echo(json.dumps(event.data(), ensure_ascii=False))
+        from neardup.engines.index.flow.items import PROBLEM
+
+        if event.what == PROBLEM:
+            click.echo(str(event), err=True)
+        self._say()
+
+    def _say(self) -> None:
+        """Shows the status, not more often than a person can read it."""
+        now, items = time.monotonic(), self._flow.totals.items
+        pause = LIVE_SECONDS if self._live else LINE_SECONDS
+        if self._quiet or now - self._told < pause or (not self._live and items == self._items):
+            return
+        self._told, self._items = now, items
+        self._show(self._line())
+
+    def _line(self) -> str:
+        return self._flow.totals.line(self._flow.clock())
+
+    @contextmanager
+    def _status(self) -> Iterator[None]:
+        """One live line on a terminal, below all other output."""
+        if not self._live:
+            with nullcontext():
+                yield
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status(self._line()) as status:
+            self._show = status.update
+            yield
+
+    def _end(self, asked: FlowSettings) -> None:
+        totals, left = self._flow.totals, self._flow.totals.waiting
+        if self._as_json:
+            click.echo(json.dumps({"event": "end", **totals.data(self._flow.clock())}))
+        if not self._quiet:
+            click.echo(f"{totals.sentence()}.", err=True)
+        if lost := self._flow.unclaimed():
+            click.echo(f"{lost} lines that were read could not be stored.", err=True)
+        if left:
+            waits = "1 item waits" if left == 1 else f"{left} items wait"
+            click.echo(f"{waits} in {asked.work}; the next start continues there.", err=True)
+        if left or lost:
+            click.get_current_context().exit(1)
+
+
+@contextmanager
+def _signals(stop: Callable[[], None]) -> Iterator[None]:
+    """The first signal asks to stop, the second stops at once; neither loses an item."""
+    names = [signal.SIGINT, signal.SIGTERM]
+
+    def heard(number: int, _: Any) -> None:
+        signal.signal(number, before[signal.Signals(number)])
+        stop()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {name: signal.signal(name, heard) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)

@@ -18,7 +18,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import schema
+from neardup.arguments import GroupArguments, documented
 from neardup.artefacts.artefact import Artefact, Artefacts, Need, ReadyNeed, resolved
 from neardup.artefacts.calibration import Calibration
 from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
@@ -161,9 +162,17 @@ SETTINGS = ("method", "threshold", "set", "date", "workers", "memory")
 
 @dataclass(frozen=True)
 class Listing:
-    """How a list is read. ``rank`` (smallest first) or ``score`` (greatest first) name the column
-    to order it by; without one it is in order. ``signatures``: what :meth:`Grouper.sign` made, as
-    a column or one a row."""
+    """How a list is read.
+
+    ``representative``: the result that represents a group: "rank" (the best ranked), "first" or
+    "last" (published; ``date`` names the column) or "longest".
+    ``collapse``: show only the representatives, with a count.
+    ``text``: the column that holds the text.
+    ``id``: the column that holds the id.
+    ``rank``: order the list by this column, smallest value first.
+    ``score``: order the list by this column, greatest value first.
+    ``signatures``: what :meth:`Grouper.sign` returned, as a column or one for each result.
+    """
 
     representative: str = "rank"
     collapse: bool = False
@@ -191,19 +200,19 @@ class Listing:
             )
 
 
-def group(results: Any, **settings: Any) -> Grouped:
+@documented(Listing)
+def group(results: Any, **settings: Unpack[GroupArguments]) -> Grouped:
     """Group the near-duplicates of a ranked list under their representatives; nothing is dropped.
 
     ``results``: texts or dicts, a pandas, polars or pyarrow table, or the path of a file, best
-    first, or with the column that ``rank=`` or ``score=`` names. ``representative``: who stands for
-    a group: "rank" (the best ranked), "first" or "last" (published; ``date=`` names the column) or
-    "longest". ``collapse``: show one of each, with a count. ``text=`` and ``id=`` name columns,
-    ``signatures=`` gives ready ones (:class:`Grouper`). All else is the method's:
-    ``method="termvector"``, ``threshold=0.6``.
+    first, or in any order with the column that ``rank`` or ``score`` names. Beside the keywords
+    below there are those of the method, as in :func:`neardup.dedup`: ``method`` (default: shingles
+    of three words), ``threshold`` (default: 0.5), ``set``, ``date``, ``artefacts`` of a run, and
+    parameters of the method.
     """
     listing = {field.name for field in fields(Listing)}
-    wanted = {name: value for name, value in settings.items() if name in listing}
-    others = {name: value for name, value in settings.items() if name not in listing}
+    wanted: dict[str, Any] = {n: value for n, value in settings.items() if n in listing}
+    others: dict[str, Any] = {n: value for n, value in settings.items() if n not in listing}
     _check_all(wanted, others)
     return Grouper(**others).group(results, **wanted)
 
@@ -274,7 +283,7 @@ class Grouper:
 
 
 def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Places:
-    """By the rule of a run, on those that can be compared, then for all."""
+    """The rule of a run decides the rows that can be compared; then all rows get their places."""
     columns = {name: listed.column(name).take(taken.rows) for name in plan.keep.columns}
     rank = plan.keep.rank(taken.lengths, columns)
     intake = taken.intake(plan)

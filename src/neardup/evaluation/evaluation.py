@@ -7,13 +7,14 @@ threshold, and the sections of a report.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
+from neardup.arguments import ReadingArguments, documented
 from neardup.documents import Collection, collect
 from neardup.documents.extraction.extractor import Extraction
 from neardup.errors import SettingsError
@@ -25,11 +26,12 @@ from neardup.evaluation.sections import all_sections, summary_sections
 from neardup.evaluation.sweep import Sweep
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
 from neardup.labels.gold_request import GoldRequest, about_gold
-from neardup.labels.labelled_pairs import pair_columns
+from neardup.labels.labelled_pairs import as_label, pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
 from neardup.progress import Progress, Silent
+from neardup.report.notebook import evaluation_html
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
 from neardup.settings import CLUSTERS, Settings
@@ -60,6 +62,9 @@ class Evaluation:
 
     def sections(self) -> list[Section]:
         return all_sections(self.about, self.measured, self.recommendation)
+
+    def _repr_html_(self) -> str:
+        return evaluation_html(self.lead(), self.summary())
 
     def __repr__(self) -> str:
         choices = sum(len(setting.at) for setting in self.measured)
@@ -149,14 +154,15 @@ SETTINGS = (
 PAIRS = "pairs"  # the folder of scored pairs inside the folder of the evaluation
 
 
+@documented(Settings, only=SETTINGS)
 def evaluate(
     documents: Any,
     *,
     group: str | None = None,
     pairs: Any = None,
     columns: Sequence[str] = ("a", "b", "label"),
-    positive: Sequence[str] | None = None,
-    negative: Sequence[str] | None = None,
+    positive: Sequence[object] | None = None,
+    negative: Sequence[object] | None = None,
     complete: bool | None = None,
     method: str | Method | Sequence[str | Method] = registry.DEFAULT,
     threshold: float | None = None,
@@ -165,20 +171,28 @@ def evaluate(
     clusters: str = "rule",
     folder: str | Path | None = None,
     progress: Progress | None = None,
-    **settings: Any,
+    **settings: Unpack[ReadingArguments],
 ) -> Evaluation:
     """Measure methods on documents whose duplicates are known.
 
-    ``documents`` is what :func:`neardup.dedup` accepts, or the Result of a run. The gold is a
-    column of groups (``group``) or labelled ``pairs``: paths, or rows of ``a``, ``b`` and ``label``
-    (``columns`` gives the names of these columns). ``positive`` and ``negative`` name labels.
-    ``complete`` states that pairs which are not listed are no duplicates. ``method`` is one method
-    or several, each as a name, as a specification ("shingles words=3") or as an object. ``sweep``
-    is True or a list of thresholds. ``wish`` is "f1", "precision=0.99" or "recall=0.95". Scored
-    pairs are kept in ``folder`` and reused from there. Further settings (``text``, ``id``,
-    ``within`` …) are those of :class:`neardup.settings.Settings`.
+    ``documents``: as for :func:`neardup.dedup`, or the Result of a run.
+    ``group``: the column whose equal values make documents duplicates.
+    ``pairs``: labelled pairs instead: paths, or rows of ``a``, ``b`` and ``label``.
+    ``columns``: the names of these three columns.
+    ``positive``: labels that mean duplicate, such as ``[3, 4]``; None: true, 1, duplicate, yes.
+    ``negative``: labels that mean not a duplicate; None: false, 0, not, no.
+    ``complete``: whether unlisted pairs are not duplicates; None: for groups, but not for pairs.
+    ``method``: one method or several: names, as written ("shingles words=3"), or objects.
+    ``threshold``: measure this threshold only; None takes that of the method.
+    ``sweep``: True measures many thresholds; or the thresholds themselves.
+    ``wish``: what to recommend a setting for: "f1", "precision=0.99" or "recall=0.95".
+    ``clusters``: "rule" or "components".
+    ``folder``: where scored pairs are stored and found again; None stores none.
+    ``progress``: receives the progress.
     """
-    request = GoldRequest(group, pairs, pair_columns(columns), positive, negative, complete)
+    request = GoldRequest(
+        group, pairs, pair_columns(columns), _labels(positive), _labels(negative), complete
+    )
     wished = Wish.parse(wish or "f1")
     if clusters not in CLUSTERS:
         raise SettingsError(f"clusters is {clusters!r}.", hint=f"expected {' or '.join(CLUSTERS)}.")
@@ -202,7 +216,18 @@ def evaluate(
     return evaluation.pasted(pasted_inputs(collection, base))
 
 
-def _settings(settings: dict[str, Any]) -> Settings:
+def _labels(labels: Sequence[object] | None) -> list[str] | None:
+    """Labels as files have them: ``[3, 4]`` and ``["3", "4"]`` are the same, ``True`` is true."""
+    if labels is None:
+        return None
+    if isinstance(labels, str):
+        raise SettingsError(
+            f"The labels are {labels!r}; expected a list of labels.", hint=f"give [{labels!r}]."
+        )
+    return [as_label(label) or "" for label in labels]
+
+
+def _settings(settings: Mapping[str, Any]) -> Settings:
     for name in settings:
         if name not in SETTINGS:
             raise SettingsError(

@@ -1,6 +1,6 @@
 """The report of an evaluation, an experiment or a model: sections of text, figure and table.
 
-The sections are plain data. A terminal prints them (``cli/evaluate_run.py``), and here they become
+The sections are plain data. A terminal prints them (``cli/evaluate.py``), and here they become
 one HTML file that works offline and has no script; what comes from documents, labels or settings is
 escaped in it.
 """

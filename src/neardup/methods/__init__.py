@@ -1,6 +1,7 @@
 """Stage 4: keys, evidence and score of a document. One file a method, by its name.
 
-``base.py`` says what a method is, ``registry.py`` lists the methods and reads what users write,
+``base.py`` has the base class of all methods, ``meeting.py`` the ways in which documents meet,
+``registry.py`` lists the methods and reads what users write,
 ``parameters.py`` checks it, ``synonyms.py`` leads other tools' names to ours. The rest is shared:
 
 - all: ``preparation`` (words, short documents, digests), ``thresholds`` (exact fractions, sweeps)

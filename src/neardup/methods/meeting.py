@@ -104,6 +104,11 @@ class Meeting:
         return isinstance(self.arrival, SharedKeys)
 
     @property
+    def bits(self) -> NearBits | None:
+        """How fingerprints meet, where the method has them."""
+        return self.batch if isinstance(self.batch, NearBits) else None
+
+    @property
     def least_shared(self) -> int:
         """How many keys two documents must share, where they meet by keys."""
         return self.batch.least if isinstance(self.batch, SharedKeys) else 1

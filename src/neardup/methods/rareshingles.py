@@ -60,7 +60,7 @@ class Rareshingles(Method):
     ``threshold``: the share of weight from which two documents are duplicates.
     ``lone``: what a shingle that no other document has counts, from 0 to 1.
     ``common``: in more documents than this a shingle is what many have.
-    ``calibrate``: let the collection say where duplicates begin; ``threshold`` is where it begins.
+    ``calibrate``: let the collection choose the threshold; ``threshold`` is where it begins.
     ``templates``: "refuse" pairs that share only what many have, or "accept" them.
     ``frequencies``: the file of a run's frequencies, or general; else counted from the input.
     ``vocabulary``: the same of single words, by which noisy documents are known.
@@ -159,14 +159,14 @@ class Rareshingles(Method):
 
     @property
     def _least(self) -> int:
-        """Of what is left beside boilerplate, so much must be there."""
+        """The fewest shingles beside boilerplate of a document that is compared."""
         return least_features(self.min_words, self.words) if self.boilerplate else 1
 
     def _own_keys(self, evidence: Ragged) -> tuple[Ragged, Array]:
         return self.rare_keys(evidence, Rarity(NO_COUNTS))  # heaviest first
 
     def _weights(self, table: Frequencies) -> Array:
-        """By how many documents have the feature."""
+        """The weight of a feature by how many documents have it."""
         idf = np.maximum(table.idf, LEAST)
         idf[:2] *= self.lone
         classes = np.full(len(idf), COMMON, np.uint32)

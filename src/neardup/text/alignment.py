@@ -117,15 +117,12 @@ def align_pairs(
     Alignment is faster if consecutive pairs have the same text on the same side. ``by_chance`` is
     explained at ``align``.
     """
-    text = options or Text()
-    _check_sizes(texts)
+    settings = native_settings(texts, options or Text())
     left, right = (np.ascontiguousarray(rows, np.int64) for rows in (left, right))
-    known_words = word_map(texts.values, texts.offsets, text), _number_words(text)
-    settings = text.native(), *known_words, by_chance
 
     def aligned(part: slice) -> Alignments:
         offsets, how, a, b, words_a, words_b, whole = _native.align_pairs(
-            texts.values, texts.offsets, left[part], right[part], *settings
+            texts.values, texts.offsets, left[part], right[part], *settings, by_chance
         )
         return Alignments(offsets, how, *a, *b, words_a, words_b, whole.astype(bool))
 
@@ -134,6 +131,15 @@ def align_pairs(
         return _joined([aligned(part) for part in parts])
     with ThreadPoolExecutor(workers) as pool:
         return _joined(list(pool.map(aligned, parts)))
+
+
+def native_settings(
+    texts: Ragged, options: Text
+) -> tuple[_native.TextOptions, _native.WordMap | None, _native.WordMap]:
+    """The settings of words that the kernel needs to align these texts; a text that is too long is
+    an error."""
+    _check_sizes(texts)
+    return options.native(), word_map(texts.values, texts.offsets, options), _number_words(options)
 
 
 def _check_sizes(texts: Ragged) -> None:

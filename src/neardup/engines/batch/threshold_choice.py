@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -48,11 +49,11 @@ from neardup.matching.verify import Pairs
 from neardup.methods.base import Method
 from neardup.methods.thresholds import CUTS, Cut, Swept, swept
 from neardup.plan import Plan
-from neardup.planting.decoys import decoys
-from neardup.planting.edits import edits_named
-from neardup.planting.plant import Planted, plant, worth
 from neardup.progress import Progress
 from neardup.schema import Array
+
+if TYPE_CHECKING:
+    from neardup.planting.plant import Planted
 
 EDITS = (
     *("substitutions=0.05", "substitutions=0.1", "insertions=0.1", "deletions=0.1"),
@@ -81,6 +82,8 @@ class KnownScores:
         return float(np.mean(self.decoys >= threshold))
 
     def worth(self, threshold: float) -> float:
+        from neardup.planting.plant import worth
+
         return worth(self.found(threshold), self.wrong(threshold))
 
 
@@ -88,6 +91,10 @@ def known_scores(
     collection: Collection, plan: Plan, method: Method, progress: Progress
 ) -> KnownScores | None:
     """Scored by ``method`` with the artefacts of the plan; None where nothing can be planted."""
+    from neardup.planting.decoys import decoys  # most small runs need none of it
+    from neardup.planting.edits import edits_named
+    from neardup.planting.plant import plant
+
     try:
         planted = plant(
             collection,
@@ -192,7 +199,7 @@ def reaching(plan: Plan) -> Method:
 
 
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
-    """Where known answers say; the method's usual threshold where none can be made."""
+    """The threshold by known answers; the usual one of the method where none can be made."""
     wide, cuts = choose(plan.method)
     known = known_scores(collection, plan, wide, progress)
     if known is None:

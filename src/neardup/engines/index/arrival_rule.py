@@ -40,7 +40,9 @@ class Known:
     evidence: Array
 
 
-class Found(NamedTuple):
+class Scored(NamedTuple):
+    """The document that an arrival is a duplicate of, and the score of the pair."""
+
     known: Known
     score: float
 
@@ -73,7 +75,7 @@ class Rule:
         return self.signer.method
 
     def time_of(self, arrival: Arrival, now: int, newest: int | None) -> int:
-        """As ``slots.py`` says."""
+        """When the document counts as arrived (``slots.py``)."""
         if not self.dated:
             time = now
         elif arrival.time is None:
@@ -89,7 +91,7 @@ class Rule:
         return None if self.window is None or newest is None else self.window.floor(newest)
 
     def since(self, time: int, newest: int | None, max_age: int | None) -> int | None:
-        """From when on documents can be matched; None: all."""
+        """The time from which on documents can be matched; None for all."""
         bounds = []
         if self.window is not None:
             bounds.append(self.window.floor(max(time, time if newest is None else newest)))
@@ -97,39 +99,43 @@ class Rule:
             bounds.append(time - max_age)
         return max(bounds, default=None)
 
-    def match(self, found: Found, signature: Signature) -> Match:
-        known = found.known
+    def match(self, best: Scored, signature: Signature) -> Match:
+        known = best.known
         kind = None
         if known.normal_digest == signature.normal_digest:
             kind = KINDS[NORMALISED]
         if known.text_digest == signature.text_digest:
             kind = KINDS[IDENTICAL]
-        reason = duplicate_reason(self.method, signature.flags, found.score)
-        return Match(known.id, found.score, reason, kind, self._by(found, signature))
+        reason = duplicate_reason(self.method, signature.flags, best.score)
+        return Match(known.id, best.score, reason, kind, self._by(known, signature))
 
-    def _by(self, found: Found, signature: Signature) -> tuple[str, ...] | None:
-        """Equal evidence may be nothing that a method would pass: then none is named."""
+    def _by(self, known: Known, signature: Signature) -> tuple[str, ...] | None:
+        """Which of several methods pass the pair; with equal evidence it may be none."""
         if not self.method.parts:
             return None
-        pair = one_with_each([found.known.evidence], signature.evidence)
+        pair = one_with_each([known.evidence], signature.evidence)
         return self.method.passed_by(*pair)[0] or None
 
     def with_kinds(
         self, matches: Sequence[Match | None], texts: Sequence[str | None], store: Texts
     ) -> list[Match | None]:
-        """``texts`` are those of the documents; those of what they match are asked of ``store``.
-        All at once: a pair costs a tenth of what it costs alone."""
-        made = list(matches)
-        asked = [n for n, match in enumerate(matches) if match and match.kind is None]
-        if not asked:
-            return made
-        ids = [match.of for match in matches if match and match.kind is None]
-        others = store(list(dict.fromkeys(ids)))
-        pairs = [(n, texts[n], others.get(of)) for n, of in zip(asked, ids, strict=True)]
-        told = [(n, one, other) for n, one, other in pairs if one is not None and other is not None]
-        for (n, *_), kind in zip(told, _kinds([pair[1:] for pair in told]), strict=True):
-            made[n] = matches[n]._replace(kind=kind)  # type: ignore[union-attr]
-        return made
+        """The matches with their kinds, where digests did not tell. ``texts`` are those of the
+        documents; ``store`` gives those of what they match. All pairs are aligned at once: a pair
+        costs a tenth of what it costs alone."""
+        open_ = {n: match for n, match in enumerate(matches) if match and match.kind is None}
+        if not open_:
+            return list(matches)
+        stored = store(list(dict.fromkeys(match.of for match in open_.values())))
+        pairs = {
+            n: (text, matched)
+            for n, match in open_.items()
+            if (text := texts[n]) is not None and (matched := stored.get(match.of)) is not None
+        }
+        kinds = dict(zip(pairs, _kinds([*pairs.values()]), strict=True))
+        return [
+            open_[n]._replace(kind=kinds[n]) if n in kinds else match
+            for n, match in enumerate(matches)
+        ]
 
 
 def no_texts() -> SettingsError:

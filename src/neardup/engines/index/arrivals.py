@@ -91,8 +91,8 @@ class Writing:
         """Those whose id is there already are left out, and said so."""
         known = set(self.known(arrivals))
         new = [arrival for place, arrival in enumerate(arrivals) if place not in known]
-        found = iter(self.arrive(new))
-        return [Known.ID if place in known else next(found) for place in range(len(arrivals))]
+        matches = iter(self.arrive(new))
+        return [Known.ID if place in known else next(matches) for place in range(len(arrivals))]
 
     def arrive(self, arrivals: Sequence[Arrival]) -> list[Match | None]:
         first = len(self._matches)
@@ -141,15 +141,15 @@ class Writing:
     def _decide(self, arrival: Arrival, time: int) -> None:
         self.dirty = True
         signature = self.memory.as_first(arrival.signature, self.rule.signer)
-        found = self.memory.best(signature)
+        best = self.memory.best(signature)
         seq = self._next()
         id_ = arrival.id if arrival.id is not None else self._new_id(seq)
-        match = self.rule.match(found, signature) if found else None
+        match = self.rule.match(best, signature) if best else None
         if match is None or self.rule.against == SEEN:
             self.memory.add(seq, id_, time, signature)
         else:
             self.memory.pass_by(signature)
-        kept_seq = found.known.seq if found else None
+        kept_seq = best.known.seq if best else None
         of, score, reason, kind, by = match or (None,) * 5
         decided = seq, id_, time, signature.flags, kept_seq, of, score, reason, kind
         packed, named = signature.pack(), json.dumps(by, ensure_ascii=False) if by else None
@@ -168,9 +168,9 @@ class Writing:
         linked: list[Row] = []
         waiting = [row]
         while waiting:
-            found = self.store.linked(waiting.pop().seq)
-            linked += found
-            waiting += found if self.rule.against == SEEN else []
+            duplicates = self.store.linked(waiting.pop().seq)
+            linked += duplicates
+            waiting += duplicates if self.rule.against == SEEN else []
         linked.sort(key=lambda one: one.seq)
         for one in (row, *linked):
             self.memory.remove(one.seq)
@@ -191,7 +191,7 @@ class Writing:
         return dict(zip((row.id for row in back), self._told(first), strict=True))
 
     def _new_id(self, seq: int) -> str:
-        """As in a run over a list of texts."""
+        """The id of a document without one, as in a run over a list of texts."""
         made = _made_id(seq)
         taken = made in self._given or (seq not in self._free and self.store.known([made]))
         if taken:
@@ -217,11 +217,11 @@ class Writing:
     def _tell_kinds(self) -> None:
         rows, first = self._rows, len(self._matches) - len(self._rows)
         texts = [row.text for row in rows]
-        found = self.rule.with_kinds(self._matches[first:], texts, self._texts)
-        self._matches[first:] = found
+        matches = self.rule.with_kinds(self._matches[first:], texts, self._texts)
+        self._matches[first:] = matches
         self._rows = [
             row._replace(kind=match.kind) if match else row
-            for row, match in zip(rows, found, strict=True)
+            for row, match in zip(rows, matches, strict=True)
         ]
 
     def _texts(self, ids: Sequence[str]) -> dict[str, str | None]:
@@ -242,7 +242,7 @@ class Events:
         self._writing = writing
 
     def add(self, arrivals: Sequence[Arrival]) -> list[Match | None]:
-        """In order, all or none; one answer a document."""
+        """Adds documents in order, all or none; one answer a document."""
         self._writing.refuse_known(arrivals)
         return self._writing.arrive(arrivals)
 

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pyarrow as pa
 
+from neardup.arguments import IndexArguments, documented
 from neardup.artefacts.artefact import Artefacts
 from neardup.documents.columns import Columns
 from neardup.engines.index.arrival_rule import Match, Rule, no_texts
@@ -82,18 +83,18 @@ class Checking(Entries):
     def _checked(
         self, arrivals: Sequence[Arrival], age: int | None, kinds: bool
     ) -> list[Match | None]:
-        found = [self._match(arrival, age) for arrival in arrivals]
+        matches = [self._match(arrival, age) for arrival in arrivals]
         if not kinds:
-            return found
+            return matches
         texts = [arrival.text for arrival in arrivals]
-        return self._rule.with_kinds(found, texts, partial(texts_of, self._store))
+        return self._rule.with_kinds(matches, texts, partial(texts_of, self._store))
 
     def _match(self, arrival: Arrival, age: int | None) -> Match | None:
         memory, newest = self._cache.current(), self._cache.seen.newest
         at = self._rule.time_of(arrival, self._now(), newest)
         signature = memory.as_first(arrival.signature, self._rule.signer)
-        found = memory.best(signature, self._rule.since(at, newest, age))
-        return self._rule.match(found, signature) if found else None
+        best = memory.best(signature, self._rule.since(at, newest, age))
+        return self._rule.match(best, signature) if best else None
 
     def stats(self) -> dict[str, Any]:
         """Counts, memory, and whether checking pays: a check costs ``check_seconds``, so it does
@@ -110,29 +111,25 @@ class Index(Checking):
     """Opened with :meth:`open`. Safe to use from several threads; they take turns."""
 
     @classmethod
+    @documented(IndexSettings)
     def open(
         cls,
         url: str | Path,
         *,
         create: bool = True,
         clock: Callable[[], float] = time.time,
-        **settings: Any,
+        **settings: Unpack[IndexArguments],
     ) -> Index:
-        """The index at ``url``: the file of an SQLite database, ``postgresql://…`` or ``memory:``.
+        """Open the index at ``url``: the file of an SQLite database, ``postgresql://…`` or
+        ``memory:``. With ``create=False`` it has to exist.
 
-        A new one is made with ``method``, ``threshold`` and parameters as in :func:`neardup.dedup`;
-        of a list of methods one is enough. ``text``, ``id``, ``date``, ``within`` (columns);
-        ``window`` ("24h"; None remembers all); ``against`` ("kept" or "seen"); ``artefacts`` (a
-        Result or the folder of a run); ``run`` (a folder: its method, artefacts and kept
-        documents); ``texts`` (whether they are stored); ``source`` (the column that says whose a
-        document is; "source", where it has one). Without artefacts a method that needs tables
-        begins with general ones, and the texts are stored, so that own tables can be counted from
-        them. One that is there has all that in it; what is given must be the same. With
-        ``create=False`` it has to be there. While it is open hold ``memory`` ("500MB": beyond it
-        the window is shortened) and ``kinds`` (False: texts are not aligned to tell them; True: by
-        ``check``, too).
+        A new index is created with these settings and with parameters of the method as in
+        :func:`neardup.dedup`. An existing one has its settings stored; those that are given have
+        to be the same, except ``memory`` and ``kinds``, which hold while it is open. A method that
+        needs tables starts with general ones if there are neither ``artefacts`` nor a ``run``; the
+        texts are then stored, so that own tables can be counted from them later.
         """
-        written = IndexSettings.of(settings)
+        written = IndexSettings.of(dict(settings))
         store = open_store(url, create=create)
         try:
             if not create and store.description() is None:
@@ -167,7 +164,7 @@ class Index(Checking):
         return self._store
 
     def _begin(self, folder: Path) -> None:
-        """With the kept documents of a run: all or none, so who was killed here begins again."""
+        """Takes in the kept documents of a run, all or none: after a kill it begins again."""
         from neardup.engines.index.refresh import kept_of_run
 
         if self._store.counters().last:
@@ -186,7 +183,7 @@ class Index(Checking):
             return events.add([arrival])[0]
 
     def add_many(self, documents: Sequence[Document]) -> list[Match | None]:
-        """In order, all or none; one answer a document."""
+        """Adds documents in order, all or none; one answer a document."""
         arrivals = self.sign(documents)
         with self.events() as events:
             return events.add(arrivals)

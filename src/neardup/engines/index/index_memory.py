@@ -17,7 +17,7 @@ from bisect import bisect_left
 import numpy as np
 
 from neardup.decisions.rule import best_match
-from neardup.engines.index.arrival_rule import SEEN, Found, Known, Rule
+from neardup.engines.index.arrival_rule import SEEN, Known, Rule, Scored
 from neardup.engines.index.signing import Signature, Signer
 from neardup.engines.index.slots import Window
 from neardup.engines.index.store import LOG, Counters, Gone, Row, Store
@@ -58,7 +58,7 @@ class Memory:
 
     @property
     def bytes(self) -> int:
-        """Of evidence and postings, without what the next sweep gives back."""
+        """Memory of evidence and postings, without what the next sweep gives back."""
         alive = len(self) / len(self._known) if self._known else 0
         return self.evidence_bytes + self._postings.lasting_bytes(alive)
 
@@ -132,19 +132,19 @@ class Memory:
         self._postings.keep(numbers)
         self._dead = 0
 
-    def best(self, signature: Signature, since: int | None = None) -> Found | None:
+    def best(self, signature: Signature, since: int | None = None) -> Scored | None:
         """One with equal evidence, else the best score, then the earliest; of those whose time is
         ``since`` or later."""
         equal = self._matchable(self._equal.get(signature.digest, []), signature.group, since)
         if equal and self._scorer.confirmed(equal[0].evidence, signature.evidence):
-            return Found(equal[0], 1.0)
+            return Scored(equal[0], 1.0)
         candidates, scores = self._scored(signature, since)
         place = best_match(scores)
         if place is None:
             return None
         score = scores[place]
         assert score is not None
-        return Found(candidates[place], score)
+        return Scored(candidates[place], score)
 
     def _scored(
         self, signature: Signature, since: int | None
@@ -168,7 +168,7 @@ class Memory:
         return candidates, self._scorer.against(rows, signature.evidence, forms)
 
     def _matchable(self, numbers: list[int], group: int, since: int | None) -> list[Known]:
-        """Of these, who is there, in the group and not too old."""
+        """Those of the documents that are still known, in the group and not too old."""
         there = [known for number in numbers if (known := self._known[number]) is not None]
         found = [known for known in there if known.group == group]
         return found if since is None else [known for known in found if known.time >= since]

@@ -40,8 +40,24 @@ DEFAULT_METHOD = registry.DEFAULT
 
 @dataclass(frozen=True)
 class IndexSettings:
-    """As written; None: as stored, or the usual. ``set`` are parameters of the method by name. Of
-    several methods one is enough."""
+    """The settings of an index as written; None stands for what is stored, or the default.
+
+    ``method``: the comparison method; of a list of methods, a match by any of them counts.
+    ``threshold``: the score from which two documents are duplicates.
+    ``set``: parameters of the method by name.
+    ``text``: the column that holds the text.
+    ``id``: the column that holds the id.
+    ``date``: the column that holds the time of a document; None takes its arrival.
+    ``window``: how long documents are remembered, such as "24h"; None remembers all.
+    ``against``: compare with "kept" documents only, or with all that were "seen".
+    ``artefacts``: tables of a collection: a Result, the folder of a run, or artefacts by name.
+    ``run``: the folder of a run whose method, artefacts and kept documents the index starts with.
+    ``texts``: store the texts too.
+    ``within``: only documents with the same value in this column are compared.
+    ``source``: the column that names the source of a document.
+    ``kinds``: False never classifies duplicates; True does so in ``check`` too.
+    ``memory``: the memory an open index may use, such as "500MB"; above it the window is shortened.
+    """
 
     method: str | Method | Sequence[str | Method] | None = None
     threshold: float | str | None = None
@@ -147,7 +163,7 @@ def _is_kept(need: Need, method: Method) -> bool:
 
 
 def given_artefacts(given: Any, method: Method) -> dict[str, Artefact]:
-    """Of a Result, by name, or in the folder of a run."""
+    """The artefacts of a Result, by name, or in the folder of a run."""
     if isinstance(given, Result):
         return dict(given.artefacts)
     if isinstance(given, Mapping):
@@ -194,7 +210,7 @@ def _unfiled(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def packed(artefacts: Artefacts) -> dict[str, bytes]:
-    """As files, which is what artefacts know how to write."""
+    """The bytes of each artefact, as the file that it writes."""
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         made = {}
         for name, artefact in artefacts.items():

@@ -157,8 +157,7 @@ def _order_columns(taken: Taken, plan: Plan) -> dict[str, pa.Array]:
 
 def near_bits(plan: Plan) -> NearBits | None:
     """How fingerprints meet, where they travel in place of keys (``bits_join.py``)."""
-    way = plan.method.meeting.batch
-    return way if isinstance(way, NearBits) and not plan.method.confirms_copies else None
+    return None if plan.method.confirms_copies else plan.method.meeting.bits
 
 
 def all_keys(prepared: Prepared, plan: Plan) -> tuple[Ragged, Array]:

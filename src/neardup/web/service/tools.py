@@ -1,7 +1,7 @@
-"""Compare and group over HTTP: what needs no index, only texts.
+"""Compare and group over HTTP: they need only texts, no index.
 
 Settings come from strangers. A parameter that names a file or a module of this machine is refused,
-and so is a number that would only cost.
+and so is a number that would only cost time.
 """
 
 from __future__ import annotations
@@ -85,9 +85,12 @@ def grouped(body: Object, limits: Limits) -> Object:
     for n, one in enumerate(results):
         if type(one) not in (str, dict):
             raise unfit(f"Result {n} is {named(one)}; expected a string or an object.")
-    listing = {name: text_of(body[name], repr(name), limits) for name in LISTING if name in body}
-    asked = _method(body)
-    made = group(results, **listing, **({} if asked is None else {"method": asked}))
+    settings: dict[str, Any] = {
+        name: text_of(body[name], repr(name), limits) for name in LISTING if name in body
+    }
+    if (method := _method(body)) is not None:
+        settings["method"] = method
+    made = group(results, **settings)
     groups = [
         {
             "representative": one.representative._asdict(),

@@ -1,0 +1,103 @@
+"""How light a command is: what a plain run may not load, and what a refusal may not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.sample import DOCUMENTS, jsonl
+
+# The modules that are loaded when the command is done, after what it wrote itself.
+CODE = """
+import json, sys
+from neardup.cli import main
+try:
+    main()
+except SystemExit as end:
+    print(json.dumps({"code": end.code or 0, "modules": list(sys.modules)}), file=sys.stderr)
+"""
+HEAVY = ("numpy", "pyarrow", "rapidfuzz", "rich")
+NOT_IN_A_RUN = (
+    *("pandas", "polars", "altair", "sklearn", "scipy", "rich", "trafilatura", "fastapi", "jinja2"),
+    *("multiprocessing", "asyncio", "neardup.planting", "neardup.web", "neardup.evaluation"),
+)
+
+
+def command(*arguments: object) -> tuple[int, set[str], str]:
+    """Exit code, loaded modules and what was written to stderr."""
+    line = [sys.executable, "-c", CODE, *map(str, arguments)]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    *shown, last = done.stderr.splitlines()
+    found = json.loads(last)
+    return found["code"], set(found["modules"]), "\n".join(shown)
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    path = tmp_path / "docs.jsonl"
+    path.write_text(jsonl(DOCUMENTS))
+    return path
+
+
+def test_a_plain_run_loads_nothing_that_it_does_not_need(docs: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pandas")  # pyarrow imports it by itself, if it is installed
+    code, modules, _ = command("dedup", docs, "-o", tmp_path / "out")
+    assert code == 0
+    assert {"numpy", "pyarrow"} <= modules
+    assert modules.isdisjoint(NOT_IN_A_RUN)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["-o", "FULL"], "already holds files"),
+        (["-o", "OUT", "--method", "shingels"], "did you mean 'shingles'?"),
+        (["-o", "OUT", "--clusters", "some"], "expected rule or components"),
+        (["-o", "OUT", "--memory", "lots", "--limit", "0"], "2 settings are wrong"),
+        (["-o", "OUT", "--threshold", "high"], "neither a number"),
+        (["-o", "OUT", "--set", "words"], "expected KEY=VALUE"),
+        (["-o", "OUT", "--recipe", "nowhere.toml"], "cannot be read"),
+        ([], "Missing option '-o'"),
+    ],
+)
+def test_a_refusal_comes_before_numpy(
+    docs: Path, tmp_path: Path, options: list[str], sentence: str
+) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    places = {"FULL": str(tmp_path / "full"), "OUT": str(tmp_path / "out")}
+    code, modules, shown = command("dedup", docs, *(places.get(one, one) for one in options))
+    assert (code, sentence in shown) == (2, True), shown
+    assert modules.isdisjoint(HEAVY)
+
+
+def test_pandas_frames_still_convert_in_a_command() -> None:
+    """pyarrow was kept from importing pandas, and imports it where it is asked for a frame."""
+    pytest.importorskip("pandas")
+    code = (
+        "import sys; from neardup.cli import command; command.OWN_PROCESS.append(True); "
+        "command.load_arrow(); import pyarrow as pa; assert 'pandas' not in sys.modules; "
+        "frame = pa.table({'a': [1, None]}).to_pandas(); "
+        "print(pa.Table.from_pandas(frame)['a'].to_pylist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[1.0, None]\n"
+
+
+def test_sections_hold_every_option_once() -> None:
+    from cli.every import every_command
+    from neardup.cli.command import Sectioned
+
+    grouped = {n: c for n, c in every_command().items() if isinstance(c, Sectioned)}
+    assert {"dedup", "find", "evaluate"} <= grouped.keys()
+    for name, found in grouped.items():
+        listed = [option for options in found.sections.values() for option in options]
+        declared = [p.opts[-1] for p in found.params if p.param_type_name == "option"]
+        assert sorted(listed) == sorted([*declared, "--help"]), name
+        first, *_, last = found.sections
+        assert (first, last) == ("Common", "Advanced")
+        assert (found.epilog or "").count("neardup ") == 2

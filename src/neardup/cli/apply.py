@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import (
-    KEEP,
-    PATH,
-    action_option,
-    debug_option,
-    dry_run_option,
-    json_option,
-    policy_from,
-    policy_option,
-)
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
+from neardup.cli.options import policy_from
 from neardup.wording import many
 
 if TYPE_CHECKING:
@@ -29,20 +22,20 @@ SHOWN = 20
 
 
 @click.command(short_help="Apply a policy to the duplicates of a run.")
-@click.argument("run", metavar="RUN", type=PATH)
-@policy_option
-@click.option("--keep", metavar="ORDER", help=KEEP.format("that of the run"))
-@action_option
+@click.argument("run", metavar="RUN", type=shared.PATH)
+@shared.policy_option
+@click.option("--keep", metavar="ORDER", help=shared.KEEP.format("that of the run"))
+@shared.action_option
 @click.option("--date", metavar="COL", help="Date column.  [default: that of the run]")
 @click.option(
     "--no-changes",
     is_flag=True,
     help="Ignore the changes made by hand in `neardup review`.",
 )
-@dry_run_option
-@json_option
+@shared.dry_run_option
+@shared.json_option
 @click.option("--quiet", is_flag=True, help="Show nothing but errors.")
-@debug_option
+@shared.debug_option
 def apply(
     run: Path,
     policy: Path | None,
@@ -79,9 +72,7 @@ def apply(
         step, made = history.apply_to(run, make)
         target = step.folder
     if as_json:
-        import json
-
-        click.echo(json.dumps(data(made, target, dry_run=dry_run), indent=2, ensure_ascii=False))
+        show_json(data(made, target, dry_run=dry_run))
         return
     if quiet:
         return
@@ -167,10 +158,10 @@ def table(made: Applied, most: int) -> None:
 
 
 @click.command(short_help="Take back the last applied policy.")
-@click.argument("run", metavar="RUN", type=PATH)
+@click.argument("run", metavar="RUN", type=shared.PATH)
 @click.option("--force", is_flag=True, help="Also remove files that were changed since then.")
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def undo(run: Path, force: bool, as_json: bool) -> None:
     """Take back the last `neardup apply` on the run in the folder RUN. The policy applied before
     it is in effect again, if there was one. Only files that apply wrote are removed; every document
@@ -181,10 +172,8 @@ def undo(run: Path, force: bool, as_json: bool) -> None:
 
     gone, now = history.undo(run, force=force)
     if as_json:
-        import json
-
         data: dict[str, Any] = {"undone": str(gone.folder), "now": str(now.folder) if now else None}
-        click.echo(json.dumps(data, indent=2))
+        show_json(data)
         return
     click.echo(f"Taken back: {gone.folder} ({counted(gone.info['counts'])}).")
     click.echo(f"{now.folder} is in effect again." if now else "No policy is in effect now.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -64,6 +64,12 @@ class Sectioned(click.Command):
         for title, names in self.sections.items():
             with formatter.section(title):
                 formatter.write_dl([record for name in names if (record := records[name])])
+
+
+def show_json(data: Any, default: Callable[[Any], Any] | None = None) -> None:
+    import json
+
+    click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=default))
 
 
 class _WithoutPandas:

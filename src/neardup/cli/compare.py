@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import PATH, debug_option, id_option, json_option, set_option, text_option
+from neardup.cli import options as shared
 from neardup.errors import InputError, SettingsError, UsageError
 from neardup.wording import shortened
 
@@ -56,7 +56,7 @@ OF_THE_RUN = {
 @click.option(
     "--run",
     metavar="FOLDER",
-    type=PATH,
+    type=shared.PATH,
     help="A and B are ids of documents in this run. A alone: why it was kept or not.",
 )
 @click.option("--strings", is_flag=True, help="A and B are the texts themselves.")
@@ -64,13 +64,13 @@ OF_THE_RUN = {
     "--method", metavar="NAME", help=f"Method whose verdict is shown.  [default: {METHOD}]"
 )
 @click.option("--threshold", metavar="T", type=float, help="Threshold of the method.")
-@set_option
-@text_option
-@id_option
+@shared.set_option
+@shared.text_option
+@shared.id_option
 @click.option(
     "--html",
     metavar="FILE",
-    type=PATH,
+    type=shared.PATH,
     help="Also write an HTML page, with up to a million characters of text.",
 )
 @click.option(
@@ -81,8 +81,8 @@ OF_THE_RUN = {
     show_default=True,
     help="Show this many lines of passages; 0 shows all.",
 )
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def compare(
     a: str,
     b: str | None,

@@ -15,34 +15,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Failure, Sectioned, load_arrow
-from neardup.cli.options import (
-    PATH,
-    action_option,
-    date_option,
-    debug_option,
-    encoding_option,
-    extract_option,
-    id_option,
-    json_option,
-    keep_option,
-    limit_option,
-    max_pairs_option,
-    memory_option,
-    method_option,
-    policy_option,
-    quiet_option,
-    recipe_option,
-    set_option,
-    settings_from,
-    text_option,
-    threshold_option,
-    verbose_option,
-    with_options,
-    within_option,
-    workers_option,
-)
+from neardup.cli.command import INTERRUPTED, Failure, Sectioned, load_arrow, show_json
+from neardup.cli.options import settings_from
 from neardup.cli.target import STDOUT, Target, check_file, names_file
 from neardup.errors import DataError, SettingsError
 
@@ -63,13 +39,13 @@ EVERY_SECTION = {
     "Advanced": ("--max-pairs", "--accept-rejected", "--debug", "--help"),
 }
 DEDUP_SECTIONS = {**EVERY_SECTION, "Advanced": ("--signatures", *EVERY_SECTION["Advanced"])}
-run_options = with_options(
-    method_option,
-    threshold_option,
-    keep_option,
-    text_option,
-    id_option,
-    date_option,
+run_options = shared.with_options(
+    shared.method_option,
+    shared.threshold_option,
+    shared.keep_option,
+    shared.text_option,
+    shared.id_option,
+    shared.date_option,
     click.option(
         "--source",
         "sources",
@@ -86,9 +62,9 @@ run_options = with_options(
         help="Reference files, or the folder of an earlier run. Their documents come first and are "
         "never removed or changed. Repeatable.",
     ),
-    encoding_option,
-    extract_option,
-    limit_option,
+    shared.encoding_option,
+    shared.extract_option,
+    shared.limit_option,
     click.option(
         "--strict",
         is_flag=True,
@@ -101,22 +77,22 @@ run_options = with_options(
         help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",
     ),
     click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
-    json_option,
-    verbose_option,
-    quiet_option,
-    set_option,
-    recipe_option,
-    within_option,
+    shared.json_option,
+    shared.verbose_option,
+    shared.quiet_option,
+    shared.set_option,
+    shared.recipe_option,
+    shared.within_option,
     click.option(
         "--boilerplate",
         metavar="FILE",
         multiple=True,
-        type=PATH,
+        type=shared.PATH,
         help="Text to ignore in every document, such as a standard notice; any input of texts "
         "(rareshingles, shingles). Repeatable.",
     ),
-    policy_option,
-    action_option,
+    shared.policy_option,
+    shared.action_option,
     click.option(
         "--clusters",
         metavar="rule|components",
@@ -133,8 +109,8 @@ run_options = with_options(
         is_flag=True,
         help="Estimate time, memory, disk and duplicates from a sample; write nothing.",
     ),
-    workers_option,
-    memory_option,
+    shared.workers_option,
+    shared.memory_option,
     click.option(
         "--engine",
         metavar="local|spark",
@@ -146,13 +122,13 @@ run_options = with_options(
         help="Spark master, such as local[4], yarn or spark://HOST:7077.  [default: Spark's own "
         "configuration]",
     ),
-    max_pairs_option,
+    shared.max_pairs_option,
     click.option(
         "--accept-rejected",
         is_flag=True,
         help="Exit with 0 even if most documents of a file were rejected for one reason.",
     ),
-    debug_option,
+    shared.debug_option,
 )
 
 
@@ -170,7 +146,7 @@ Examples:
     "-o",
     "--out",
     metavar="OUT",
-    type=PATH,
+    type=shared.PATH,
     help="Folder to write. A FILE in the format of the input, or - for stdout, receives the kept "
     "documents and nothing else.  [required]",
 )
@@ -234,7 +210,7 @@ Examples:
     "-o",
     "--out",
     metavar="OUT",
-    type=PATH,
+    type=shared.PATH,
     help="Folder to write; without it the largest clusters are shown.",
 )
 @run_options
@@ -325,9 +301,7 @@ class Job:
 
         found = estimate(self.collection, self.plan, writes=writes)
         if self.as_json:
-            import json
-
-            click.echo(json.dumps(found.data(), indent=2))
+            show_json(found.data())
         else:
             click.echo("\n".join(estimate_lines(found)))
 
@@ -385,10 +359,8 @@ class Job:
     ) -> None:
         seconds = time.perf_counter() - began
         if self.as_json:
-            import json
-
             found = summary.data(result, out or file, seconds)
-            click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+            show_json(found)
         if not self.quiet:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)

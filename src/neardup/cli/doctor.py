@@ -5,7 +5,6 @@ Nothing is installed, written or sent. A missing extra is no fault: its line sho
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -17,6 +16,7 @@ from typing import NamedTuple
 
 import click
 
+from neardup.cli.command import show_json
 from neardup.cli.options import debug_option, json_option
 
 EXIT_FAULT = 1
@@ -36,7 +36,7 @@ def doctor(ctx: click.Context, as_json: bool) -> None:
 
     found = list(findings())
     if as_json:
-        click.echo(json.dumps([one._asdict() for one in found], indent=2))
+        show_json([one._asdict() for one in found])
     else:
         show_table(("what", "state", "found"), found)
     if any(one.state == FAULT for one in found):

@@ -7,34 +7,14 @@ copies or of a paper's experiment, shows its sections and writes them.
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.command import INTERRUPTED, Sectioned
-from neardup.cli.options import (
-    PATH,
-    columns_option,
-    date_option,
-    debug_option,
-    encoding_option,
-    extract_option,
-    id_option,
-    json_option,
-    limit_option,
-    memory_option,
-    negative_option,
-    positive_option,
-    quiet_option,
-    set_option,
-    text_option,
-    verbose_option,
-    within_option,
-    workers_option,
-)
+from neardup.cli import options as shared
+from neardup.cli.command import INTERRUPTED, Sectioned, show_json
 from neardup.cli.terminal import progress_for, show_sections, show_table
 from neardup.errors import UsageError
 
@@ -87,9 +67,9 @@ Examples:
     help="File of labelled pairs (JSON Lines, CSV, TSV, Parquet, Arrow) with the columns a, b and "
     "label. Repeatable.",
 )
-@columns_option
-@positive_option
-@negative_option
+@shared.columns_option
+@shared.positive_option
+@shared.negative_option
 @click.option(
     "--complete/--labelled-only",
     default=None,
@@ -104,7 +84,7 @@ Examples:
     help="Method to measure, with parameters if quoted: 'shingles words=3'. Repeatable.  "
     "[default: rareshingles]",
 )
-@set_option
+@shared.set_option
 @click.option(
     "--threshold",
     metavar="T",
@@ -136,7 +116,7 @@ Examples:
 @click.option(
     "--run",
     metavar="RUN",
-    type=PATH,
+    type=shared.PATH,
     help="Measure a finished run, by the scores in its folder, instead of INPUT.",
 )
 @click.option(
@@ -162,15 +142,15 @@ Examples:
     help="Sample size: copies for each edit (--plant), pairs for each treatment (--paper).",
 )
 @click.option("--seed", metavar="N", type=int, help="Seed of the random choice.  [default: 0]")
-@text_option
-@id_option
-@date_option
-@encoding_option
-@extract_option
-@within_option
-@workers_option
-@memory_option
-@limit_option
+@shared.text_option
+@shared.id_option
+@shared.date_option
+@shared.encoding_option
+@shared.extract_option
+@shared.within_option
+@shared.workers_option
+@shared.memory_option
+@shared.limit_option
 @click.option(
     "--max-pairs",
     metavar="N",
@@ -181,14 +161,14 @@ Examples:
     "-o",
     "--out",
     metavar="OUT",
-    type=PATH,
+    type=shared.PATH,
     help="Folder for evaluation.json, sweep.parquet, report.html and scored pairs. The same "
     "command continues an interrupted evaluation there.",
 )
-@json_option
-@verbose_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.verbose_option
+@shared.quiet_option
+@shared.debug_option
 def evaluate(inputs: tuple[str, ...], **options: Any) -> None:
     """Measure how good settings are on documents whose duplicates are known: by a column
     (--group) or by labelled pairs (--pairs).
@@ -208,7 +188,7 @@ def show_papers(as_json: bool) -> None:
 
     if as_json:
         rows = [{"name": name, "shows": paper.says} for name, paper in PAPERS.items()]
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        show_json(rows)
         return
     show_table(("experiment", "shows"), [(name, paper.says) for name, paper in PAPERS.items()])
     click.echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
@@ -354,7 +334,7 @@ class Evaluating:
             save = getattr(evaluation, "save", None)
             save(self.out) if save else save_report(evaluation, self.out)
         if self.options["as_json"]:
-            click.echo(json.dumps(evaluation.data(), indent=2, ensure_ascii=False))
+            show_json(evaluation.data())
         else:
             show_sections(getattr(evaluation, "summary", evaluation.sections)())
         if self.out and not self.options["quiet"]:

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import (
-    PATH,
-    debug_option,
-    id_option,
-    json_option,
-    overwrite_option,
-    set_option,
-    text_option,
-)
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
 from neardup.cli.target import STDOUT
 
 if TYPE_CHECKING:
@@ -39,8 +31,8 @@ if TYPE_CHECKING:
     metavar="COL",
     help="Order by this column, greatest value first.  [default: the order of the list]",
 )
-@text_option
-@id_option
+@shared.text_option
+@shared.id_option
 @click.option("--date", metavar="COL", help="Date column, for first and last.")
 @click.option("--title", metavar="COL", default="title", help="Column to show beside the id.")
 @click.option(
@@ -54,17 +46,17 @@ if TYPE_CHECKING:
     type=float,
     help="Score from which two results are duplicates.  [default: that of the method]",
 )
-@set_option
+@shared.set_option
 @click.option(
     "-o",
     "--out",
     metavar="FILE",
-    type=PATH,
+    type=shared.PATH,
     help="Write the list as .jsonl, .csv or .parquet; - writes JSON Lines to stdout.",
 )
-@overwrite_option
-@json_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.debug_option
 def group(
     results: str,
     collapse: bool,
@@ -101,7 +93,7 @@ def _show(groups: Grouped, title: str, out: Path | None, *, as_json: bool) -> No
 
     if as_json:
         data = {"results": groups.results, "groups": len(groups), "list": groups.to_list()}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+        show_json(data, default=str)
     elif out == STDOUT:
         sys.stdout.buffer.write(json_lines(groups))
         sys.stdout.buffer.flush()

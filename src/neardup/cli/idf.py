@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,17 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.command import Commands
-from neardup.cli.options import (
-    PATH,
-    debug_option,
-    json_option,
-    limit_option,
-    overwrite_option,
-    quiet_option,
-    text_set_option,
-    workers_option,
-)
+from neardup.cli import options as shared
+from neardup.cli.command import Commands, show_json
 from neardup.errors import InputError, SettingsError, UsageError
 from neardup.wording import shortened
 
@@ -47,7 +37,7 @@ def idf() -> None:
 
 
 @click.command(short_help="Show what a table contains.")
-@click.argument("table", metavar="TABLE", type=PATH)
+@click.argument("table", metavar="TABLE", type=shared.PATH)
 @click.option(
     "--term",
     "terms",
@@ -63,8 +53,8 @@ def idf() -> None:
     default=20,
     help="Number of rarest and of most common terms to show.  [default: 20]",
 )
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def show(table: Path, terms: tuple[str, ...], shown: int, as_json: bool) -> None:
     """Show the number of documents and terms of TABLE, its options and digest, and its rarest and
     most common terms, or the terms of --term."""
@@ -82,7 +72,7 @@ def show(table: Path, terms: tuple[str, ...], shown: int, as_json: bool) -> None
         }
     if as_json:
         data = {**loaded.describe(), "min_count": loaded.min_count, **lists}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
         return
     click.echo("\n".join(table_lines(loaded)))
     for name, rows in lists.items():
@@ -133,7 +123,7 @@ out_option = click.option(
     "--out",
     metavar="TABLE",
     required=True,
-    type=PATH,
+    type=shared.PATH,
     help="File to write.",
 )
 
@@ -206,7 +196,7 @@ def rejected_data(seen: Seen) -> list[dict[str, Any]]:
 
 
 @click.command(short_help="Count the terms of a collection.")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=PATH)
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...", type=shared.PATH)
 @out_option
 @click.option(
     "--filter",
@@ -216,8 +206,8 @@ def rejected_data(seen: Seen) -> list[dict[str, Any]]:
     help="What counts as a term: every word; words of three letters or more without digits; or "
     "also words with . ' - & + / inside.  [default: words]",
 )
-@click.option("--text", metavar="COL", default="text", help="Text column.  [default: text]")
-@text_set_option
+@shared.default_text_option
+@shared.text_set_option
 @click.option(
     "--min-count",
     metavar="N",
@@ -226,12 +216,12 @@ def rejected_data(seen: Seen) -> list[dict[str, Any]]:
     help="Leave out terms that occur in fewer than N documents. A table to be merged has to keep "
     "all; give the option to `idf merge` instead.  [default: 1, keeps all]",
 )
-@workers_option
-@limit_option
-@overwrite_option
-@json_option
-@quiet_option
-@debug_option
+@shared.workers_option
+@shared.limit_option
+@shared.overwrite_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def build(
     inputs: tuple[Path, ...],
     out: Path,
@@ -281,14 +271,14 @@ def build(
         data = {"out": str(out), **table.describe(), "min_count": table.min_count}
         data |= {"rejected": seen.rejected, "rejected_shown": rejected_data(seen)}
         data |= {"seconds": round(time.perf_counter() - began, 3)}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     if not quiet:
         lines = [*rejected_lines(seen), *table_lines(table), f"Written to {out}."]
         click.echo("\n".join(lines), err=True)
 
 
 @click.command(short_help="Add several tables up.")
-@click.argument("tables", nargs=-1, required=True, metavar="TABLE...", type=PATH)
+@click.argument("tables", nargs=-1, required=True, metavar="TABLE...", type=shared.PATH)
 @out_option
 @click.option(
     "--min-count",
@@ -298,10 +288,10 @@ def build(
     help="Leave out terms that occur in fewer than N documents of all tables together; the paper "
     "takes 5.  [default: 1, keeps all]",
 )
-@overwrite_option
-@json_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def merge(
     tables: tuple[Path, ...],
     out: Path,
@@ -329,6 +319,6 @@ def merge(
     table.save(out)
     if as_json:
         data = {"out": str(out), **table.describe(), "min_count": table.min_count}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     if not quiet:
         click.echo("\n".join([*table_lines(table), f"Written to {out}."]), err=True)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.options import (
-    PATH,
-    debug_option,
-    json_option,
-    limit_option,
-    quiet_option,
-    workers_option,
-)
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
 
 if TYPE_CHECKING:
     from neardup.artefacts.idf import IdfTable
@@ -26,14 +19,14 @@ SHOWN_GROUPS = 20
 
 
 @click.command(short_help="Compare two tables and the signatures made with them.")
-@click.argument("a", metavar="A", type=PATH)
-@click.argument("b", metavar="B", type=PATH)
+@click.argument("a", metavar="A", type=shared.PATH)
+@click.argument("b", metavar="B", type=shared.PATH)
 @click.option(
     "--stability",
     "documents",
     metavar="DOCUMENTS",
     multiple=True,
-    type=PATH,
+    type=shared.PATH,
     help="Documents, in any format that `dedup` reads, whose signatures are made with both tables. "
     "Repeatable.",
 )
@@ -46,19 +39,19 @@ SHOWN_GROUPS = 20
     help="Compare signatures of 1 to N terms.  [default: 30]",
 )
 @click.option("--within", metavar="COL", help="Also show the figures for each value of COL.")
-@click.option("--text", metavar="COL", default="text", help="Text column.  [default: text]")
-@workers_option
-@limit_option
+@shared.default_text_option
+@shared.workers_option
+@shared.limit_option
 @click.option(
     "-o",
     "--out",
     metavar="PLOT",
-    type=PATH,
+    type=shared.PATH,
     help="Draw a figure: .svg, .html or .png, which needs the extra `plots`.",
 )
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def compare(
     a: Path,
     b: Path,
@@ -102,7 +95,7 @@ def compare(
         figure = idf_agreement(tables, (a.name, b.name), correlation, found)
         save_figure(figure, out, f"{a.name} and {b.name}")
     if as_json:
-        click.echo(json.dumps(data(tables, correlation, found), indent=2, ensure_ascii=False))
+        show_json(data(tables, correlation, found))
     else:
         show(tables, correlation, found)
     if out and not quiet:

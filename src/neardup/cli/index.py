@@ -15,27 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.command import Commands
-from neardup.cli.options import (
-    PATH,
-    SOURCE,
-    compared_option,
-    debug_option,
-    encoding_option,
-    id_option,
-    json_option,
-    methods_option,
-    quiet_option,
-    recipe_option,
-    set_option,
-    settings_from,
-    text_option,
-    threshold_option,
-    verbose_option,
-    window_option,
-    within_option,
-    workers_option,
-)
+from neardup.cli import options as shared
+from neardup.cli.command import Commands, show_json
+from neardup.cli.options import settings_from
 from neardup.errors import UsageError
 from neardup.wording import many, shortened
 
@@ -154,15 +136,15 @@ class Tally:
 
     @property
     def data(self) -> dict[str, Any]:
-        shared = {} if self.shared is None else {"shared_ids": self.shared._asdict()}
-        return {**self.counts, **shared}
+        renamed = {} if self.shared is None else {"shared_ids": self.shared._asdict()}
+        return {**self.counts, **renamed}
 
     def summary(self) -> list[str]:
         lost = [f"  rejected: {r.where}: {shortened(r.reason, 300)}" for r in self.shown]
         more = self.rejected - len(self.shown)
-        shared = [self.shared.sentence()] if self.shared else []
+        renamed = [self.shared.sentence()] if self.shared else []
         lost += [f"  … and {more:,} more rejected"] if more else []
-        return [*shared, *lost, self._sentence()]
+        return [*renamed, *lost, self._sentence()]
 
     def _sentence(self) -> str:
         total = self.kept + self.duplicates + self.rejected
@@ -183,7 +165,7 @@ def line(id_: str, match: Match | None) -> str:
 
 def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) -> None:
     if as_json:
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=str))
+        show_json(data, default=str)
     elif not quiet:
         click.echo("\n".join(lines), err=True)
 
@@ -191,33 +173,33 @@ def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) 
 @click.command(short_help="Create an index from a collection.")
 @store_argument
 @inputs_argument
-@methods_option
-@threshold_option
-@set_option
-@recipe_option
-@text_option
-@id_option
+@shared.methods_option
+@shared.threshold_option
+@shared.set_option
+@shared.recipe_option
+@shared.text_option
+@shared.id_option
 @click.option(
     "--date",
     metavar="COL",
     help="Date column: the time of a document.  [default: its time of arrival]",
 )
-@encoding_option
-@window_option
-@compared_option
-@click.option("--source", metavar="COL", help=f"{SOURCE}.  [default: source]")
-@within_option
+@shared.encoding_option
+@shared.window_option
+@shared.compared_option
+@click.option("--source", metavar="COL", help=f"{shared.SOURCE}.  [default: source]")
+@shared.within_option
 @click.option(
     "--texts",
     is_flag=True,
     default=None,
     help="Store the texts too; kinds and refresh need them.",
 )
-@workers_option
-@json_option
-@verbose_option
-@quiet_option
-@debug_option
+@shared.workers_option
+@shared.json_option
+@shared.verbose_option
+@shared.quiet_option
+@shared.debug_option
 def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     """Create the index STORE from INPUT, with the decisions of `dedup --keep first`.
 
@@ -254,11 +236,11 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
 @click.command(short_help="Check documents and store them.")
 @store_argument
 @inputs_argument
-@encoding_option
+@shared.encoding_option
 @lines_option
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def add(
     store: str,
     inputs: tuple[str, ...],
@@ -293,16 +275,16 @@ def add(
 @click.command(short_help="Check documents without storing them.")
 @store_argument
 @inputs_argument
-@encoding_option
+@shared.encoding_option
 @click.option(
     "--max-age",
     metavar="SPAN",
     help="Compare only with documents that are at most this much older: 30m, 6h, 7d.",
 )
 @lines_option
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def check(
     store: str,
     inputs: tuple[str, ...],
@@ -329,9 +311,9 @@ def check(
 @click.command(short_help="Remove documents.")
 @store_argument
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def remove(store: str, ids: tuple[str, ...], as_json: bool, quiet: bool) -> None:
     """Remove the documents ID from the index STORE.
 
@@ -360,9 +342,9 @@ def remove(store: str, ids: tuple[str, ...], as_json: bool, quiet: bool) -> None
     required=True,
     help="Remove documents older than this ISO 8601 time, such as 2026-01-31T12:00.",
 )
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def expire(store: str, before: str, as_json: bool, quiet: bool) -> None:
     """Forget the documents of the index STORE that are older than TIME.
 
@@ -384,12 +366,12 @@ def expire(store: str, before: str, as_json: bool, quiet: bool) -> None:
 @click.option(
     "--run",
     metavar="FOLDER",
-    type=PATH,
+    type=shared.PATH,
     help="Take the tables of this run.  [default: count the texts of STORE]",
 )
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def refresh(store: str, new: str, run: Path | None, as_json: bool, quiet: bool) -> None:
     """Create the index NEW from the texts of STORE, with new tables.
 
@@ -428,8 +410,8 @@ def _counted(old: Index) -> Artefacts:
 
 @click.command(short_help="Show what an index contains.")
 @store_argument
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def stats(store: str, as_json: bool) -> None:
     """Show the settings of the index STORE, what it contains and how much space it needs."""
     from neardup.cli.terminal import show_table
@@ -440,7 +422,7 @@ def stats(store: str, as_json: bool) -> None:
         made, found = index.described(), index.stats()
         method = {"method": write_method(index.method)}
     if as_json:
-        click.echo(json.dumps({**made, **found}, indent=2, default=str))
+        show_json({**made, **found}, default=str)
         return
     named = {name: made[name] for name in ("window", "against", "date", "within")}
     shown = {**method, "tables": Tables.in_use(made), **named, **found}

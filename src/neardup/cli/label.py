@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup.cli.command import Commands
-from neardup.cli.options import (
-    PATH,
-    debug_option,
-    json_option,
-    overwrite_option,
-    quiet_option,
-    seed_option,
-)
+from neardup.cli import options as shared
+from neardup.cli.command import Commands, show_json
 from neardup.errors import InputError, UsageError
 from neardup.wording import shortened
 
@@ -55,10 +48,10 @@ def label() -> None:
 
 
 @click.command(short_help="Add result lists for people to judge.")
-@click.argument("run", metavar="RUN", type=PATH)
+@click.argument("run", metavar="RUN", type=shared.PATH)
 @click.argument("lists", metavar="LISTS")
 @click.option("--query", metavar="COL", default="query", help="Query column.  [default: query]")
-@click.option("--text", metavar="COL", default="text", help="Text column.  [default: text]")
+@shared.default_text_option
 @click.option("--id", metavar="COL", help="Id column.  [default: id if it exists]")
 @click.option(
     "--title",
@@ -67,9 +60,9 @@ def label() -> None:
     help="Column to show above the text.  [default: title]",
 )
 @click.option("--top", metavar="N", type=int, default=20, help="Results per query.  [default: 20]")
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def lists(
     run: Path,
     lists: str,
@@ -99,7 +92,7 @@ def lists(
     practice = sum(one.practice for one in found)
     if as_json:
         data = {"lists": str(place), "read": len(found), "new": new, "practice": practice}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     if not quiet:
         click.echo(
             f"{place} contains {len(found):,} lists; {practice:,} of them are for practice, and "
@@ -112,7 +105,7 @@ labels_option = click.option(
     "--labels",
     "store",
     metavar="FILE",
-    type=PATH,
+    type=shared.PATH,
     help="Label store.  [default: SAMPLE.labels.jsonl beside the sample]",
 )
 
@@ -122,7 +115,7 @@ sample_option = click.option(
     "--out",
     metavar="SAMPLE",
     required=True,
-    type=PATH,
+    type=shared.PATH,
     help="JSON Lines file to write; its key is written beside it.",
 )
 
@@ -159,7 +152,7 @@ def tell_torn(torn: str | None, store: Path) -> None:
 
 
 @click.command(short_help="Draw pairs of runs for people to judge.")
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=PATH)
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=shared.PATH)
 @click.option(
     "-n",
     "per_treatment",
@@ -175,12 +168,12 @@ def tell_torn(torn: str | None, store: Path) -> None:
     default=5,
     help="Number of score classes; the same number of pairs is drawn from each.  [default: 5]",
 )
-@seed_option
+@shared.seed_option
 @sample_option
-@overwrite_option
-@json_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def sample(
     runs: tuple[Path, ...],
     per_treatment: int,
@@ -206,7 +199,7 @@ def sample(
     drawn = draw(found, per_treatment, strata=strata, seed=seed)
     key = drawn.save(out)
     if as_json:
-        click.echo(json.dumps(_data(drawn, out, key), indent=2, ensure_ascii=False))
+        show_json(_data(drawn, out, key))
     if not quiet:
         click.echo("\n".join(_lines(drawn, out, key)), err=True)
 
@@ -243,16 +236,16 @@ def _lines(drawn: Sample, out: Path, key: Path) -> list[str]:
 
 
 @click.command(name="import", short_help="Store the labels of an assessor.")
-@click.argument("sample", metavar="SAMPLE", type=PATH)
-@click.argument("judged", metavar="JUDGED...", nargs=-1, required=True, type=PATH)
+@click.argument("sample", metavar="SAMPLE", type=shared.PATH)
+@click.argument("judged", metavar="JUDGED...", nargs=-1, required=True, type=shared.PATH)
 @click.option("--assessor", metavar="NAME", required=True, help="Name of the assessor.")
 @click.option(
     "--arbiter", is_flag=True, help="The labels of this assessor settle disagreements of others."
 )
 @labels_option
-@json_option
-@quiet_option
-@debug_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def import_(
     sample: Path,
     judged: tuple[Path, ...],
@@ -281,7 +274,7 @@ def import_(
     left = sum(one.open for one in read)
     if as_json:
         data = {"labels": str(place), "read": len(labels), "new": new, "without_label": left}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     if labels_store.set_aside:
         torn = f"{place}.torn"
         click.echo(f"An incomplete row at the end of {place} was moved to {torn}.", err=True)
@@ -291,24 +284,24 @@ def import_(
 
 
 @click.command(short_help="Write the settled labels as pairs.")
-@click.argument("labels", metavar="LABELS", type=PATH)
+@click.argument("labels", metavar="LABELS", type=shared.PATH)
 @click.option(
     "--disputed",
     "sample",
     metavar="SAMPLE",
-    type=PATH,
+    type=shared.PATH,
     help="Write the rows of SAMPLE that assessors disagree on instead, for an arbiter to judge.",
 )
 @click.option(
     "-o",
     "--out",
     metavar="FILE",
-    type=PATH,
+    type=shared.PATH,
     help="File to write.  [default: stdout]",
 )
-@overwrite_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.quiet_option
+@shared.debug_option
 def export(
     labels: Path, sample: Path | None, out: Path | None, overwrite: bool, quiet: bool
 ) -> None:
@@ -354,12 +347,12 @@ def _disputed(read: Labels, sample: Path) -> Iterator[dict[str, object]]:
 
 
 @click.command(short_help="Take back the last labels of an assessor.")
-@click.argument("labels", metavar="LABELS", type=PATH)
+@click.argument("labels", metavar="LABELS", type=shared.PATH)
 @click.option("--assessor", metavar="NAME", required=True, help="Name of the assessor.")
 @click.option(
     "-n", "count", metavar="N", type=int, default=1, help="Number of labels.  [default: 1]"
 )
-@debug_option
+@shared.debug_option
 def undo(labels: Path, assessor: str, count: int) -> None:
     """Take back the last N labels of an assessor in the label store LABELS: these pairs count as
     not judged by NAME. The store gets additional rows; none is removed.

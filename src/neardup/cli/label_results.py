@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
 from neardup.cli.label import (
     check_new,
     check_there,
@@ -15,15 +16,6 @@ from neardup.cli.label import (
     sample_option,
     store_of,
     tell_torn,
-)
-from neardup.cli.options import (
-    PATH,
-    debug_option,
-    id_option,
-    json_option,
-    overwrite_option,
-    quiet_option,
-    seed_option,
 )
 from neardup.wording import shortened
 
@@ -37,9 +29,9 @@ SHOWN = 10
 
 
 @click.command(short_help="Measure the agreement of assessors.")
-@click.argument("labels", metavar="LABELS", type=PATH)
-@json_option
-@debug_option
+@click.argument("labels", metavar="LABELS", type=shared.PATH)
+@shared.json_option
+@shared.debug_option
 def agree(labels: Path, as_json: bool) -> None:
     """Show Cohen's kappa of every two assessors in the label store LABELS, with undecided as a
     label of its own and without the pairs on which one was undecided, and the pairs that need an
@@ -59,7 +51,7 @@ def agree(labels: Path, as_json: bool) -> None:
             "settled": len(settled.settled),
             "disputed": [list(pair) for pair in settled.disputed],
         }
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     else:
         _show_agreement(found, settled)
 
@@ -95,10 +87,10 @@ def _kappa(value: float | None) -> str:
 
 
 @click.command(short_help="Measure precision and recall with judged pairs.")
-@click.argument("sample", metavar="SAMPLE", type=PATH)
+@click.argument("sample", metavar="SAMPLE", type=shared.PATH)
 @labels_option
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def measure(sample: Path, store: Path | None, as_json: bool) -> None:
     """Measure the runs of SAMPLE with the settled labels.
 
@@ -127,7 +119,7 @@ def measure(sample: Path, store: Path | None, as_json: bool) -> None:
     disputed = [pair for pair in word.disputed if pair in set(key.pairs.values())]
     if as_json:
         data = {"treatments": [one.data() for one in found], "disputed": len(disputed)}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     else:
         _show(found, len(disputed))
 
@@ -170,12 +162,12 @@ def _shown(share: Share) -> str:
 
 
 @click.command(short_help="Choose the pairs whose labels help a model most.")
-@click.argument("candidates", metavar="RUN|PAIRS...", nargs=-1, required=True, type=PATH)
+@click.argument("candidates", metavar="RUN|PAIRS...", nargs=-1, required=True, type=shared.PATH)
 @click.option(
     "--model",
     "model_file",
     metavar="MODEL",
-    type=PATH,
+    type=shared.PATH,
     help="Choose pairs of which this model is least certain.  [default: pairs of all degrees of "
     "similarity]",
 )
@@ -183,7 +175,7 @@ def _shown(share: Share) -> str:
     "--labels",
     metavar="FILE",
     multiple=True,
-    type=PATH,
+    type=shared.PATH,
     help="Label store or file of pairs that are already judged. Repeatable.",
 )
 @click.option(
@@ -195,15 +187,15 @@ def _shown(share: Share) -> str:
 @click.option(
     "-n", "wanted", metavar="N", type=int, default=30, help="Number of pairs.  [default: 30]"
 )
-@click.option("--text", metavar="COL", default="text", help="Text column.  [default: text]")
-@id_option
+@shared.default_text_option
+@shared.id_option
 @click.option("--date", metavar="COL", help="Date column, if the model compares dates.")
-@seed_option
+@shared.seed_option
 @sample_option
-@overwrite_option
-@json_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.quiet_option
+@shared.debug_option
 def suggest(candidates: tuple[Path, ...], **options: Any) -> None:
     """Choose N pairs to be judged next, among the pairs of each RUN (the folder of a run) or of a
     file of PAIRS with the columns a and b.
@@ -229,7 +221,7 @@ def suggest(candidates: tuple[Path, ...], **options: Any) -> None:
     key = made.save(options["out"])
     if options["as_json"]:
         data = {"sample": str(options["out"]), "key": str(key), "items": len(made.items)}
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
     if not options["quiet"]:
         click.echo("\n".join(_lines(len(made.items), options["out"])), err=True)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli.command import show_json
 from neardup.cli.options import debug_option, json_option
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> Non
     described = [describe(registry.build(one)) for one in ([name] if name else registry.names())]
     if as_json:
         data = described[0] if name else described
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=list))
+        show_json(data, default=list)
     elif as_toml:
         click.echo(recipe(described[0]), nl=False)
     elif name:
@@ -55,7 +56,7 @@ def show_papers(as_json: bool) -> None:
 
     found = papers()
     if as_json:
-        click.echo(json.dumps([recipe._asdict() for recipe in found], indent=2, ensure_ascii=False))
+        show_json([recipe._asdict() for recipe in found])
         return
     rows = [(one.name, one.settings["method"], _written(one.settings), one.paper) for one in found]
     show_table(("recipe", "method", "settings", "paper"), rows)

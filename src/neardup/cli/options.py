@@ -105,6 +105,9 @@ dry_run_option = click.option(
 
 # Reading documents
 text_option = click.option("--text", metavar="COL", help="Text column.  [default: text]")
+default_text_option = click.option(
+    "--text", metavar="COL", default="text", help="Text column.  [default: text]"
+)
 id_option = click.option(
     "--id", metavar="COL", help="Id column.  [default: id if it exists, else file:row]"
 )

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.command import Commands
+from neardup.cli import options as shared
+from neardup.cli.command import Commands, show_json
 from neardup.cli.index import hint_of, opened_or_new, store_argument
-from neardup.cli.options import (
-    PATH,
-    debug_option,
-    json_option,
-    new_index_options,
-    quiet_option,
-    verbose_option,
-)
 from neardup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -54,7 +46,7 @@ SERVER = ("host", "names", "token_file", "read_only", "rate")
 @click.option(
     "--token-file",
     metavar="FILE",
-    type=PATH,
+    type=shared.PATH,
     help="Accept only clients with a token of FILE (`neardup token new`). Required if --host can "
     "be reached from other machines.",
 )
@@ -102,10 +94,10 @@ SERVER = ("host", "names", "token_file", "read_only", "rate")
     metavar="FOLDER",
     help="Start with the method, tables and kept documents of a run (new index only).",
 )
-@new_index_options
-@verbose_option
-@quiet_option
-@debug_option
+@shared.new_index_options
+@shared.verbose_option
+@shared.quiet_option
+@shared.debug_option
 def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
     """Serve the index STORE over HTTP: check, add, update, remove, compare, group.
 
@@ -197,7 +189,7 @@ file_option = click.option(
     "--token-file",
     "file",
     metavar="FILE",
-    type=PATH,
+    type=shared.PATH,
     required=True,
     help="File of the token hashes.",
 )
@@ -207,7 +199,7 @@ file_option = click.option(
 @file_option
 @click.option("--name", default="default", show_default=True, help="Name of the token in FILE.")
 @click.option("--read-only", is_flag=True, help="The token allows no changes.")
-@debug_option
+@shared.debug_option
 def new(file: Path, name: str, read_only: bool) -> None:
     """Create a token, add its hash to FILE, and print the token. It cannot be shown again."""
     from neardup.web.access import make_token
@@ -217,8 +209,8 @@ def new(file: Path, name: str, read_only: bool) -> None:
 
 @click.command("list", short_help="List the tokens of a file.")
 @file_option
-@json_option
-@debug_option
+@shared.json_option
+@shared.debug_option
 def list_(file: Path, as_json: bool) -> None:
     """List the tokens of FILE with their names and rights."""
     from neardup.cli.terminal import show_table
@@ -227,7 +219,7 @@ def list_(file: Path, as_json: bool) -> None:
     found = read_tokens(file)
     if as_json:
         data = [{"name": t.name, "read_only": t.read_only, "made": t.made} for t in found]
-        click.echo(json.dumps(data, indent=2, ensure_ascii=False))
+        show_json(data)
         return
     rows = [(one.name, "read" if one.read_only else "read and write", one.made) for one in found]
     show_table(("token", "may", "made"), rows)
@@ -236,7 +228,7 @@ def list_(file: Path, as_json: bool) -> None:
 @click.command(short_help="Remove a token from a file.")
 @file_option
 @click.argument("name")
-@debug_option
+@shared.debug_option
 def remove(file: Path, name: str) -> None:
     """Remove the token NAME from FILE; from now on it is refused."""
     from neardup.web.access import remove_token

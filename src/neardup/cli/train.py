@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli import options as shared
+from neardup.cli.command import show_json
 from neardup.cli.idf import check_target, text_options
-from neardup.cli.options import (
-    PATH,
-    columns_option,
-    debug_option,
-    encoding_option,
-    extract_option,
-    id_option,
-    json_option,
-    limit_option,
-    negative_option,
-    overwrite_option,
-    positive_option,
-    quiet_option,
-    seed_option,
-    text_set_option,
-    verbose_option,
-    workers_option,
-)
 
 if TYPE_CHECKING:
     from neardup.artefacts.model import Model
@@ -38,7 +21,7 @@ AUTO, ALL = "auto", "all"  # of the measures
 
 
 @click.command(short_help="Train a model on labelled pairs.")
-@click.argument("labels", nargs=-1, metavar="LABELS...", type=PATH)
+@click.argument("labels", nargs=-1, metavar="LABELS...", type=shared.PATH)
 @click.option(
     "--documents",
     metavar="INPUT",
@@ -50,7 +33,7 @@ AUTO, ALL = "auto", "all"  # of the measures
     metavar="COL",
     help="Documents with equal values in COL are duplicates; replaces LABELS.",
 )
-@click.option("-o", "--out", metavar="MODEL", type=PATH, help="File to write.")
+@click.option("-o", "--out", metavar="MODEL", type=shared.PATH, help="File to write.")
 @click.option(
     "--model",
     "kind",
@@ -67,15 +50,15 @@ AUTO, ALL = "auto", "all"  # of the measures
     "selects the necessary ones among those named.  [default: all]",
 )
 @click.option("--date", metavar="COL", help="Date column, for measures of dates.")
-@columns_option
-@positive_option
-@negative_option
+@shared.columns_option
+@shared.positive_option
+@shared.negative_option
 @click.option(
     "--complete",
     is_flag=True,
     help="LABELS contain all duplicates: other pairs that `learned` compares are not duplicates.",
 )
-@seed_option
+@shared.seed_option
 @click.option(
     "--max-pairs",
     metavar="N",
@@ -83,24 +66,24 @@ AUTO, ALL = "auto", "all"  # of the measures
     default=40_000,
     help="Above N pairs, train on a random sample.  [default: 40000]",
 )
-@click.option("--text", metavar="COL", default="text", help="Text column.  [default: text]")
-@id_option
-@encoding_option
-@extract_option
-@text_set_option
-@workers_option
-@limit_option
+@shared.default_text_option
+@shared.id_option
+@shared.encoding_option
+@shared.extract_option
+@shared.text_set_option
+@shared.workers_option
+@shared.limit_option
 @click.option(
     "--show",
     metavar="MODEL",
-    type=PATH,
+    type=shared.PATH,
     help="Describe a model instead of training one; general is the model of this package.",
 )
-@overwrite_option
-@json_option
-@verbose_option
-@quiet_option
-@debug_option
+@shared.overwrite_option
+@shared.json_option
+@shared.verbose_option
+@shared.quiet_option
+@shared.debug_option
 def train(labels: tuple[Path, ...], **options: Any) -> None:
     """Train a model that decides whether two documents are duplicates, from labelled pairs.
 
@@ -241,6 +224,6 @@ def _show(model: Model, as_json: bool) -> None:
     from neardup.evaluation.training.model_report import sections_of
 
     if as_json:
-        click.echo(json.dumps(model.describe(), indent=2, ensure_ascii=False))
+        show_json(model.describe())
     else:
         show_sections(sections_of(model))

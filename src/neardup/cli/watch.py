@@ -16,15 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from neardup.cli import options as shared
 from neardup.cli.command import INTERRUPTED
 from neardup.cli.index import hint_of, opened_or_new
-from neardup.cli.options import (
-    PATH,
-    debug_option,
-    extract_option,
-    new_index_options,
-    verbose_option,
-)
 
 if TYPE_CHECKING:
     from neardup.engines.index.flow.flow import Flow
@@ -44,7 +38,7 @@ LIVE_SECONDS = 0.2
     required=True,
     help="Index to check against and add to; it is created if it does not exist.",
 )
-@click.option("--forward", metavar="DIR", type=PATH, help="Folder for originals.")
+@click.option("--forward", metavar="DIR", type=shared.PATH, help="Folder for originals.")
 @click.option(
     "--exec",
     "command",
@@ -55,24 +49,24 @@ LIVE_SECONDS = 0.2
 @click.option(
     "--aside",
     metavar="DIR",
-    type=PATH,
+    type=shared.PATH,
     help="Folder for duplicates, each with a note of its match.  [default: WORK/aside]",
 )
 @click.option(
     "--unreadable",
     metavar="DIR",
-    type=PATH,
+    type=shared.PATH,
     help="Folder for items that cannot be read, with the reason.  [default: WORK/unreadable]",
 )
 @click.option(
     "--work",
     metavar="DIR",
-    type=PATH,
+    type=shared.PATH,
     help="Folder for items in progress.  [default: .neardup-watch in the watched folder; for stdin "
     "in that of --forward, else in the current folder]",
 )
-@new_index_options
-@extract_option
+@shared.new_index_options
+@shared.extract_option
 @click.option("--once", is_flag=True, help="Process what is there, then stop.")
 @click.option(
     "--poll",
@@ -85,9 +79,9 @@ LIVE_SECONDS = 0.2
 @click.option(
     "--json", "as_json", is_flag=True, help="Print every event as a line of JSON to stdout."
 )
-@verbose_option
+@shared.verbose_option
 @click.option("--quiet", is_flag=True, help="Show no status and no totals; problems are shown.")
-@debug_option
+@shared.debug_option
 def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **options: Any) -> None:
     """Check the items that arrive in DIR, and forward those that are new.
 

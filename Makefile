@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev system test quick fresh lint quality bench long crash spark sanitize clean
+.PHONY: help dev system test quick fresh lint quality bench long crash spark sanitize aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -66,6 +66,9 @@ spark: dev ## every method on Spark and locally, and a cluster that loses a work
 
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh
+
+aarch64: ## the golden vectors of the kernels on aarch64: g++-aarch64-linux-gnu and qemu-user
+	./tests/native/golden.sh aarch64-linux-gnu-g++ qemu-aarch64
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) .venv-sanitize build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -94,6 +94,15 @@ def signatures(recorded: Recorded) -> str:
     return markdown(head, _rows(recorded["signatures"], ("best", "median", "mb_s", "docs_s")))
 
 
+def levels(recorded: Recorded) -> str:
+    head = ["text in memory → …, MB/s", "portable (SSE2)", "SSE4", "AVX2"]
+    rows = [
+        [work["called"], *(f"{work[level]:,}" for level in ("portable", "sse4", "avx2"))]
+        for work in sides(recorded["levels"]).values()
+    ]
+    return markdown(head, rows)
+
+
 def simhash(recorded: Recorded) -> str:
     work = "text in memory → 64-bit SimHash of words and the keys of an index, one core"
     head = [work, "best s", "median s", "MB/s", "documents/s", "our advantage"]
@@ -245,6 +254,7 @@ def _share(side: Measurement) -> str:
 # What a comment may name: how its table is made, and the measurements it is made of.
 TABLES: dict[str, tuple[Callable[[Recorded], str], tuple[str, ...]]] = {
     "signatures": (signatures, ("signatures",)),
+    "levels": (levels, ("levels",)),
     "dedup": (dedup, ("dedup",)),
     "found": (found, ("found",)),
     "simhash": (simhash, ("simhash",)),

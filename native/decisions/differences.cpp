@@ -102,10 +102,12 @@ class Tally {
         const auto [least, most] = std::minmax({sizes[0], sizes[1]});
         if (static_cast<double>(least) < kMostly / 2 * static_cast<double>(most)) return false;  // it cannot be
         std::vector<uint64_t> words[2];
-        for (int side : {0, 1}) words[side] = sorted_words(parts_[side]);
+        for (int side : {0, 1}) words[side] = words_of(parts_[side]);
         const auto [fewer, more] = std::minmax({words[0].size(), words[1].size()});
-        return fewer >= static_cast<size_t>(kMovedWords) &&
-               static_cast<double>(in_both(words[0], words[1])) >= kMostly * static_cast<double>(more);
+        const double needed = kMostly * static_cast<double>(more);
+        if (fewer < static_cast<size_t>(kMovedWords) || static_cast<double>(fewer) < needed) return false;
+        for (std::vector<uint64_t> &side : words) std::sort(side.begin(), side.end());
+        return static_cast<double>(in_both(words[0], words[1])) >= needed;
     }
 
     std::array<int64_t, kDifferenceColumns> counts() {
@@ -202,22 +204,22 @@ class Tally {
     }
 
     // The words of all parts, each as a digest: letters and digits, small.
-    static std::vector<uint64_t> sorted_words(const std::vector<std::string_view> &parts) {
+    static std::vector<uint64_t> words_of(const std::vector<std::string_view> &parts) {
         std::vector<uint64_t> words;
-        std::string word;
+        uint64_t word = 0;  // 0: none has begun
         const auto close = [&] {
-            if (!word.empty()) words.push_back(bytes_digest(reinterpret_cast<const uint8_t *>(word.data()), word.size(), 0));
-            word.clear();
+            if (word) words.push_back(word);
+            word = 0;
         };
         for (std::string_view part : parts) {
             for (char c : part) {
-                const bool upper = 'A' <= c && c <= 'Z', inside = ('a' <= c && c <= 'z') || ('0' <= c && c <= '9');
-                if (upper || inside || static_cast<uint8_t>(c) >= 128) word += static_cast<char>(upper ? c + 0x20 : c);
+                const auto letter = static_cast<uint8_t>('A' <= c && c <= 'Z' ? c + 0x20 : c);
+                const bool inside = ('a' <= letter && letter <= 'z') || ('0' <= letter && letter <= '9') || letter >= 128;
+                if (inside) word = fold_multiply((word ? word : kSecret[1]) ^ letter, kSecret[3]) | 1;
                 else close();
             }
             close();
         }
-        std::sort(words.begin(), words.end());
         return words;
     }
 

@@ -49,10 +49,6 @@ size_t digit_size(std::string_view part, size_t i) {
     return 0;
 }
 
-bool is_ascii(std::string_view part) {
-    return std::none_of(part.begin(), part.end(), [](char c) { return static_cast<uint8_t>(c) >= 128; });
-}
-
 template <typename Size>
 std::string without(std::string part, Size &&size_at) {
     size_t kept = 0;
@@ -175,9 +171,16 @@ std::string letters(std::string_view part) {
 }
 
 std::string without_digits(std::string_view letters) {
-    std::string out(letters);
-    std::erase_if(out, [](char c) { return '0' <= c && c <= '9'; });
-    return is_ascii(out) ? out : without(std::move(out), digit_size);
+    std::string out(letters.size(), '\0');
+    size_t size = 0;
+    uint8_t all = 0;
+    for (char c : letters) {
+        out[size] = c;
+        size += !('0' <= c && c <= '9');
+        all |= static_cast<uint8_t>(c);
+    }
+    out.resize(size);
+    return all < 128 ? out : without(std::move(out), digit_size);
 }
 
 std::vector<std::string> letter_lines(const WrittenSide &side) {

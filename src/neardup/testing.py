@@ -79,7 +79,7 @@ def batch(texts: list[str], columns: Sequence[str] = ()) -> pa.RecordBatch:
 
 
 def prepare(method: Method, texts: list[str]) -> Prepared:
-    """With what the method needs, counted from all hostile texts."""
+    """What the method prepares; its artefacts are counted from all hostile texts."""
     needed = resolved(method.needs, batch(HOSTILE, method.columns))
     return method.prepare(batch(texts, method.columns), needed)
 
@@ -303,7 +303,7 @@ def _at_other_thresholds(method: Method) -> Iterator[Method]:
 
 @_check
 def _every_pair_that_passes_shares_a_key(method: Method) -> None:
-    """Where the method says that it misses nothing; else at least what is equal."""
+    """All pairs that pass, where ``miss_rate`` is 0; else at least equal documents."""
     prepared = prepare(method, HOSTILE * 2)
     a, b = np.triu_indices(len(prepared.keys), 1)
     scores = method.score(prepared.evidence, a.astype(np.int64), b.astype(np.int64))

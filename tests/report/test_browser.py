@@ -47,7 +47,7 @@ def test_it_shows_everything_and_does_nothing(
         page.mouse.move(width / 2, 300)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width
-        kept, aside, rejected = (count(page, n) for n in ("kept", "set-aside", "rejected"))
+        kept, aside, rejected = (count(page, n) for n in ("kept", "duplicates", "rejected"))
         assert count(page, "documents") == kept + aside + rejected
         rows = page.locator("#accounts tbody tr").all()
         numbers = [int(row.locator("td").nth(1).inner_text().replace(",", "")) for row in rows]

@@ -16,6 +16,7 @@ from neardup.errors import ColumnError, NeardupError
 from neardup.report.html_page import Share, percent
 from neardup.report.run_report import report_page
 from neardup.runs.result import Result
+from neardup.wording import many
 from reference import run as twin
 from report import runs
 
@@ -77,7 +78,7 @@ def test_every_run_has_one(name: str, verb: Any, tmp_path: Path) -> None:
     assert len(path.read_bytes()) < LARGEST
     counts = result.counts
     said = told(page)
-    assert f"{counts.kept:,} kept, {counts.duplicates:,} set aside as duplicates" in said
+    assert f"{counts.kept:,} kept, {many(counts.duplicates, 'duplicate')}" in said
     assert f"{counts.rejected:,} rejected" in said
 
 
@@ -91,9 +92,9 @@ def test_a_run_writes_it(source: Path, tmp_path: Path) -> None:
 def test_decisions_that_were_lost_are_missed(source: Path, tmp_path: Path) -> None:
     folder = runs.run(source).save(tmp_path / "out")
     whole = Result.load(folder)
-    assert "they add up" in told(report_page(whole))
+    assert "the counts add up" in told(report_page(whole))
     less = Result(whole.decisions.slice(1), whole.pairs, whole.info)
-    assert "THEY DO NOT ADD UP to the 81 documents" in told(report_page(less))
+    assert "THE COUNTS DO NOT ADD UP to the 81 documents" in told(report_page(less))
 
 
 def test_the_same_run_gives_the_same_bytes(source: Path, tmp_path: Path) -> None:
@@ -122,7 +123,7 @@ def test_without_the_input_the_numbers_stand(tmp_path: Path) -> None:
     path.unlink()
     said = told(report_page(Result.load(folder)))
     assert "The texts could not be read again" in said
-    assert "1 set aside" in said
+    assert "1 duplicate" in said
     assert text[:60] not in said
 
 
@@ -194,12 +195,12 @@ def test_bins_of_the_histogram_hold_every_pair(source: Path) -> None:
     assert "threshold 0.35" in part
 
 
-def test_a_calibrated_run_says_how_sure_its_cut_is() -> None:
+def test_a_calibrated_run_says_how_sure_its_threshold_is() -> None:
     news = Path(__file__).parents[2] / "examples" / "news.jsonl"
     said = told(report_page(nd.dedup(news)))
-    assert "Duplicates begin at 0.4, the usual cut of the method" in said
-    assert "no clear valley" in said
-    assert "would not touch 92% of the pairs" in said
+    assert "Threshold 0.4, the default of the method" in said
+    assert "show no natural gap" in said
+    assert "would not change 92% of the pairs" in said
 
 
 def test_a_reference_is_read_only_on_request(tmp_path: Path) -> None:

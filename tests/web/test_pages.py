@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from fastapi import APIRouter
 from fastapi.testclient import TestClient
 
 from neardup.errors import InputError
 from neardup.web import pages as module
 from neardup.web.app import Link, make_app
+from neardup.web.doors import Door
 from neardup.web.guard import Guard
-from neardup.web.pages import Data, Pages
+from neardup.web.pages import Data
 from neardup.web.problems import not_found
 
 HOSTILE = "<script>alert(1)</script>\u202e"
@@ -29,10 +29,8 @@ class Shelf:
     def links(self) -> Sequence[Link]:
         return [Link("/shelf", "Shelf")]
 
-    def router(self, pages: Pages) -> APIRouter:
-        router = APIRouter()
-        pages.add(router, "/shelf", "problem.html", self.shelf)
-        return router
+    def doors(self) -> Sequence[Door]:
+        return [Door("/shelf", self.shelf, template="problem.html")]
 
     def shelf(self, number: int = 0) -> Data:
         if number == 1:

@@ -7,17 +7,15 @@ import sys
 
 SCRIPT = """
 import os, signal, threading, urllib.error, urllib.request
-from fastapi import APIRouter
 from neardup.web.app import make_app
+from neardup.web.doors import Door
 from neardup.web.guard import Guard
 from neardup.web.server import address_of, bind, run
 
 class Broken:
     links = ()
-    def router(self, pages):
-        router = APIRouter()
-        router.add_api_route("/broken", lambda: {}["shelf 7"])
-        return router
+    def doors(self):
+        return [Door("/broken", lambda: {}["shelf 7"])]
     def open(self): pass
     def close(self): pass
 

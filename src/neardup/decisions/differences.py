@@ -54,13 +54,18 @@ class Measures:
 def measured(texts: Ragged, a: Array, b: Array) -> Measures:
     """The measures of pairs of these texts. It is faster if consecutive pairs have the same text on
     the same side."""
-    left, right = (np.ascontiguousarray(ids, np.int64) for ids in (a, b))
+    left, right = (np.ascontiguousarray(rows, np.int64) for rows in (a, b))
     words, *sums, counts, differs = _native.measure_pairs(
         texts.values, texts.offsets, left, right, *native_settings(texts, Text())
     )
+    shared, verbatim, blocks, longest, moved = (column.astype(np.float64) for column in sums)
     return Measures(
-        words.reshape(-1, 2).astype(np.float64),
-        *(column.astype(np.float64) for column in sums),
-        counts.reshape(-1, len(FEATURES)).astype(np.float64),
-        differs.astype(np.bool_),
+        words=words.reshape(-1, 2).astype(np.float64),
+        shared=shared,
+        verbatim=verbatim,
+        blocks=blocks,
+        longest=longest,
+        moved=moved,
+        counts=counts.reshape(-1, len(FEATURES)).astype(np.float64),
+        differs=differs.astype(np.bool_),
     )

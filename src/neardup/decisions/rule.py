@@ -30,7 +30,8 @@ FIRST_BLOCK, LAST_BLOCK = 64, 8192
 
 @dataclass(frozen=True)
 class Verdict:
-    """By rank. ``kept_of`` is −1 for kept ones; ``pairs`` are all verified pairs that were seen."""
+    """What was decided, by rank. ``kept_of`` is −1 for kept documents; ``pairs`` are all verified
+    pairs that were seen."""
 
     kept: npt.NDArray[np.bool_]
     kept_of: npt.NDArray[np.int64]
@@ -136,7 +137,7 @@ def _walk(
 
 @dataclass(frozen=True)
 class Decided:
-    """By document. ``kept_of`` is −1 for kept documents."""
+    """What was decided, by document. ``kept_of`` is −1 for kept documents."""
 
     kept_of: npt.NDArray[np.int64]
     score: npt.NDArray[np.float64]

@@ -158,7 +158,7 @@ def _unlike(plan: Plan) -> dict[str, list[str]]:
 
 
 def shared_ids(shared: Shared | None) -> dict[str, Any]:
-    """Of ids that several files have, if there are any."""
+    """What ``run.json`` has of ids that several files have, if there are any."""
     return {} if shared is None else {"shared_ids": shared._asdict()}
 
 

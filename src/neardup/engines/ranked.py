@@ -283,7 +283,7 @@ class Grouper:
 
 
 def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Places:
-    """By the rule of a run, on those that can be compared, then for all."""
+    """The rule of a run decides the rows that can be compared; then all rows get their places."""
     columns = {name: listed.column(name).take(taken.rows) for name in plan.keep.columns}
     rank = plan.keep.rank(taken.lengths, columns)
     intake = taken.intake(plan)

@@ -81,7 +81,7 @@ class RankedList:
         return list(dict.fromkeys(str(key) for item in dicts for key in item))
 
     def values(self, name: str) -> pa.Array | Sequence[Any]:
-        """As they are, a value a row."""
+        """The values of a column as they are, one a row."""
         self.check(name)
         if isinstance(self.source, TableSource):
             return self.source.slice([name], 0, len(self))[name]
@@ -101,7 +101,7 @@ class RankedList:
             raise unknown_column(name, self.names or [TEXT], where)
 
     def column(self, name: str) -> pa.Array:
-        """As policies read it: in its own type, or as JSON writes it."""
+        """A column as policies read it: in its own type, or as JSON writes it."""
         values = self.values(name)
         if isinstance(values, pa.Array):
             return values

@@ -31,6 +31,7 @@ from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
 from neardup.progress import Progress, Silent
+from neardup.report.notebook import evaluation_html
 from neardup.runs.result import Result
 from neardup.runs.run_folder import write_table
 from neardup.settings import CLUSTERS, Settings
@@ -61,6 +62,9 @@ class Evaluation:
 
     def sections(self) -> list[Section]:
         return all_sections(self.about, self.measured, self.recommendation)
+
+    def _repr_html_(self) -> str:
+        return evaluation_html(self.lead(), self.summary())
 
     def __repr__(self) -> str:
         choices = sum(len(setting.at) for setting in self.measured)

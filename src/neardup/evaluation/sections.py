@@ -1,4 +1,8 @@
-"""The sections of an evaluation: what was asked, the measures, and what to take."""
+"""The sections of an evaluation: gold, the measures of every setting, and a recommendation.
+
+``summary_sections`` is for a terminal, ``all_sections`` for the report; the figures are in
+``charts.py``.
+"""
 
 from __future__ import annotations
 
@@ -13,33 +17,34 @@ from neardup.evaluation.recommendation import Recommendation
 from neardup.report.html_page import WARNING, Ranged, Table
 
 PAIRS = (
-    "Each row is one setting at one threshold. Precision: the share of predicted pairs that are "
-    "duplicates, of those that gold says something about. Recall: the share of gold's duplicates "
-    "that were predicted; those that never met as candidates count as missed. Behind a number "
-    "stands its 95 % interval: Wilson's for precision and recall, that of a bootstrap over groups "
-    "of documents for F1."
+    "Each row is one setting at one threshold. Precision: the share of the predicted pairs with a "
+    "label in gold that are duplicates. Recall: the share of gold's duplicates that were "
+    "predicted; pairs that were never candidates count as missed. Each number is followed by its "
+    "95 % interval: Wilson's for precision and recall, that of a bootstrap over groups of "
+    "documents for F1."
 )
 HARD = (
-    "The same without pairs whose texts are equal after normalisation. Those are easy, every "
-    "method finds them, and many of them hide what happens to the others."
+    "The same measures without pairs whose texts are equal after normalisation. Every method finds "
+    "those, and many of them hide how well the other pairs are found."
 )
 BANDS = (
-    "How alike gold's duplicates are, by Jaccard's measure of their three-word shingles, and how "
-    "many of them are found at the threshold of the highest F1. What is missed in the lowest band "
-    "shares almost no words: another kind of method may find it, no threshold will."
+    "How similar gold's duplicates are, by the Jaccard measure of their three-word shingles, and "
+    "how many of them are found at the threshold of the highest F1. Pairs that are missed in the "
+    "lowest band share almost no words: a different method may find them, a different threshold "
+    "will not."
 )
 CLUSTERS = (
     "The clusters of the decisions against those of gold, document by document (B-cubed) and pair "
-    "by pair, corrected for chance (adjusted Rand). Documents alone in gold are easy and many; the "
-    "second F1 is that of the others."
+    "by pair, corrected for chance (adjusted Rand). Documents without a duplicate in gold are many "
+    "and easy; the second F1 leaves them out."
 )
 RANKED = (
-    "How well the scores alone put duplicates before others, whatever the threshold, down to the "
-    "lowest one that was looked at: what lies below counts as not found."
+    "How well the scores alone rank duplicates before other pairs, down to the lowest threshold "
+    "that was measured: pairs below it count as not found."
 )
 KINDS = (
-    "What gold calls the pairs, and how many of them each setting predicts at its highest F1: "
-    "equal after normalisation, or near."
+    "The labels of gold, and how many pairs with each label every setting predicts at its highest "
+    "F1: with texts that are equal after normalisation, or only similar."
 )
 
 
@@ -81,7 +86,7 @@ def all_sections(
 
 def _gold_text(about: dict[str, Any]) -> str:
     gold = about["gold"]
-    said = [
+    text = [
         f"{about['documents']:,} documents"
         + (f", {about['rejected']:,} of them rejected" if about["rejected"] else "")
         + f"; gold is {gold['from']}.",
@@ -89,35 +94,35 @@ def _gold_text(about: dict[str, Any]) -> str:
         "(not equal after normalisation).",
     ]
     if gold["complete"]:
-        said.append("Every pair that is not among them is no duplicate.")
+        text.append("Every other pair is not a duplicate.")
     elif gold["negatives"]:
-        said.append(
-            f"{gold['negatives']:,} pairs are labelled as no duplicates; of others nothing is "
-            "known, and they count neither way."
+        text.append(
+            f"{gold['negatives']:,} pairs are labelled as not duplicates; other pairs are unknown "
+            "and left out of every figure."
         )
     else:
-        said.append("Of other pairs nothing is known: precision cannot be judged.")
-    return " ".join(said) + "".join(f"\n\n{line}" for line in about["gold"]["notes"])
+        text.append("Other pairs are unknown, so precision cannot be measured.")
+    return " ".join(text) + "".join(f"\n\n{line}" for line in about["gold"]["notes"])
 
 
 def _notes(measured: Sequence[Measured]) -> str:
-    """What makes an answer less than whole is said aloud."""
+    """Warnings about settings whose figures are biased."""
     partial_ = [one.setting.name for one in measured if not one.complete]
-    said = []
+    text = []
     if partial_:
-        said.append(
+        text.append(
             f"{WARNING}{', '.join(partial_)}: there were more pairs than max_pairs allows, so some "
-            "were left out. Recall, B-cubed and the adjusted Rand index are too low; take a larger "
+            "were left out. Recall, B-cubed and the adjusted Rand index are too low; use a larger "
             "--max-pairs or a higher lowest threshold."
         )
     taught = [one.setting.name for one in measured if one.taught_here]
     if taught:
-        said.append(
-            f"{WARNING}{', '.join(taught)}: trained on labels of these documents. If they are the "
-            "labels of this gold, its figures are too good; what to expect on other documents is "
-            "what `neardup train --show MODEL` says."
+        text.append(
+            f"{WARNING}{', '.join(taught)}: trained on labels of these documents. If these are the "
+            "labels of this gold, the figures are too good; `neardup train --show MODEL` reports "
+            "what to expect on other documents."
         )
-    return "\n\n".join(said)
+    return "\n\n".join(text)
 
 
 def _pair_table(measured: Sequence[Measured], found: Recommendation | None, *, hard: bool) -> Table:
@@ -158,7 +163,7 @@ def _is_chosen(found: Recommendation | None, at: AtCut) -> bool:
 
 
 def _best(one: Measured) -> int:
-    """The cut of the highest F1, or where that is unknown the lowest: it finds the most."""
+    """The threshold of the highest F1, or the lowest one if that is unknown: it finds the most."""
     return max(range(len(one.at)), key=lambda i: (one.at[i].every.f1 or 0, -i))
 
 
@@ -187,9 +192,13 @@ def _band_table(measured: Sequence[Measured], best: Sequence[int]) -> Table:
 
 
 def _drawn(about: dict[str, Any], measured: Sequence[Measured]) -> str:
-    """Of very many duplicates only some are looked at."""
+    """A note where only a sample of very many duplicates was measured."""
     seen = sum(band.positives for band in measured[0].at[0].bands)
-    return "" if seen == about["gold"]["positives"] else f" {seen:,} of them were drawn for this."
+    return (
+        ""
+        if seen == about["gold"]["positives"]
+        else f" A sample of {seen:,} of them was drawn for this."
+    )
 
 
 def _clusters(measured: Sequence[Measured], found: Recommendation | None) -> list[Section]:
@@ -201,7 +210,7 @@ def _clusters(measured: Sequence[Measured], found: Recommendation | None) -> lis
         "precision",
         "recall",
         "F1",
-        "F1 without those alone",
+        "F1 without single documents",
         "adj. Rand",
     )
     rows: list[list[Any]] = []

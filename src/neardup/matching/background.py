@@ -166,7 +166,7 @@ def pairs_of_entries(
 
 
 def _anyone_may(places: Array, leaders: Leaders, method: Method) -> bool:
-    """In most collections no document: then nothing more is gathered."""
+    """Whether any document may be in an exception. Mostly none may, and nothing is gathered."""
     blocks = evidence_blocks(places, leaders.order, leaders.store)
     return any(method.may_be_exceptions(evidence).any() for evidence, _ in blocks)
 

@@ -110,7 +110,7 @@ class Leaders:
 
     @property
     def keys(self) -> tuple[Ragged, Array]:
-        """By place, and with how many of its keys a document looks."""
+        """The keys of each place, and with how many of them the document looks."""
         return self.prepared.keys.take(self.order), self.prepared.probes[self.order]
 
     @property

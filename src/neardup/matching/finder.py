@@ -17,7 +17,7 @@ from neardup.methods.meeting import Meeting, NearBits, RarePrefix, SharedKeys, S
 
 
 def candidates(meeting: Meeting, leaders: Leaders, verify: Verify) -> Candidates:
-    """Who meets whom among all leaders."""
+    """The pairs of leaders that meet, verified, and hot groups."""
     way = meeting.batch
     if isinstance(way, SharedKeys):
         return key_candidates(way, leaders, verify)

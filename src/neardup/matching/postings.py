@@ -55,5 +55,5 @@ class Postings(Protocol):
     def bytes(self) -> int: ...
 
     def lasting_bytes(self, alive: float) -> int:
-        """Without what ``keep`` would give back, where so large a share of the numbers is alive."""
+        """``bytes`` without what ``keep`` would give back; ``alive`` is a share of the numbers."""
         ...

@@ -47,7 +47,7 @@ class Scorer:
         return scores._replace(passed=passed, score=score)
 
     def low_scores(self, evidence: Ragged, a: Array, b: Array, forms: Array) -> Scores:
-        """Of listed pairs: which pass below the threshold, and the whole score of each."""
+        """Which of listed pairs pass below the threshold, and the whole score of each."""
         assert self.exceptions is not None
         own = self.exceptions.thresholds_of(forms)
         low = self.method.low_score(evidence, a, b)

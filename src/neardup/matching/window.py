@@ -274,7 +274,7 @@ class SlottedWindow:
             self._move(slot)
 
     def _move(self, slot: int) -> None:
-        """With a window of time they come into a slot of the same time, else to the newest."""
+        """What is left goes to a slot of the same time, or to the newest slot without times."""
         left, (_, time) = self._postings.sets(slot), self._first[slot]
         self._drop(slot)
         for number, evidence in left:

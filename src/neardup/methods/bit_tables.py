@@ -36,7 +36,7 @@ class Tables:
 
     @property
     def key_bits(self) -> int:
-        """Of the narrowest key."""
+        """The bits of the narrowest key."""
         return self.bits * self.chosen // self.blocks
 
     def comparisons(self, documents: int) -> float:

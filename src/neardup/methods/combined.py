@@ -201,7 +201,7 @@ class Combined(Method):
         return np.where(found.passed, found.score, whole)
 
     def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
-        """Where all must agree, what one of them refuses is none."""
+        """Where all methods must agree, the refusal of one refuses the pair."""
         said: list[str | None] = [None] * len(a)
         for part, rows in self._evidence(evidence) if self._everyone else ():
             for i, reason in enumerate(part.refusals(rows, a, b)):
@@ -221,7 +221,7 @@ class Combined(Method):
         return [tuple(itertools.compress(self.methods, pair)) for pair in passed.T]
 
     def _scores(self, evidence: Ragged, a: Array, b: Array) -> list[Scores]:
-        """Of each part."""
+        """The scores of each part."""
         return [part.score(one, a, b) for part, one in self._evidence(evidence)]
 
     def _evidence(self, evidence: Ragged) -> list[tuple[Method, Ragged]]:

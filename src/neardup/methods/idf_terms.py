@@ -48,7 +48,7 @@ def equal_evidence(evidence: Ragged, a: Array, b: Array) -> npt.NDArray[np.bool_
 
 
 def check_lexicon(method: str, table: IdfTable, ranks: range, limits: str) -> None:
-    """Where no term has one of the ranks, nothing could be compared."""
+    """Refuses limits that no term satisfies: nothing could be compared."""
     if len(ranks) or not len(table) or table.documents < FEWEST_DOCUMENTS:
         return
     raise SettingsError(

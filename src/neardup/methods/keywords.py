@@ -125,7 +125,7 @@ class Keywords(Method):
         return prepared(reading, evidence, keys, probes, short, few * UNRELIABLE)
 
     def keywords(self, texts: pa.LargeStringArray, table: IdfTable) -> Ragged:
-        """Of each text the entries ``feature << 32 | weight``, sorted."""
+        """The entries ``feature << 32 | weight`` of each text, sorted."""
         given = Ragged.of_strings(texts)
         known = self.min_documents > 0
         entries, ends = _native.keywords(
@@ -171,7 +171,7 @@ def _fixed(idf: Any) -> npt.NDArray[np.uint32]:
 
 @functools.lru_cache(maxsize=2)
 def _tf(kind: str) -> npt.NDArray[np.uint32]:
-    """By number of occurrences; the largest stays below 2²⁰, and stands for more."""
+    """Weights by number of occurrences; the largest is below 2²⁰, and stands for all above it."""
     if kind == "count":
         return np.arange(1024, dtype=np.uint32) << np.uint32(10)
     logs = [0.0, *(1 + math.log(n) for n in range(1, 1 << 16))]

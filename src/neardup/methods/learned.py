@@ -103,7 +103,7 @@ def rare_share(family: Family) -> Array:
 
 
 def place_of(model: str | None) -> str | None:
-    """Where the file is, from wherever it is asked for again; None for the general model."""
+    """The absolute path of the file of a model; None for the general model."""
     return None if model in (None, GENERAL) else str(Path(str(model)).absolute())
 
 
@@ -274,7 +274,7 @@ class Learned(Method):
             )
 
     def unlike(self, artefacts: Artefacts) -> tuple[str, ...]:
-        """As far as the model says what it was trained on."""
+        """In which ways the collection differs from the training, where the model knows it."""
         seen = artefacts.get(outline.NAME)
         if not isinstance(seen, Outline):
             return ()
@@ -294,7 +294,7 @@ class Learned(Method):
         return prepared(reading, evidence, keys, probes, short, self._flags(evidence))
 
     def _flags(self, evidence: Ragged) -> Array | None:
-        """Who has no date, where dates are compared."""
+        """Flags documents without a date, where dates are compared."""
         if not self.date:
             return None
         days = section(evidence, self.families, similarity.DATE_FAMILY)

@@ -106,7 +106,7 @@ def _scores(measure: str, s: Array, a: Array, b: Array) -> Array:
 
 
 def prefix_sizes(measure: str, t: Fraction, sizes: Array) -> Array:
-    """Of so many features, in any fixed order, a partner has one: |A| − least shared + 1."""
+    """A partner has one of the first |A| − least shared + 1 features, in any fixed order."""
     return np.asarray(sizes - np.maximum(_least_shared(measure, t, sizes), 1) + 1)
 
 

@@ -50,7 +50,7 @@ def read_words(batch: pa.RecordBatch, text: Text) -> Reading:
 
 
 def text_digests(batch: pa.RecordBatch) -> Array:
-    """Of the bytes of each text, as ``read_words`` gives them; stored with a run."""
+    """Digests of the bytes of each text, as ``read_words`` gives them; a run stores them."""
     texts = Ragged.of_strings(batch.column("text"))
     digests: Array = _native.bytes_digests(texts.values, texts.offsets, TEXT_SEED)
     return digests
@@ -88,7 +88,7 @@ def least_features(min_words: int, width: int) -> int:
 
 
 def no_keys(sets: Ragged) -> tuple[Ragged, Array]:
-    """For an engine that makes its own."""
+    """No keys, for an engine that makes its own or needs none."""
     none = Ragged(np.empty(0, np.uint64), np.zeros(len(sets) + 1, np.int64))
     return none, np.zeros(len(sets), np.int32)
 
@@ -102,7 +102,8 @@ def evidence_digests(evidence: Ragged, short: npt.NDArray[np.bool_]) -> Array:
 
 
 def short_evidence(reading: Reading, dtype: np.dtype[np.generic]) -> Ragged:
-    """As features: sorted, of weight 1 where entries carry weights; or as single bytes."""
+    """What stands for short documents: sorted features, of weight 1 where entries carry weights; or
+    single bytes."""
     features = np.sort(reading.short_digests.view(np.uint32).reshape(-1, SHORT_ENTRIES), axis=1)
     if dtype.itemsize == 1:
         offsets = np.arange(len(reading) + 1, dtype=np.int64) * SHORT_BYTES

@@ -139,7 +139,7 @@ def _grams(grams: Grams, reading: _Reading) -> Ragged:
 
 
 def _weights(table: Frequencies) -> Array:
-    """By how many documents have the feature: idf, and the class below it."""
+    """The weight of a feature by how many documents have it: its idf, and the class below it."""
 
     def made() -> Array:
         classes = np.full(len(table.idf), COMMON, np.uint32)
@@ -236,7 +236,7 @@ def _numbers(reading: _Reading, table: Frequencies) -> Ragged:
 
 
 def _number_hashes(reading: _Reading) -> Array:
-    """Of the distinct ones, as stems where there are stems."""
+    """Hashes of the distinct numbers, as stems where there are stems."""
     texts, text = reading.texts, reading.text
     values, ends, _ = _native.unique_words(texts.values, texts.offsets, text.native())
     masked = Ragged(*_native.normal_forms(values, ends, replace(text, digits="mask").native()))

@@ -159,14 +159,14 @@ class Rareshingles(Method):
 
     @property
     def _least(self) -> int:
-        """Of what is left beside boilerplate, so much must be there."""
+        """The fewest shingles beside boilerplate of a document that is compared."""
         return least_features(self.min_words, self.words) if self.boilerplate else 1
 
     def _own_keys(self, evidence: Ragged) -> tuple[Ragged, Array]:
         return self.rare_keys(evidence, Rarity(NO_COUNTS))  # heaviest first
 
     def _weights(self, table: Frequencies) -> Array:
-        """By how many documents have the feature."""
+        """The weight of a feature by how many documents have it."""
         idf = np.maximum(table.idf, LEAST)
         idf[:2] *= self.lone
         classes = np.full(len(idf), COMMON, np.uint32)

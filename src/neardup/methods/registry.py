@@ -164,7 +164,7 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
 
 
 def elsewhere(parameter: str) -> str | None:
-    """For hints: what to do where the method has no such parameter and another one does."""
+    """A hint where this method has no such parameter and another one does."""
     own = ALIASES.get(parameter, parameter)
     there = [name for name in METHODS if own in parameter_names(method_class(name))]
     if not there:

@@ -261,7 +261,7 @@ def _cosines(evidence: Ragged, a: Array, b: Array, t: Fraction) -> Scores:
 
 
 def _products(vectors: npt.NDArray[np.int8], x: Array, y: Array) -> npt.NDArray[np.int64]:
-    """In floats that hold every sum exactly."""
+    """x·y of each pair, in floats that hold every sum exactly."""
     narrow = LARGEST**2 * vectors.shape[-1] < 1 << 24
     dtype: type[np.floating[Any]] = np.float32 if narrow else np.float64
     made = np.empty(len(x), np.int64)

@@ -59,7 +59,7 @@ def check(method: Shingles) -> None:
 
 
 def most_documents(clip: float, documents: int) -> int:
-    """In how many documents a shingle may be and still count."""
+    """The most documents that may have a shingle which still counts."""
     most = int(clip) if clip >= 1 else max(int(clip * documents), FEWEST)
     return min(most, MOST_COUNT - 1)  # counts end there
 

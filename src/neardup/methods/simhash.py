@@ -176,7 +176,7 @@ class SimHash(Method):
         )
 
     def _keys(self, prints: npt.NDArray[np.uint64]) -> Ragged:
-        """For engines that meet documents one by one."""
+        """Keys of the document alone, for engines that compare documents one by one."""
         masks = self.masks(USUAL_DOCUMENTS)
         columns = [bit_tables.mixed(prints & mask, number) for number, mask in enumerate(masks)]
         keys = np.stack(columns, axis=1) if columns else np.empty((len(prints), 0), np.uint64)

@@ -57,7 +57,7 @@ HINTS = {name: hint for names, hint in _SPECIFIC.items() for name in names.split
 
 
 def plain(name: str) -> str:
-    """Without case and signs: ``MinHash-LSH`` and ``minhash_lsh`` are one."""
+    """The name without case and signs: ``MinHash-LSH`` and ``minhash_lsh`` are one."""
     return re.sub(r"[^a-z0-9]+", "", name.lower())
 
 

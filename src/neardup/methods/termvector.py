@@ -150,7 +150,7 @@ class TermVector(Method):
         )
 
     def _days(self, batch: pa.RecordBatch) -> tuple[npt.NDArray[np.uint32], Array]:
-        """As they are stored, and who has none although there is a column of them."""
+        """Days as they are stored, and flags of documents without one, where there is a column."""
         if not self.date:
             return np.zeros(batch.num_rows, np.uint32), np.zeros(batch.num_rows, np.uint8)
         since = days(batch.column(self.date), self.date)
@@ -170,7 +170,7 @@ class TermVector(Method):
         return by_rare_prefix(self.rare_keys)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
-        """By the ranks of the table, whatever is rare in the documents at hand."""
+        """The order is that of the ranks of the table, not of the documents at hand."""
         count = evidence.lengths - HEAD
         sizes = prefix_sizes("max", self.fraction, count) + self._paired
         keys, ends = _native.vector_keys(
@@ -216,7 +216,7 @@ class TermVector(Method):
         return self._too_few(len({*one.terms} & {*other.terms}), one, other)
 
     def _too_few(self, common: int, one: Vector, other: Vector) -> str | None:
-        """Of vectors that are not full a pair can reach the score with too few terms in common."""
+        """A pair of vectors that are not full can reach the score with too few common terms."""
         larger = max(len(one.terms), len(other.terms))
         needed = math.ceil(self.fraction * larger)
         if common >= needed or common + self.size - larger < self.fraction * self.size:

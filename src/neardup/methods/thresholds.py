@@ -67,7 +67,7 @@ def swept(method: Method, thresholds: Sequence[float]) -> Swept | None:
 
 
 def own_cut(method: Method) -> Cut:
-    """Of ``exact`` there is one threshold only, so nothing that could be swept."""
+    """The method as it is, for a sweep of one; ``exact`` has nothing that could be swept."""
     if method.calibrate:
         return Cut(0.0, auto=True)
     parameter = method.swept_parameter

@@ -72,7 +72,7 @@ def vector_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Arra
 
 
 def product_scores(measure: str, t: Fraction, xy: Array, xx: Array, yy: Array) -> Scores:
-    """Of whole numbers ``xy = x·y``, ``xx = x·x`` and ``yy = y·y``, one of each a pair."""
+    """Scores from whole numbers ``xy = x·y``, ``xx = x·x`` and ``yy = y·y``, one of each a pair."""
     products = Products(*(part.astype(np.float64) for part in (xy, xx, yy)))
     by_angle = measure in ("cosine", "euclidean")
     value = products.cosine if by_angle else getattr(products, measure)
@@ -85,7 +85,7 @@ def product_scores(measure: str, t: Fraction, xy: Array, xx: Array, yy: Array) -
 
 
 def _reaches(measure: str, limit: Fraction, xy: int, xx: int, yy: int) -> bool:
-    """In whole numbers of any size."""
+    """Whether the measure reaches the limit, in whole numbers of any size."""
     num, den = limit.numerator, limit.denominator
     if measure == "dice":
         return 2 * xy * den >= num * (xx + yy)

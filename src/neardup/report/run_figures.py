@@ -42,28 +42,28 @@ def scores(run: Run) -> Html:
     score, what = _scores(run)
     if not len(score):
         return card("Scores", prose("There are no pairs to show."), anchor="scores")
-    told = [
-        f"{many(len(score), what)}, by how alike the two documents are: 0 is nothing in "
-        "common, 1 the same."
+    text = [
+        f"{many(len(score), what)}, by the similarity of the two documents: 0 means nothing in "
+        "common, 1 means equal.",
+        _threshold(run, score),
     ]
-    told.append(_cut(run, score))
     if refused := run.info.get("refused"):
-        told.append(
-            f"{many(refused, 'candidate pair')} beside these share a template and have other "
-            "content: no duplicates, whatever their score."
+        text.append(
+            f"{many(refused, 'more candidate pair')} share boilerplate but differ in content; they "
+            "are not treated as duplicates."
         )
     if score.min() == 1.0:
-        told.append("All of them have the score 1.")
-        return card("Scores", prose("\n\n".join(told)), anchor="scores")
+        text.append("All of them have the score 1.")
+        return card("Scores", prose("\n\n".join(text)), anchor="scores")
     first, bins = _bins(score, run.result.threshold)
     if scale([one.count for one in bins])[1]:
-        told.append("The tallest bar is cut; its number stands above it.")
+        text.append("The tallest bar is shortened; its number is above it.")
     line = (run.result.threshold - first / STEPS) * STEPS
     label = f"threshold {run.result.threshold:.4g}"
     drawn = histogram(f"{what}s by score", bins, line=line, label=label)
     table = Table(("score", f"{what}s"), [(one.label, one.count) for one in bins if one.count])
     folded = f"<details><summary>The numbers</summary>{table_html(table)}</details>"
-    return card("Scores", prose("\n\n".join(told)), drawn, folded, anchor="scores")
+    return card("Scores", prose("\n\n".join(text)), drawn, folded, anchor="scores")
 
 
 def _scores(run: Run) -> tuple[Array, str]:
@@ -71,7 +71,7 @@ def _scores(run: Run) -> tuple[Array, str]:
     result = run.result
     if result.pairs_complete:
         return np.asarray(result.pairs["score"], dtype=np.float64), "pair"
-    return np.asarray(result.duplicates["score"], dtype=np.float64), "set-aside document"
+    return np.asarray(result.duplicates["score"], dtype=np.float64), "duplicate"
 
 
 def _bins(score: Array, threshold: float) -> tuple[int, list[Bin]]:
@@ -88,67 +88,67 @@ def _bins(score: Array, threshold: float) -> tuple[int, list[Bin]]:
 
 
 def _calibration(run: Run) -> dict[str, Any] | None:
-    found: dict[str, Any] | None = run.info.get("artefacts", {}).get("calibration")
-    return found
+    calibration: dict[str, Any] | None = run.info.get("artefacts", {}).get("calibration")
+    return calibration
 
 
-CUT = {
-    VALLEY: "The collection itself says where duplicates begin: at {}, in a clear valley of the "
-    "scores, where few pairs are neither alike nor unlike.",
-    LEAST_DOUBT: "Duplicates begin at {}, near the cut of the model, where the smallest share of "
-    "them is in doubt in this collection.",
-    PLANTED: "Duplicates begin at {}, where copies with planted edits and traps, made of documents "
-    "of this collection, are told apart best.",
-    USUAL: "Duplicates begin at {}, the usual cut of the method: the scores of this collection "
-    "have no clear valley that would say otherwise.",
-    UNLIKE: "Duplicates begin at {}, the cut of the model. This collection is unlike what the "
-    "model was trained on, so nothing passes by standing out, and probabilities may be wrong.",
-    GENERAL: "Duplicates begin at {}, the threshold for general tables: no collection was counted.",
+THRESHOLD_FROM = {
+    VALLEY: "Threshold {}, set at a gap in the scores of this collection: few pairs are neither "
+    "similar nor dissimilar.",
+    LEAST_DOUBT: "Threshold {}, set near that of the model, where the smallest share of the "
+    "duplicates in this collection is uncertain.",
+    PLANTED: "Threshold {}, chosen by a self-test: it separates synthetic copies of documents of "
+    "this collection from decoys best.",
+    USUAL: "Threshold {}, the default of the method: the scores of this collection show no natural "
+    "gap.",
+    UNLIKE: "Threshold {}, that of the model. This collection differs from what the model was "
+    "trained on, so no pair below the threshold is accepted, and probabilities may be wrong.",
+    GENERAL: "Threshold {}, that of general tables: no collection was counted.",
 }
 
 
-def _cut(run: Run, score: Array) -> str:
+def _threshold(run: Run, score: Array) -> str:
+    """Where duplicates begin, why there, and how sure that is."""
     threshold = run.result.threshold
-    made = _calibration(run)
-    if made is None:
-        return f"Two documents are duplicates from a score of {threshold:.4g} on."
-    told = [CUT[made["by"]].format(f"{threshold:.4g}")]
-    if made["found"] is not None:
-        told.append(
-            f"Of copies with planted edits {made['found']:.0%} are found there, and "
-            f"{made['trapped']:.0%} of the traps, which share only a frame, pass."
+    calibration = _calibration(run)
+    if calibration is None:
+        return f"Threshold {threshold:.4g}: pairs with this score or a higher one are duplicates."
+    text = [THRESHOLD_FROM[calibration["by"]].format(f"{threshold:.4g}")]
+    if calibration["found"] is not None:
+        text.append(
+            f"In a self-test it found {calibration['found']:.0%} of synthetic copies and wrongly "
+            f"accepted {calibration['trapped']:.0%} of decoys."
         )
-    if made.get("stability") is not None:
-        told.append(
-            f"A cut 0.05 higher or lower would not touch {made['stability']:.0%} of the pairs "
-            "above it."
+    if calibration.get("stability") is not None:
+        text.append(
+            f"A threshold 0.05 higher or lower would not change {calibration['stability']:.0%} of "
+            "the pairs above it."
         )
-    if faint := int(np.count_nonzero(score < threshold)):
-        share = percent(Share(faint, len(score)))
-        stands = "pair stands" if faint == 1 else "pairs stand"
-        told.append(
-            f"{faint:,} {stands} out below it ({share}): far more alike than anything else near "
-            "these documents."
+    if below := int(np.count_nonzero(score < threshold)):
+        share = percent(Share(below, len(score)))
+        text.append(
+            f"{many(below, 'lower-scoring pair')} ({share}) {'was' if below == 1 else 'were'} "
+            "accepted as unusually similar: nothing else near these documents comes close."
         )
-    return " ".join(told)
+    return " ".join(text)
 
 
 MOST_SOURCES = 20
 KINDS = {
     "identical": "equal texts",
     "normalised": "equal words in equal order; case, spaces or punctuation differ",
-    "layout": "the same text with other page numbers, notices or formatting",
+    "layout": "the same text with different page numbers, notices or formatting",
     "excerpt": "one is a part of the other",
-    "elaboration": "one has whole paragraphs more",
-    "insertion": "one has sentences or phrases more, inside paragraphs",
-    "revision": "small edits: dates, numbers, another version",
-    "rewrite": "the same content in visibly other words",
-    "other": "alike in none of these ways",
+    "elaboration": "one has additional paragraphs",
+    "insertion": "one has additional sentences or phrases inside paragraphs",
+    "revision": "small edits: dates, numbers, a new version",
+    "rewrite": "the same content in clearly different words",
+    "other": "similar in none of these ways",
 }
 NO_KIND = "not classified"
 ONE_SOURCE = (
     "All documents come from one input. Several inputs, or inputs with names (--source "
-    "NAME=INPUT), are told apart here; so are the values of a column:\n\n"
+    "NAME=INPUT), are listed separately here; so are the values of a column:\n\n"
     "$ neardup report . --by COLUMN"
 )
 
@@ -165,14 +165,14 @@ def by_source(run: Run) -> Html:
 
 
 def _table(word: str, groups: Coded, found: Array, same: Array | None) -> Table:
-    """The groups with most duplicates first."""
+    """The groups with the most duplicates come first."""
     order = np.lexsort((np.arange(len(found)), -found.sum(axis=1), -found[:, DUPLICATE]))
     order = order[found[order].sum(axis=1) > 0]
     names = [*map(name, groups.names), html("no value")]
     lines = _lines(names, order, found, same)
     most = max(line.aside / max(line.every, 1) for line in lines)
     rows = [line.cells(most) for line in lines]
-    header = [word, "documents", "kept", "set aside", "for the same", "rejected", "share", ""]
+    header = [word, "documents", "kept", "duplicates", "of the same", "rejected", "share", ""]
     if same is None:
         rows, header = [row[:4] + row[5:] for row in rows], header[:4] + header[5:]
     return Table(header, rows, marked=[len(rows) - 1])
@@ -181,8 +181,8 @@ def _table(word: str, groups: Coded, found: Array, same: Array | None) -> Table:
 def _across(run: Run, same: Array, word: str) -> str:
     inside, every = int(same.sum()), run.counts.duplicates
     return (
-        f"Of {every:,} set-aside documents {inside:,} were set aside for one of the same {word}, "
-        f"{every - inside:,} for one of another."
+        f"{inside:,} of {many(every, 'duplicate')} match a kept document of the same {word}, "
+        f"{every - inside:,} one of a different {word}."
     )
 
 
@@ -214,16 +214,16 @@ def _lines(names: list[Html], order: Array, found: Array, same: Array | None) ->
         inside = None if same is None else int(same[some].sum())
         return _Line(Html(label), found[some].sum(axis=0), inside)
 
-    cut = MOST_SOURCES if len(order) > MOST_SOURCES + 1 else len(order)
-    lines = [replace(together("", order[i : i + 1]), label=names[order[i]]) for i in range(cut)]
-    if cut < len(order):
-        lines.append(together(f"{len(order) - cut:,} others", order[cut:]))
+    most = MOST_SOURCES if len(order) > MOST_SOURCES + 1 else len(order)
+    lines = [replace(together("", order[i : i + 1]), label=names[order[i]]) for i in range(most)]
+    if most < len(order):
+        lines.append(together(f"{len(order) - most:,} others", order[most:]))
     return [*lines, together("all", order)]
 
 
 def _same(run: Run, groups: Coded) -> Array | None:
-    """Of each group, how many were set aside for a document of the same one. By the rule a cluster
-    has one kept document; chains have several, and references are no input."""
+    """How many duplicates of each group match a kept document of the same group. By the rule a
+    cluster has one kept document; chains have several, and references are no input."""
     if run.settings.get("clusters") != "rule" or run.info.get("against"):
         return None
     cluster = cluster_numbers(run.result.decisions)
@@ -237,7 +237,7 @@ def _same(run: Run, groups: Coded) -> Array | None:
 
 
 def by_kind(run: Run) -> Html:
-    """What sort of duplicates the set-aside documents are."""
+    """How the duplicates differ from the kept documents."""
     if not run.counts.duplicates:
         return card("By kind", prose("There are no duplicates."), anchor="kinds")
     groups = coded(run.result.decisions["kind"])
@@ -246,13 +246,19 @@ def by_kind(run: Run) -> Html:
     whole = run.counts.duplicates
     kinds = [*schema.KINDS, *sorted(by_name.keys() - {*schema.KINDS, NO_KIND}), NO_KIND]
     rows = [
-        (kind, by_name[kind], Share(by_name[kind], whole), bar(by_name[kind], whole), _said(kind))
+        (
+            kind,
+            by_name[kind],
+            Share(by_name[kind], whole),
+            bar(by_name[kind], whole),
+            _meaning(kind),
+        )
         for kind in kinds
         if by_name.get(kind)
     ]
-    table = Table(("kind", "set aside", "share", "", "what it means"), rows)
+    table = Table(("kind", "duplicates", "share", "", "meaning"), rows)
     return card("By kind", table_html(table), anchor="kinds")
 
 
-def _said(kind: str) -> str:
-    return "its kind was not looked at" if kind == NO_KIND else KINDS.get(kind, "")
+def _meaning(kind: str) -> str:
+    return "the kind was not determined" if kind == NO_KIND else KINDS.get(kind, "")

@@ -1,7 +1,4 @@
-"""The first sentence, the numbers and the bar: what a manager reads.
-
-What ran, on what, with which versions, for how long; and what to do next.
-"""
+"""The first and the last sections of a run report: the counts; settings, times and next steps."""
 
 from __future__ import annotations
 
@@ -39,12 +36,12 @@ def title(run: Run) -> str:
 
 def inputs(run: Run) -> str:
     """The names that the user gave, the first of them."""
-    given = [entry["file"] for entry in run.info.get("inputs") or [] if entry]
-    if not given:
+    named = [entry["file"] for entry in run.info.get("inputs") or [] if entry]
+    if not named:
         return "documents in memory"
-    named = ", ".join(shortened(one, 60) for one in given[:INPUTS_NAMED])
-    more = len(given) - INPUTS_NAMED
-    return f"{named} and {more:,} more" if more > 0 else named
+    first = ", ".join(shortened(file, 60) for file in named[:INPUTS_NAMED])
+    more = len(named) - INPUTS_NAMED
+    return f"{first} and {more:,} more" if more > 0 else first
 
 
 def headline(run: Run) -> str:
@@ -52,8 +49,8 @@ def headline(run: Run) -> str:
     share = percent(Share(counts.duplicates, counts.documents))
     part = f" ({share})" if counts.documents else ""
     return (
-        f"{many(counts.documents, 'document')}: {counts.kept:,} kept, {counts.duplicates:,} set "
-        f"aside as duplicates{part}, {counts.rejected:,} rejected; {_sum(run)}."
+        f"{many(counts.documents, 'document')}: {counts.kept:,} kept, "
+        f"{many(counts.duplicates, 'duplicate')}{part}, {counts.rejected:,} rejected; {_sum(run)}."
     )
 
 
@@ -64,8 +61,8 @@ def _sum(run: Run) -> str:
     together = counts.kept + counts.duplicates + counts.rejected
     read = run.info["counts"]["documents"]
     if together == counts.documents == read:
-        return "they add up"
-    return f"THEY DO NOT ADD UP to the {read:,} documents that the run has read"
+        return "the counts add up"
+    return f"THE COUNTS DO NOT ADD UP to the {read:,} documents that the run read"
 
 
 def top(run: Run) -> Html:
@@ -78,7 +75,7 @@ def _tiles(run: Run) -> str:
     shown = [
         ("documents", counts.documents),
         ("kept", counts.kept),
-        ("set aside", counts.duplicates),
+        ("duplicates", counts.duplicates),
         ("rejected", counts.rejected),
         ("clusters", counts.clusters),
         ("pairs", counts.pairs),
@@ -92,32 +89,32 @@ def _tiles(run: Run) -> str:
 
 def _meaning(run: Run) -> str:
     settings, counts = run.settings, run.counts
-    told = [
-        f"Every document was compared with every other that could be like it, by the method "
-        f"{settings['method']}. A document is set aside only for one that is kept and that it "
-        "matches itself. " + _what_was_written(run)
+    text = [
+        f"The method {settings['method']} compared every document with all that could be similar. "
+        "A document is a duplicate only if it matches a document that is kept. "
+        + _what_was_written(run)
     ]
     if run.info.get("kept_fault"):
-        told.append(f"{WARNING}{run.info['kept_fault']}")
+        text.append(f"{WARNING}{run.info['kept_fault']}")
     if counts.documents and counts.rejected == counts.documents:
-        told.append(f"{WARNING}No document could be read. The reasons are below.")
+        text.append(f"{WARNING}No document could be read. The reasons are below.")
     if settings.get("limit") == counts.documents:
-        told.append(
+        text.append(
             f"{WARNING}Only the first {counts.documents:,} documents were read: that is the limit."
         )
     if not run.result.pairs_complete:
-        told.append(
-            "Not all pairs were listed: each set-aside document stands with the one it was set "
-            "aside for. The decisions are not touched by that."
+        text.append(
+            "Not all pairs were listed: each duplicate is listed with its kept document only. The "
+            "decisions do not depend on that."
         )
-    return "\n\n".join(told)
+    return "\n\n".join(text)
 
 
 def _what_was_written(run: Run) -> str:
     if run.removed:
         files = ", ".join(run.info["kept_files"])
         return f"The kept documents are in {files}; the input was not changed."
-    return "Nothing was removed: this is what would be set aside."
+    return "Nothing was removed: these are the documents that would be."
 
 
 def accounts(run: Run) -> Html:
@@ -126,25 +123,25 @@ def accounts(run: Run) -> Html:
     kept = run.result.decisions["reason"].filter(pa.array(run.result.keep_mask()))
     leading, short = (_beginning(kept, word) for word in ("representative", "too_short"))
     rows = [
-        ("kept, alone", counts.kept - leading - short, "alone", "no document was set aside for it"),
-        ("kept, for others", leading, "leading", "others were set aside for it"),
-        ("kept, too short", short, "short", "too few words to compare; kept to be safe"),
-        ("set aside", counts.duplicates, "aside", "a duplicate of a kept document"),
-        ("rejected", counts.rejected, "rejected", "could not be read"),
+        ("kept, alone", counts.kept - leading - short, "alone", "it has no duplicate"),
+        ("kept, with duplicates", leading, "leading", "it is kept in the place of its duplicates"),
+        ("kept, too short", short, "short", "too few words to compare"),
+        ("duplicate", counts.duplicates, "aside", "it matches a kept document"),
+        ("rejected", counts.rejected, "rejected", "it could not be read"),
     ]
-    bar_title = f"{counts.documents:,} documents by what was decided"
+    bar_title = f"{counts.documents:,} documents by decision"
     pieces = [Piece(label, count, css) for label, count, css, _ in rows]
     table = Table(
-        ("decision", "documents", "share", "", "what it means"),
+        ("decision", "documents", "share", "", "meaning"),
         [
             (
                 Html(f'<span class="swatch {css}"></span>{label}'),
                 count,
                 Share(count, counts.documents),
                 bar(count, counts.documents, css),
-                said,
+                meaning,
             )
-            for label, count, css, said in rows
+            for label, count, css, meaning in rows
         ]
         + [("all", counts.documents, Share(counts.documents, counts.documents), "", "")],
         marked=[len(rows)],
@@ -175,17 +172,17 @@ def settings(run: Run) -> Html:
         table_html(Table(("setting", "value"), rows)),
         "<h3>Inputs</h3>",
         _inputs(run),
-        "<h3>What was learned from the collection</h3>",
+        "<h3>Tables learned from the collection</h3>",
         _artefacts(run),
         "<h3>Versions</h3>",
         _versions(run),
     ]
     folded = f"<details><summary>Show the settings</summary>{''.join(made)}</details>"
-    told = prose(
+    text = prose(
         f"Method {run.settings['method']}, order {shortened(str(run.settings['keep']))}. The same "
         "input with these settings gives the same decisions."
     )
-    return card("Settings", told, folded, anchor="settings")
+    return card("Settings", text, folded, anchor="settings")
 
 
 def flat(values: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -207,7 +204,7 @@ def _inputs(run: Run) -> str:
     rows: list[tuple[Cell, ...]] = [
         (name(one["source"], 40), name(one["file"]))
         if one
-        else ("in memory", "cannot be read again")
+        else ("in memory", "it cannot be read again")
         for one in inputs[:MOST_ROWS]
     ]
     rows += [("reference", name(str(one))) for one in (run.info.get("against") or [])[:MOST_ROWS]]
@@ -237,13 +234,13 @@ def timings(run: Run) -> Html:
     rows: list[tuple[Cell, ...]] = [(key, f"{value:,.1f} s") for key, value in found.items()]
     total = sum(found.values())
     rows.append(("together", f"{total:,.1f} s"))
-    told = f"{run.info.get('candidates', 0):,} candidate pairs were scored."
+    text = f"{run.info.get('candidates', 0):,} candidate pairs were scored."
     if memory := run.settings.get("memory"):
-        told += f" The run was allowed {_size(memory)} of memory"
+        text += f" The run was allowed {_size(memory)} of memory"
         peak = run.info.get("peak_memory")
-        told += f"; the process had {_size(peak)} at most." if peak else "."
+        text += f"; the process had {_size(peak)} at most." if peak else "."
     table = table_html(Table(("stage", "time"), rows, marked=[len(rows) - 1]))
-    return card("Time and memory", prose(told), table, anchor="timings")
+    return card("Time and memory", prose(text), table, anchor="timings")
 
 
 def _example(pairs: list[Shown]) -> str:
@@ -256,16 +253,16 @@ def _size(count: float) -> str:
 
 def further(pairs: list[Shown]) -> Html:
     """Commands to paste in the folder of the run."""
-    told = ["In the folder of the run:"]
+    text = ["In the folder of the run:"]
     example = next(filter(None, map(compare_command, pairs)), None)
     if example:
-        told += ["Two documents side by side, with every measure:", f"$ {example}"]
-    told += [
-        "This report again, with the shares of a column of your documents:",
+        text += ["Show two documents side by side, with every measure:", f"$ {example}"]
+    text += [
+        "Write this report again, with the shares by a column of your documents:",
         "$ neardup report . --by COLUMN",
         "Let people judge pairs, for precision and recall:",
         "$ neardup label sample . -o sample.jsonl",
-        "Why one document was kept or set aside, in Python:",
+        "Ask in Python why a document was kept or is a duplicate:",
         f'$ import neardup\nprint(neardup.Result.load(".").explain({_example(pairs)!r}))',
     ]
-    return card("Go further", prose("\n\n".join(told)), anchor="further")
+    return card("Go further", prose("\n\n".join(text)), anchor="further")

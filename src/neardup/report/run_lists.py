@@ -1,8 +1,6 @@
-"""How large clusters are, and the largest of them with their members.
+"""The lists of a run report: the largest clusters, the weakest pairs side by side, and documents.
 
-Documents by name: set aside, too short, rejected; the first of them, and where the rest is.
-
-Pairs side by side: where a threshold errs first, and what differs.
+Each list shows the first few and says which file of the run folder has the rest.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from neardup.wording import many, shortened
 MOST = 50
 
 
-def set_aside(run: Run) -> Html:
+def duplicates(run: Run) -> Html:
     if not run.counts.duplicates:
         return Html("")
     aside = run.result.duplicates.slice(0, MOST).to_pylist()
@@ -56,10 +54,10 @@ def set_aside(run: Run) -> Html:
         )
         for row in aside
     ]
-    header = ("set aside", "for", "score", "kind", "why", "where")
-    told = _first(len(rows), run.counts.duplicates, "set-aside document", "duplicates.parquet")
-    folded = _folded(told, table_html(Table(header, rows)))
-    return card("Set aside", prose(_by_reason(run)), folded, anchor="aside")
+    header = ("duplicate", "of", "score", "kind", "reason", "where")
+    text = _first(len(rows), run.counts.duplicates, "duplicate", "duplicates.parquet")
+    folded = _folded(text, table_html(Table(header, rows)))
+    return card("Duplicates", prose(_by_reason(run)), folded, anchor="aside")
 
 
 def _by_reason(run: Run) -> str:
@@ -70,24 +68,23 @@ def _by_reason(run: Run) -> str:
         ((row["counts"], row["values"]) for row in pc.value_counts(reasons).to_pylist()),
         key=lambda one: (-one[0], one[1]),
     )
-    told = "; ".join(f"{count:,} {shortened(reason)}" for count, reason in found[:8])
+    listed = "; ".join(f"{count:,} {shortened(reason)}" for count, reason in found[:8])
     more = f"; {len(found) - 8:,} other reasons" if len(found) > 8 else ""
-    return f"Why: {told}{more}."
+    return f"Reasons: {listed}{more}."
 
 
 def too_short(run: Run) -> Html:
-    """Kept because nothing can be said of so little, and what methods said beside."""
-    told = []
+    """Documents that are too short to compare, and the notes of methods."""
+    text = []
     decisions = run.result.decisions
     short = decisions.filter(pc.starts_with(decisions["reason"], "too_short"))
     if len(short):
-        told.append(
-            f"{many(len(short), 'document')} had too few words to be compared, and "
-            f"{'was' if len(short) == 1 else 'were'} kept. Of short documents only equal ones are "
-            "duplicates."
+        text.append(
+            f"{many(len(short), 'kept document')} {'is' if len(short) == 1 else 'are'} too short "
+            "to compare. Such a document can only be a duplicate of an equal one."
         )
-    told += [_flag(*one) for one in run.info.get("flags", {}).items() if one[0] != "too_short"]
-    if not told:
+    text += [_flag(*one) for one in run.info.get("flags", {}).items() if one[0] != "too_short"]
+    if not text:
         return Html("")
     first = short.slice(0, MOST).to_pylist()
     rows = [
@@ -97,13 +94,13 @@ def too_short(run: Run) -> Html:
     table = table_html(Table(("document", "where"), rows))
     said = _first(len(rows), len(short), "short document", "decisions.parquet")
     folded = _folded(said, table) if rows else ""
-    return card("Kept with a note", prose("\n\n".join(told)), folded, anchor="notes")
+    return card("Kept with a note", prose("\n\n".join(text)), folded, anchor="notes")
 
 
 def _flag(flag: str, count: int) -> str:
     said = {
         "unreliable": "compared on little evidence",
-        "undated": "without a date that can be read: dates were not compared",
+        "undated": "no readable date, so dates were not compared",
         "mostly_numbers": "mostly numbers",
     }
     return f"{many(count, 'document')}: {said.get(flag, flag)}."
@@ -122,10 +119,10 @@ def rejected(run: Run) -> Html:
         )
         for row in lost.slice(0, MOST).to_pylist()
     ]
-    told = _first(len(rows), run.counts.rejected, "rejected document", "rejected.jsonl")
+    text = _first(len(rows), run.counts.rejected, "rejected document", "rejected.jsonl")
     table = table_html(Table(("where", "id", "reason"), rows))
-    told += " They are neither kept nor set aside."
-    return card("Rejected", prose(told), table, anchor="rejected")
+    text += " They are neither kept nor duplicates."
+    return card("Rejected", prose(text), table, anchor="rejected")
 
 
 def _reason(reason: str, most: int = 100) -> Html:
@@ -144,8 +141,8 @@ def _folded(summary: str, content: str) -> str:
 
 MOST_PAIRS = 10
 KEY = Html(
-    '<p class="key nd-pair"><del>only in the kept one</del> <ins>only in the set-aside one</ins> '
-    "<mark>in both, elsewhere</mark></p>"
+    '<p class="key nd-pair"><del>only in the kept one</del> <ins>only in the duplicate</ins> '
+    "<mark>in both, at different places</mark></p>"
 )
 MOST_CHARACTERS = 16_000  # of both texts that one pair shows
 LONGEST = 1_000_000  # characters of a text that is compared for a report
@@ -154,7 +151,7 @@ TYPEABLE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\ud
 
 @dataclass(frozen=True)
 class Shown:
-    """A set-aside document and the one it was set aside for."""
+    """A duplicate and its kept document."""
 
     id: str
     kept_id: str
@@ -171,11 +168,11 @@ class Shown:
     @property
     def said(self) -> str:
         """Why, and what sort of duplicate it is."""
-        told = f"Why: {shortened(self.reason)}."
+        text = f"Why: {shortened(self.reason)}."
         if self.kind is None:
-            return told
+            return text
         kind = kind_phrase(self.kind, self.direction)
-        return f"{told} Kind: {kind}, confidence {self.confidence or 0:.2f}."
+        return f"{text} Kind: {kind}, confidence {self.confidence or 0:.2f}."
 
     @property
     def ids(self) -> tuple[str, str]:
@@ -192,30 +189,30 @@ def weakest(run: Run) -> list[Shown]:
 def weakest_pairs(run: Run, pairs: list[Shown], texts: Texts) -> Html:
     if not pairs:
         return Html("")
-    told = (
-        "The set-aside documents that are least like the one they were set aside for. A threshold "
-        "errs here first: where these are right, the others most likely are; where they are wrong, "
-        "take a higher one."
+    text = (
+        "The duplicates that are least similar to their kept document. A wrong threshold shows "
+        "here first: if these are right, the others most likely are; if they are wrong, use a "
+        "higher threshold."
     )
     if run.counts.duplicates > len(pairs):
-        told = f"The first {len(pairs)} of {run.counts.duplicates:,}. {told}"
+        text = f"The first {len(pairs)} of {run.counts.duplicates:,}. {text}"
     made = [_item(i, pair, texts) for i, pair in enumerate(pairs, 1)]
     fault = prose(f"{WARNING}The texts could not be read again: {texts.fault}")
     key = fault if texts.fault else KEY
-    return card("Weakest pairs", prose(told), key, *made, anchor="weakest")
+    return card("Weakest pairs", prose(text), key, *made, anchor="weakest")
 
 
 def _item(number: int, pair: Shown, texts: Texts) -> str:
     kind = pair.kind or "not classified"
     return (
         f"<details class=item{' open' if number == 1 else ''}><summary>{number}. score "
-        f"{pair.score:.4f}, {html(kind)} <small>{name(pair.id, 40)} set aside for "
+        f"{pair.score:.4f}, {html(kind)} <small>{name(pair.id, 40)}, a duplicate of "
         f"{name(pair.kept_id, 40)}</small></summary>{side_by_side(pair, texts)}</details>"
     )
 
 
 def side_by_side(pair: Shown, texts: Texts) -> str:
-    """Kept on the left, set aside on the right; then the command that shows all of it."""
+    """The kept document on the left, the duplicate on the right; then the command for all of it."""
     command = compare_command(pair)
     shown = f" All of it: <code>{html(command)}</code>" if command else ""
     more = f"<p class=more>{html(pair.said)}{shown}</p>"
@@ -228,7 +225,7 @@ def side_by_side(pair: Shown, texts: Texts) -> str:
     if max(len(kept), len(aside)) > LONGEST:
         size = f"{len(kept):,} and {len(aside):,} characters"
         return f"<p class=more>{size}: too long to be shown here.</p>{more}"
-    names = f"kept: {shortened(pair.kept_id)}", f"set aside: {shortened(pair.id)}"
+    names = f"kept: {shortened(pair.kept_id)}", f"duplicate: {shortened(pair.id)}"
     alignment = align(kept, aside, texts.words)
     return fragment(kept, aside, alignment, names=names, most=MOST_CHARACTERS, folds=False) + more
 
@@ -298,18 +295,18 @@ def sizes(run: Run) -> Html:
         for i in range(len(SIZES))
         if clusters[i]
     ]
-    told = prose(
+    text = prose(
         f"{many(int(size.sum()), 'document')} in {many(len(size), 'cluster')}, the largest of "
         f"{int(size.max()):,}. {_rule(run)}"
     )
     table = Table(("documents in a cluster", "clusters", "documents in them", ""), rows)
-    return card("Cluster sizes", told, table_html(table), anchor="sizes")
+    return card("Cluster sizes", text, table_html(table), anchor="sizes")
 
 
 def _rule(run: Run) -> str:
     if run.settings.get("clusters") == "rule":
-        return "A cluster is a kept document with those that were set aside for it."
-    return "A cluster is everything that is connected by pairs, also through others."
+        return "A cluster is a kept document with its duplicates."
+    return "A cluster is all documents that are connected by pairs, directly or through others."
 
 
 def _range(i: int) -> str:
@@ -324,15 +321,15 @@ def largest_clusters(run: Run, clusters: list[Cluster], texts: Texts) -> Html:
     if not clusters:
         return Html("")
     every = len(run.result.clusters)
-    told = (
-        "Each with its kept document first, then the least alike of those that were set aside for "
-        "it. Unfold one to see that pair side by side."
+    text = (
+        "Each begins with its kept document, followed by its least similar duplicates. Unfold one "
+        "to see the weakest pair side by side."
     )
     if every > len(clusters):
-        told = f"The first {len(clusters)} of {every:,}. {told}"
+        text = f"The first {len(clusters)} of {every:,}. {text}"
     made = [_cluster(run, i, one, texts) for i, one in enumerate(clusters, 1)]
     return card(
-        "Largest clusters", prose(told), "" if texts.fault else KEY, *made, anchor="largest"
+        "Largest clusters", prose(text), "" if texts.fault else KEY, *made, anchor="largest"
     )
 
 
@@ -362,7 +359,7 @@ def _member(row: dict[str, Any], texts: Texts, path: str | None) -> tuple[Cell, 
     kept = row["decision"] == schema.KEPT
     return (
         name(row["id"], 60),
-        "kept" if kept else "set aside",
+        "kept" if kept else "duplicate",
         name(row["group"], 40),
         name(texts.dates.get(row["id"]), 40),
         None if kept else float(row["score"]),

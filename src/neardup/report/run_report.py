@@ -1,7 +1,4 @@
-"""The report of a run, put together.
-
-What the report of a run adds to the look of a page.
-"""
+"""The report of a run: one page for managers and engineers, put together from its sections."""
 
 from __future__ import annotations
 
@@ -13,10 +10,10 @@ from neardup.report.run_headline import accounts, further, settings, timings, ti
 from neardup.report.run_lists import (
     Cluster,
     Shown,
+    duplicates,
     largest,
     largest_clusters,
     rejected,
-    set_aside,
     sizes,
     too_short,
     weakest,
@@ -34,7 +31,7 @@ PLACES = {
     "sizes": "Cluster sizes",
     "largest": "Largest clusters",
     "weakest": "Weakest pairs",
-    "aside": "Set aside",
+    "aside": "Duplicates",
     "notes": "Notes",
     "rejected": "Rejected",
     "settings": "Settings",
@@ -50,7 +47,7 @@ def run_page(result: Result, info: dict[str, Any]) -> str:
 
 
 def report_page(result: Result, by: str | None = None) -> str:
-    """``by``: a column of the documents whose values are told apart."""
+    """``by``: a column of the documents; the shares of its values are listed."""
     groups = column_values(result, by) if by else None
     return _page(Run(result, result.info, by, groups, references=True))
 
@@ -66,7 +63,7 @@ def _page(run: Run) -> str:
         sizes(run),
         largest_clusters(run, clusters, texts),
         weakest_pairs(run, pairs, texts),
-        set_aside(run),
+        duplicates(run),
         too_short(run),
         rejected(run),
         settings(run),

@@ -1,9 +1,5 @@
-"""A run as the parts of its report see it: the result, what ``run.json`` says, and how to count.
-
-Columns of the decisions as codes, to count with.
-
-What a report reads again from the inputs: a few texts and dates, or one column of all.
-"""
+"""A run as the sections of its report see it: the result, ``run.json``, counts by column, and what
+is read again from the inputs (a few texts and dates, or one column of all documents)."""
 
 from __future__ import annotations
 

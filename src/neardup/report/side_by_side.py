@@ -1,21 +1,14 @@
-"""An alignment cut into rows: what stands level on both sides, and folds of what is alike.
+"""Two aligned texts as rows for people: what both share is level, long shared passages are folded.
 
-The sides are level wherever they share a passage in order. A long shared passage gives its first
-and last characters to the rows around it, and the rest is a fold. What stands between the words of
-two passages (punctuation, space) belongs to neither and is shown as it is. Rows are made one by
-one, so that who shows only the first of them pays only for these.
+A long shared passage gives its first and last characters to the rows around it, and the rest is a
+fold. Punctuation and space between two passages belong to neither and are shown as they are. Rows
+are made one by one, so that showing only the first of them costs only these.
 
-Characters that act instead of being seen, made visible.
-
-A terminal obeys escapes, a browser turns the reading direction at a bidi control (Boucher &
-Anderson 2021, "Trojan Source"), a lone surrogate cannot be written at all. C0 controls become their
-pictures (␛), all others their code point (⟨202E⟩). Tabs and line breaks stay, and so do the
-joiners, without which Persian, Hindi and emoji would break.
-
-Two texts side by side for people: on a terminal, in plain lines, on an HTML page.
-
-Documents are hostile until shown otherwise: nothing of theirs reaches a terminal or a page before
-``visible`` has made control characters symbols, and a page escapes all the rest.
+``visible`` makes hostile texts harmless before they reach a terminal or a page. A terminal obeys
+escapes, a browser turns the reading direction at a bidi control (Boucher & Anderson 2021, "Trojan
+Source"), an unpaired surrogate cannot be written at all. C0 controls become their pictures (␛), all
+others their code point (⟨202E⟩). Tabs, line breaks and joiners stay: without joiners Persian, Hindi
+and emoji would break.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""Two texts as lines for a narrow terminal, a pipe or a log: one passage a line, no colours.
+"""Two texts on a terminal: side by side where it is wide enough, else one passage a line.
 
-``-`` is in the first text only, ``+`` in the second only, ``<`` and ``>`` stand where a moved
-passage was in the first and is in the second. Before it stands where it begins in its text, as
-line:column, both from 1. Lines do not depend on the width of a terminal.
+In lines, ``-`` marks a passage of the first text only, ``+`` of the second only, ``<`` and ``>`` a
+moved passage in the first and in the second. Each line begins with the place of the passage in its
+text, as line:column, both from 1. Lines do not depend on the width of a terminal.
 
-Two texts on a terminal: side by side where it is wide enough, else one passage a line.
-
-Red is in the first only, green in the second only, cyan was moved; without colours the marks of
-wdiff stand for them. Widths are counted in cells, so wide characters do not break the columns; a
-terminal turns lines with right-to-left text by itself, so such texts are never set in columns.
+In columns, red is in the first text only, green in the second only, cyan was moved; without colours
+the marks of wdiff are used. Widths are counted in cells, so wide characters do not break the
+columns. A terminal turns lines with right-to-left text by itself, so such texts are never set in
+columns.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
-"""Two texts side by side as HTML: one fragment for any page, without a script.
+"""Two texts side by side as HTML: a fragment for any page, and whole pages about one pair.
 
 Everything of the texts is escaped and made visible, so a document can neither end the page nor
 turn it round. What is alike is folded (``details``); what is shown is bounded by ``most``
-characters, and a last line says what was left out. The colours lie over any background, light or
-dark. ``CSS`` belongs into the style of the page, once.
-
-One HTML page about a pair, offline and without a script, light or dark as the reader has it.
+characters, and a last line says what was left out. A page with a fragment needs the style
+``side_by_side``.
 """
 
 from __future__ import annotations
@@ -26,6 +24,7 @@ from neardup.report.side_by_side import (
     rows,
 )
 from neardup.report.side_by_side_lines import Places
+from neardup.schema import DUPLICATE
 from neardup.text.alignment import Alignment, Span
 from neardup.wording import shortened
 
@@ -106,7 +105,7 @@ class _Writer:
             return f"<{tag}>{inside}</{tag}>"
         if piece.how == MOVED:
             there = ("second", "first")[side]
-            title = f"also in the {there} text, elsewhere: number {piece.move}"
+            title = f"also in the {there} text, at a different place: number {piece.move}"
             return f'<mark title="{title}"><sup>{piece.move}</sup>{inside}</mark>'
         assert piece.how in (SHARED, BETWEEN)
         return inside
@@ -131,7 +130,7 @@ def _cells(a: str, b: str) -> str:
 KEY = (
     '<p class="key nd-pair" style="border:0;background:none;font:inherit;font-size:.85rem">'
     "<del>only in the first</del> <ins>only in the second</ins> "
-    "<mark>moved</mark>: in both, elsewhere, with one number</p>"
+    "<mark>moved</mark>: in both, at different places, with one number</p>"
 )
 
 
@@ -165,7 +164,7 @@ def explanation_page(explained: Explanation) -> str:
         parts += comparison_parts(compared)
     if explained.pairs:
         parts += ["<h2>Its pairs, the strongest first</h2>", _pairs(explained)]
-    return _page(f"Why {explained.id} was {_became(explained.decision)}", parts)
+    return _page(f"Why {explained.id} {_became(explained.decision)}", parts)
 
 
 def _pairs(explained: Explanation) -> str:
@@ -179,4 +178,4 @@ def _pairs(explained: Explanation) -> str:
 
 
 def _became(decision: str) -> str:
-    return {"duplicate": "set aside"}.get(decision, decision)
+    return "is a duplicate" if decision == DUPLICATE else f"was {decision}"

@@ -94,7 +94,7 @@ class Verdict:
         return f"{self.method} ≥ {self.threshold:.4g}: {self._scored()}, {says}{note}"
 
     def _scored(self) -> str:
-        """With as many decimals as show on which side of the threshold it is."""
+        """The score with as many decimals as show on which side of the threshold it is."""
         if self.score is None:
             return "not scored"
         reached = self.score >= self.threshold
@@ -125,7 +125,8 @@ def judge(
     artefacts: Artefacts = NO_ARTEFACTS,
     columns: Mapping[str, Any] = NO_COLUMNS,
 ) -> Verdict:
-    """Of valid texts. Short ones are duplicates only if their evidence is equal, as in a run."""
+    """What the method decides for two valid texts. Short ones are duplicates only if their evidence
+    is equal, as in a run."""
     batch = _batch(method, a, b, columns)
     prepared = method.prepare(batch, artefacts or resolved(method.needs, batch))
     found = _found(method, prepared, artefacts)

@@ -47,7 +47,7 @@ def compare_documents(result: Result, first: str, second: str) -> Comparison:
 
 
 def compare_texts(result: Result, texts: tuple[str, str], names: tuple[str, str]) -> Comparison:
-    """Where the texts of two documents are at hand, and nothing else of them."""
+    """What can be compared where the texts of two documents are at hand, and nothing else."""
     return _compared(texts, names, _method(result), {})
 
 
@@ -155,7 +155,7 @@ class Explanation:
     where: str = ""  # the file, or the file and the row
 
     def head(self, *, pairs: bool = True) -> list[str]:
-        """For people: all but the comparison, on demand without the pairs."""
+        """Lines for people: all but the comparison, on demand without the pairs."""
         told = [f"{shortened(self.id)} ({self.where}): {self.sentence()}"]
         if self.cluster_size > 1:
             members = [shortened(one) for one in self.members]
@@ -200,6 +200,11 @@ class Explanation:
         from neardup.report.side_by_side_page import explanation_page
 
         return explanation_page(self)
+
+    def _repr_html_(self) -> str:
+        from neardup.report.notebook import explanation_html
+
+        return explanation_html(self)
 
     def __str__(self) -> str:
         told = self.head()

@@ -289,6 +289,11 @@ class Grouped(Sequence[Group]):
         groups = f"{many(self.results, 'result')} = {many(len(self), 'group')}"
         return f"{groups} + {copies:,} under {'it' if len(self) == 1 else 'them'}"
 
+    def _repr_html_(self) -> str:
+        from neardup.report.notebook import grouped_html
+
+        return grouped_html(self)
+
     def __repr__(self) -> str:
         return f"<Grouped: {self.sentence()}>"
 

@@ -234,6 +234,11 @@ class Result:
 
         return load(Path(folder))
 
+    def _repr_html_(self) -> str:
+        from neardup.report.notebook import result_html
+
+        return result_html(self)
+
     def __repr__(self) -> str:
         settings = self.info["settings"]
         return f"<Result of {settings['method']} ≥ {self.threshold:.4g}: {self.counts.sentence()}>"

@@ -1,13 +1,11 @@
-"""Who asks: by a token in the header, or in a browser by the session that a login has opened.
-
-A session is another random value than the token, lives in the memory of the server, and ends with
-the server, with its logout, after twelve hours, or when its token is taken out of the file.
-
-Tokens: who may ask the service from another machine.
+"""Access by tokens, and in a browser by the session that a login opens.
 
 A token is 256 random bits, so one round of SHA-256 hides it as well as any slow hash would. The
-file has the hashes alone, one line of JSON each; what was printed once is nowhere. It is read again
-when it changes: a token that is taken out of it is refused from then on.
+file of tokens holds only the hashes, one line of JSON each. It is read again when it changes: a
+token that is removed from it is refused from then on.
+
+A session has a random value of its own. It lives in the memory of the server, and ends with the
+server, with its logout, after twelve hours, or when its token is removed from the file.
 """
 
 from __future__ import annotations

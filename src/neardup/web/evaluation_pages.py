@@ -1,12 +1,8 @@
-"""The part of evaluation: one page about a run, from the labels that people gave its pairs.
+"""The evaluation of a run from the labels that people gave its pairs, as one page.
 
-Work that takes longer than a page may: done once for each state of the labels, one at a time.
-
-The learning curve: what more labels would bring, on documents that were not trained on.
-
-The recommended setting: of the runs that are looked at, at their own and higher thresholds.
-
-Data of the evaluation → its figures; None where there is nothing to draw.
+Precision by score and over thresholds is made at once. The learning curve and the recommended
+setting take longer: they are computed in the background, one at a time, once for each state of the
+labels. The recommendation chooses among the reviewed runs, at their own and higher thresholds.
 """
 
 from __future__ import annotations
@@ -19,8 +15,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-from fastapi import APIRouter
 
 from neardup.errors import NeardupError
 from neardup.evaluation.evaluation import pasted_inputs
@@ -42,11 +36,12 @@ from neardup.report.figures import UNIT, Axis, BarSeries, Figure, Series, bar_pa
 from neardup.report.html_page import Html
 from neardup.schema import KINDS
 from neardup.settings import Settings
-from neardup.web.app import Link
+from neardup.web.app import Link, Part
+from neardup.web.doors import Door
 from neardup.web.judging.desk import KIND, Desk, labelled_of, material_of_run, missing_labels
 from neardup.web.judging.judging_front import reading, train_command
 from neardup.web.judging.judging_results import measured
-from neardup.web.pages import Data, Pages
+from neardup.web.pages import Data
 
 if TYPE_CHECKING:
     from neardup.labels.training_labels import Labelled
@@ -211,7 +206,7 @@ def learning_figure(points: Sequence[Sequence[float]]) -> Html | None:
 WISHES = ("f1", "precision=0.9", "precision=0.95", "precision=0.99", "recall=0.9", "recall=0.95")
 
 
-class Evaluating:
+class Evaluating(Part):
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self.background = Background()
@@ -220,16 +215,8 @@ class Evaluating:
     def links(self) -> Sequence[Link]:
         return [Link("/evaluation", "Evaluation")]
 
-    def router(self, pages: Pages) -> APIRouter:
-        router = APIRouter()
-        pages.add(router, "/evaluation", "evaluation/evaluation.html", self.evaluation)
-        return router
-
-    def open(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+    def doors(self) -> Sequence[Door]:
+        return [Door("/evaluation", self.evaluation, template="evaluation/evaluation.html")]
 
     def evaluation(self, wish: str = "f1") -> Data:
         Wish.parse(wish)  # refuses what is none

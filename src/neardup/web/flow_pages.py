@@ -1,16 +1,10 @@
-"""The page of a flow, and its events: the whole state again whenever something has changed.
+"""The flow of an index as a live page: counts by time and source, latest matches, and the rate.
 
-Follows the store of an index from a thread of its own, with a connection of its own.
-
-What another process adds is seen as well as what this one does. Where the store cannot be read for
-a while, that is told, and tried again.
-
-What is shown of a flow: counts by time and source, the latest matches, the rate.
-
+A thread with its own connection follows the store, so documents that a different process adds are
+seen, too. If the store cannot be read for a while, the page reports it and the thread tries again.
 Times are those of the documents, in bars of one unit; what is older than the window is forgotten,
-as the index forgets it. Counts are of arrivals: a document that was removed later did arrive.
-
-Arrivals as bars: all documents, and in front of them the duplicates.
+as the index forgets it. Counts are of arrivals: a document that was removed later did arrive. An
+event brings the whole state again whenever something has changed.
 """
 
 from __future__ import annotations
@@ -27,7 +21,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import StreamingResponse
 
 from neardup.engines.index.entries import moment
@@ -38,7 +32,8 @@ from neardup.errors import NeardupError
 from neardup.report.bars import arrivals
 from neardup.report.bars import bar as share_bar
 from neardup.web.app import Link
-from neardup.web.pages import Data, Pages
+from neardup.web.doors import Door
+from neardup.web.pages import Data
 from neardup.web.problems import ProblemError
 
 MOST_BARS = 60
@@ -276,11 +271,11 @@ class FlowPart:
     def close(self) -> None:
         self._follower.stop()
 
-    def router(self, pages: Pages) -> APIRouter:
-        router = APIRouter()
-        pages.add(router, "/flow", "flow/flow.html", self.page)
-        router.add_api_route("/flow/events", self.events, include_in_schema=False)
-        return router
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/flow", self.page, template="flow/flow.html"),
+            Door("/flow/events", self.events),
+        ]
 
     def page(self) -> Data:
         return self._shown(self._follower.state())

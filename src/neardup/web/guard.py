@@ -1,9 +1,9 @@
-"""What stands before every request: who may ask, from where, how often and how much, and what a
+"""The guard before every request: who may ask, from where, how often and how much, and what a
 browser may do with the answer.
 
-Plain ASGI: it adds little to a request that takes a fraction of a millisecond.
-
-Where a request comes from and by which name it calls this server, as its headers say.
+It knows no path: which requests need a token or change something, the doors of the application
+say (``doors.py``). It is plain ASGI, so it adds little to a request that takes a fraction of a
+millisecond.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup.errors import NeardupError
 from neardup.web.access import Access, Token
+from neardup.web.doors import SAFE, Doors, Lane
 from neardup.web.limits import GoneError, Limits, Rate, Room, replayed
 from neardup.web.problems import ProblemError, problem, status_of, unexpected
 
@@ -50,12 +51,7 @@ def same_origin(headers: Headers, host: str) -> bool:
     return origin is None or urlsplit(origin).netloc == host
 
 
-SAFE = ("GET", "HEAD", "OPTIONS")
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
-LOGIN = "/login"
-OPEN = frozenset({LOGIN, "/v1/health", "/v1/ready"})  # for everyone, also without a token
-# What changes nothing, though it is sent with a body.
-READS = frozenset({"/v1/check", "/v1/compare", "/v1/group", LOGIN, "/logout"})
 # No inline script or style, nothing from elsewhere, no frames: should markup of a document ever
 # slip through, the browser still runs nothing.
 POLICY = "; ".join(
@@ -83,15 +79,15 @@ HEADERS = {
 _RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
 
 Watch = Callable[[str, int, float], None]  # path, status, seconds
-Lane = Callable[[bytes], Awaitable[Response]]  # of a body
 
 
 @dataclass(frozen=True)
 class Guard:
     """``hosts``: the names by which this server may be called. A page elsewhere that lets its own
     name point here (DNS rebinding) is refused by them; numbers (``any_number``) no name can be
-    made to point at. Without ``access`` everyone may ask. ``lanes`` are POST requests without a
-    query, by path, that are answered here: to find a route would take longer than the answer."""
+    made to point at. Without ``access`` everyone may ask. ``doors`` say which requests need a
+    token, change something or read their body themselves, and which have a lane: those are
+    answered here, because to find a route would take longer than the answer."""
 
     hosts: frozenset[str] = LOCAL
     any_number: bool = False
@@ -100,14 +96,14 @@ class Guard:
     rate: Rate | None = None
     limits: Limits = field(default_factory=Limits)
     watch: Watch | None = None
-    lanes: Mapping[str, Lane] = field(default_factory=dict)
+    doors: Doors = field(default_factory=Doors)
 
     @classmethod
     def of(cls, names: Iterable[str], **others: object) -> Guard:
         return cls(LOCAL | {name.lower() for name in names}, **others)  # type: ignore[arg-type]
 
     def middleware(self, app: ASGIApp) -> ASGIApp:
-        room = Room(self.limits)
+        room = Room(self.limits, self.doors.streams)
 
         async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
             if scope["type"] != "http":
@@ -137,11 +133,12 @@ class Guard:
             return
         size = 0
         try:
-            if scope["path"] not in self.limits.streams:
+            door = self.doors.at(scope["method"], scope["path"])
+            if door is None or not door.stream:
                 body = await room.body(scope, receive)
                 size = len(body)
-                if lane := self._lane(scope):
-                    await (await _answered(lane, scope, body))(scope, receive, send)
+                if door and door.lane and not scope["query_string"]:
+                    await (await _answered(door.lane, scope, body))(scope, receive, send)
                     return
                 receive = replayed(body, receive)
             await app(scope, receive, send)
@@ -150,21 +147,17 @@ class Guard:
         finally:
             room.leave(size)
 
-    def _lane(self, scope: Scope) -> Lane | None:
-        if scope["method"] != "POST" or scope["query_string"]:
-            return None
-        return self.lanes.get(scope["path"])
-
     def _admitted(self, scope: Scope) -> Response | None:
         """None, or what is answered instead; it may also be raised."""
         headers = Headers(scope=scope)
         if (refusal := self.refused(scope["method"], headers)) is not None:
             raise ProblemError(HTTPStatus.FORBIDDEN, refusal)
-        access = None if _is_open(scope) else self.access
+        anyone = self.doors.for_everyone(scope["method"], scope["path"])
+        access = None if anyone else self.access
         token = access.who(headers) if access else None
         self._check_rate(scope, token)
         if access and token is None:
-            return _who(scope, headers)
+            return self._who(scope, headers)
         if token is not None:
             self._check_change(scope, token.read_only, "This token may only read.")
         self._check_change(scope, self.read_only, "This server only reads (--read-only).")
@@ -179,12 +172,10 @@ class Guard:
             raise too_often(seconds)
 
     def _check_change(self, scope: Scope, read_only: bool, sentence: str) -> None:
-        if read_only and scope["method"] not in SAFE and scope["path"] not in READS:
-            raise ProblemError(
-                HTTPStatus.FORBIDDEN,
-                sentence,
-                hint="check, compare, group and all that is asked with GET can be used.",
-            )
+        if read_only and self.doors.changes(scope["method"], scope["path"]):
+            reading = "".join(f", {one}" for one in self.doors.reading)
+            hint = f"requests that only read are allowed: GET{reading}."
+            raise ProblemError(HTTPStatus.FORBIDDEN, sentence, hint=hint)
 
     def refused(self, method: str, headers: Headers) -> str | None:
         """Why a request is not let in; None where it is."""
@@ -197,6 +188,21 @@ class Guard:
         if method not in SAFE and not same_origin(headers, host):
             return "A page of another origin may not change anything here."
         return None
+
+    def _who(self, scope: Scope, headers: Headers) -> Response:
+        """A person is led to the login; a program gets a problem."""
+        path, login = scope["path"], self.doors.login
+        person = scope["method"] in SAFE and "text/html" in headers.get("accept", "")
+        if login and person and not self.doors.for_programs(path):
+            query = scope["query_string"].decode("latin-1")
+            wanted = path + ("?" + query if query else "")
+            return RedirectResponse(f"{login}?next={quote(wanted, safe='')}", HTTPStatus.SEE_OTHER)
+        return problem(
+            HTTPStatus.UNAUTHORIZED,
+            "This server answers only requests with a token.",
+            hint="send it as Authorization: Bearer TOKEN; `neardup token new` makes one.",
+            headers={"WWW-Authenticate": "Bearer"},
+        )
 
     def _is_ours(self, host: str) -> bool:
         name = name_of(host)
@@ -245,23 +251,3 @@ def too_often(seconds: float) -> ProblemError:
 def _said(error: NeardupError) -> Response:
     headers = error.headers if isinstance(error, ProblemError) else None
     return problem(status_of(error), str(error), hint=error.hint, headers=headers)
-
-
-def _is_open(scope: Scope) -> bool:
-    path: str = scope["path"]
-    return path in OPEN or path.startswith("/static/")
-
-
-def _who(scope: Scope, headers: Headers) -> Response:
-    """A person is led to the login; a program is told."""
-    path: str = scope["path"]
-    if scope["method"] in SAFE and "text/html" in headers.get("accept", "") and path[:4] != "/v1/":
-        query = scope["query_string"].decode("latin-1")
-        wanted = path + ("?" + query if query else "")
-        return RedirectResponse(f"{LOGIN}?next={quote(wanted, safe='')}", HTTPStatus.SEE_OTHER)
-    return problem(
-        HTTPStatus.UNAUTHORIZED,
-        "This server answers only who has a token.",
-        hint="send it as Authorization: Bearer TOKEN; `neardup token new` makes one.",
-        headers={"WWW-Authenticate": "Bearer"},
-    )

@@ -1,10 +1,9 @@
-"""What one request, and all together, may take: bytes, seconds, places.
+"""What one request and all requests together may take: bytes, seconds, places, and how often.
 
 A body is read before anything else is done with the request, so that a slow or endless one costs a
-connection and its own bytes, no more. Requests beyond what fits are told to come back, instead of
-growing without end.
-
-How often one client may ask: a bucket of tokens for each, filled at a steady rate.
+connection and its own bytes, no more. Requests beyond what fits are refused with a time to come
+back, instead of growing without end. The rate of a client is a bucket of tokens that fills
+steadily.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -26,8 +25,6 @@ MB = 1_000_000
 
 @dataclass(frozen=True)
 class Limits:
-    """``streams`` are paths that read their body themselves, line by line."""
-
     body: int = 16 * MB  # bytes of one request
     text: int = 4 * MB  # characters of one text
     id: int = 1024  # characters
@@ -36,14 +33,14 @@ class Limits:
     seconds: float = 30.0  # for a body to come, and for an answer to be made
     requests: int = 1000  # at one time
     bodies: int = 256 * MB  # bytes of all requests at one time
-    streams: frozenset[str] = frozenset()
 
 
 @dataclass
 class Room:
-    """How much of the limits is taken now."""
+    """How much of the limits is taken now. ``streams`` are paths for bodies that are too large."""
 
     limits: Limits
+    streams: Sequence[str] = ()
     requests: int = 0
     held: int = 0  # bytes of bodies
 
@@ -100,7 +97,7 @@ class Room:
         return ProblemError(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
             f"The body is larger than {self.limits.body:,} bytes.",
-            hint="send fewer documents at once, or one a line to /v1/documents/stream.",
+            hint="send less at once" + "".join(f", or line by line to {p}" for p in self.streams),
             headers={"Connection": "close"},
         )
 

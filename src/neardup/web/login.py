@@ -6,21 +6,20 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
 from neardup.web.access import COOKIE, LASTS, Access
-from neardup.web.app import Link
-from neardup.web.guard import LOGIN, too_often
+from neardup.web.app import Link, Part
+from neardup.web.doors import Door
+from neardup.web.guard import too_often
 from neardup.web.pages import Data, Pages
 
-TEMPLATE = "login.html"
+LOGIN, TEMPLATE = "/login", "login.html"
 WRONG = "That is no token of this server. Is it copied as a whole?"
 
 
-class Login:
-    """A part."""
-
+class Login(Part):
     def __init__(self, access: Access) -> None:
         self._access = access
 
@@ -28,29 +27,22 @@ class Login:
     def links(self) -> Sequence[Link]:
         return [Link("/logout", "Log out")]
 
-    def open(self) -> None: ...
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door(LOGIN, _asked, template=TEMPLATE, everyone=True, login=True),
+            Door(LOGIN, self.login, "POST", everyone=True, reads=True),
+            Door("/logout", lambda: {"title": "Log out"}, template="logout.html"),
+            Door("/logout", self.logout, "POST", reads=True),
+        ]
 
-    def close(self) -> None: ...
+    async def logout(self, request: Request) -> Response:
+        self._access.logout(request.headers)
+        answer = RedirectResponse(LOGIN, HTTPStatus.SEE_OTHER)
+        answer.delete_cookie(COOKIE)
+        return answer
 
-    def router(self, pages: Pages) -> APIRouter:
-        router = APIRouter(include_in_schema=False)
-        pages.add(router, LOGIN, TEMPLATE, _asked)
-        pages.add(router, "/logout", "logout.html", lambda: {"title": "Log out"})
-
-        @router.post(LOGIN)
-        async def login(request: Request) -> Response:
-            return self._login(request, await request.body(), pages)
-
-        @router.post("/logout")
-        async def logout(request: Request) -> Response:
-            self._access.logout(request.headers)
-            answer = RedirectResponse(LOGIN, HTTPStatus.SEE_OTHER)
-            answer.delete_cookie(COOKIE)
-            return answer
-
-        return router
-
-    def _login(self, request: Request, body: bytes, pages: Pages) -> Response:
+    async def login(self, request: Request) -> Response:
+        body = await request.body()
         client = request.client.host if request.client else ""
         for rate, who in ((self._access.tries, client), (self._access.all_tries, "")):
             if seconds := rate.wait(who):
@@ -59,8 +51,9 @@ class Login:
         wanted = _local(form.get("next", [""])[0])
         session = self._access.login(form.get("token", [""])[0].strip())
         if session is None:
-            said = {**_asked(wanted), "problem": WRONG}
-            return pages.html(TEMPLATE, LOGIN, said, status=HTTPStatus.UNAUTHORIZED)
+            pages: Pages = request.app.state.pages
+            again = {**_asked(wanted), "problem": WRONG}
+            return pages.html(TEMPLATE, LOGIN, again, status=HTTPStatus.UNAUTHORIZED)
         answer = RedirectResponse(wanted, HTTPStatus.SEE_OTHER)
         answer.set_cookie(
             COOKIE,

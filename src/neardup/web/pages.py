@@ -8,11 +8,11 @@ seen are made visible: documents are hostile. Markup that is safe as it stands h
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.meta import find_referenced_templates
@@ -20,13 +20,13 @@ from jinja2.meta import find_referenced_templates
 from neardup.report.bars import interval
 from neardup.report.html_page import Html
 from neardup.report.side_by_side import visible
+from neardup.web.doors import JSON, Door
 from neardup.wording import shortened
 
 if TYPE_CHECKING:
     from neardup.web.app import Link
 
 TEMPLATES = Path(__file__).parent / "templates"
-JSON = ".json"
 
 Data = dict[str, Any]
 
@@ -38,11 +38,10 @@ class Pages:
         self.links = links
         self._environment = _environment()
 
-    def add(
-        self, router: APIRouter, path: str, template: str, data: Callable[..., Data | Response]
-    ) -> None:
-        """``data`` is an endpoint of FastAPI that returns what the template shows, or a response
-        where there is nothing to show. It is called for the page and for its twin."""
+    def add(self, app: FastAPI, door: Door) -> None:
+        """Its handler returns what the template shows, or a response where there is nothing to
+        show. It is called for the page and for its twin."""
+        path, template, data = door.path, door.template, door.handler
 
         @functools.wraps(data)
         def page(*arguments: Any, **named: Any) -> Response:
@@ -58,8 +57,8 @@ class Pages:
 
         self._compile(template)
         given: dict[str, Any] = {"include_in_schema": False, "response_model": None}
-        router.add_api_route(path, page, response_class=HTMLResponse, **given)
-        router.add_api_route((path.rstrip("/") or "/index") + JSON, twin, **given)
+        app.add_api_route(path, page, response_class=HTMLResponse, **given)
+        app.add_api_route((path.rstrip("/") or "/index") + JSON, twin, **given)
 
     def _compile(self, template: str) -> None:
         """Now, with those it is built on: the first reader need not wait for it."""
@@ -73,29 +72,11 @@ class Pages:
         made = self._environment.get_template(template).render(data, here=path, links=self.links)
         return HTMLResponse(made, status)
 
-    def install_front(self, app: FastAPI) -> None:
-        """``/`` leads to the first page, unless a part has a page there."""
-        if not self.links or self.links[0].href == "/":
-            return
-        first = self.links[0].href
-
-        @app.get("/", include_in_schema=False)
-        def front() -> RedirectResponse:
-            return RedirectResponse(first)
-
 
 def _to_twin(made: RedirectResponse) -> RedirectResponse:
     """Where a page leads to another one, its twin leads to the twin of that."""
     path, question, query = made.headers["location"].partition("?")
     return RedirectResponse(f"{path.rstrip('/')}{JSON}{question}{query}", made.status_code)
-
-
-def wants_page(request: Request) -> bool:
-    """Whether the answer is for eyes: not for the service, nor for a twin."""
-    path = request.url.path
-    if path.startswith("/v1") or path.endswith(JSON):
-        return False
-    return "text/html" in request.headers.get("accept", "")
 
 
 def _environment() -> Environment:

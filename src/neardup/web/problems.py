@@ -20,7 +20,8 @@ from neardup.errors import (
     StoreError,
     UsageError,
 )
-from neardup.web.pages import Pages, wants_page
+from neardup.web.doors import Doors
+from neardup.web.pages import Pages
 
 MEDIA = "application/problem+json"
 LOG = logging.getLogger("neardup.web")
@@ -89,14 +90,15 @@ def problem_of(error: NeardupError) -> dict[str, Any]:
     return problem_data(status_of(error), str(error), error.hint)
 
 
-def install(app: FastAPI, pages: Pages) -> None:
+def install(app: FastAPI, pages: Pages, doors: Doors) -> None:
     def answer(request: Request, error: NeardupError) -> Response:
         status = status_of(error)
         headers = error.headers if isinstance(error, ProblemError) else None
-        if not wants_page(request):
+        path, accepted = request.url.path, request.headers.get("accept", "")
+        if "text/html" not in accepted or doors.for_programs(path):
             return problem(status, str(error), hint=error.hint, headers=headers)
         shown = {"title": status.phrase, "message": error.message, "hint": error.hint}
-        page = pages.html("problem.html", request.url.path, shown, status=status)
+        page = pages.html("problem.html", path, shown, status=status)
         page.headers.update(headers or {})
         return page
 
@@ -111,7 +113,7 @@ def install(app: FastAPI, pages: Pages) -> None:
         message = sentence.format(method=request.method, path=request.url.path)
         headers = dict(error.headers or {})
         if status == HTTPStatus.METHOD_NOT_ALLOWED:
-            headers |= _allow(app, request.url.path)
+            headers["allow"] = ", ".join(doors.methods(request.url.path)) or headers["allow"]
         return answer(request, ProblemError(status, message, headers=headers))
 
     @app.exception_handler(RequestValidationError)
@@ -119,10 +121,12 @@ def install(app: FastAPI, pages: Pages) -> None:
         found = "; ".join(
             f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]
         )
+        door = doors.at(request.method, request.url.path)
+        described = door is not None and bool(door.summary)
         said = ProblemError(
             HTTPStatus.UNPROCESSABLE_ENTITY,
             f"The request is not what was expected: {found}.",
-            hint="/openapi.json describes every request." if _described(request) else None,
+            hint="/openapi.json describes every request." if described else None,
         )
         return answer(request, said)
 
@@ -148,17 +152,6 @@ def install(app: FastAPI, pages: Pages) -> None:
         return catching
 
     app.add_middleware(caught)
-
-
-def _described(request: Request) -> bool:
-    """Pages are not."""
-    return bool(getattr(request.scope.get("route"), "include_in_schema", False))
-
-
-def _allow(app: FastAPI, path: str) -> dict[str, str]:
-    """All methods of a path that is described: the router tells those of its first route only."""
-    methods = app.openapi()["paths"].get(path, {})
-    return {"allow": ", ".join(map(str.upper, methods))} if methods else {}
 
 
 def unexpected(scope: Scope, error: Exception) -> ProblemError:

@@ -1,10 +1,9 @@
-"""A server on an address of this machine, until it is told to stop.
+"""A server on an address of this machine, until it is stopped.
 
-The socket is bound before anything else, so that a busy port is a sentence and port 0 can be told.
-On SIGTERM and SIGINT requests that are being answered are finished, then the parts are closed.
-
-Connections that do not wait for ever, nor grow: for the head of a request there is a time and a
-size. What comes after the head is the business of ``limits.py``.
+The socket is bound before anything else, so that a busy port is reported as a sentence and the
+number of a free port (0) can be printed. On SIGTERM and SIGINT requests that are being answered are
+finished, then the parts are closed. The head of a request has a limit of time and of size; what
+comes after it is bounded by ``limits.py``.
 """
 
 from __future__ import annotations

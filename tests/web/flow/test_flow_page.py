@@ -38,7 +38,7 @@ def address(index: Index) -> Iterator[str]:
 def test_what_comes_is_shown_as_it_comes(browser: Browser, index: Index, address: str) -> None:
     with visiting(browser, address) as found:
         page = found.go("/flow")
-        expect(page.get_by_text("Nothing has come yet")).to_be_visible()
+        expect(page.get_by_text("No document has arrived yet")).to_be_visible()
         index.add({"id": "a", "text": TEXT, "source": "post"})
         index.add({"id": HOSTILE, "text": TEXT, "source": HOSTILE})
         expect(page.locator("[data-figure=documents]")).to_have_text("2")

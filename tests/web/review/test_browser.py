@@ -84,7 +84,7 @@ def test_from_the_front_to_a_pair_and_on_by_keyboard(visited: Visited) -> None:
     press(page, "k")
     expect(page.get_by_text(f"pair 2 of {total}")).to_be_visible()
     expect(page.locator(".nd-pair del, .nd-pair ins").first).to_be_visible()
-    page.get_by_text("How alike they are, measured").click()
+    page.get_by_text("Measures of similarity").click()
     expect(page.get_by_role("row", name="word counts")).to_be_visible()
     page.get_by_role("link", name="To the list").click()
     expect(page.locator("tbody tr")).to_have_count(total)

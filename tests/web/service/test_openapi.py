@@ -18,7 +18,6 @@ import neardup as nd
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.limits import Limits
-from neardup.web.service.routes import COMPARE, GROUP, STREAM
 from neardup.web.service.service import Service
 from web.service.process import Served, served
 
@@ -26,9 +25,9 @@ NEW = ("--method", "shingles", "--set", "words=3", "--date", "day", "--within", 
 # No schema tells whether the settings of a method fit each other. A stream answers a bad line in
 # its place, with a status of its own.
 UNTOLD = {
-    COMPARE: [positive_data_acceptance],
-    GROUP: [positive_data_acceptance],
-    STREAM: [negative_data_rejection],
+    "/v1/compare": [positive_data_acceptance],
+    "/v1/group": [positive_data_acceptance],
+    "/v1/documents/stream": [negative_data_rejection],
 }
 LIMITS = Limits(text=20_000, batch=20)
 

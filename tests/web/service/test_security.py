@@ -18,7 +18,6 @@ from neardup.errors import InputError, UsageError
 from neardup.web.access import COOKIE, LASTS, Access, Tokens, make_token, read_tokens, remove_token
 from neardup.web.guard import HEADERS, Guard
 from neardup.web.limits import Limits, Rate
-from neardup.web.service.routes import PATHS
 from web.service.process import served
 from web.service.serving import Asked, asked
 from web.service.texts import document, text
@@ -60,7 +59,8 @@ HTML = {"accept": "text/html"}
 
 def test_every_answer_has_the_headers(locked: Asked) -> None:
     """Pages, data, errors, files, and what is refused before it comes to a route."""
-    paths = [*PATHS, "/", "/service", "/login", "/static/style.css", "/nothing", "/openapi.json"]
+    paths = {door.path for door in locked.service.doors()}
+    paths |= {"/", "/login", "/look.css", "/static/style.css", "/nothing", "/openapi.json"}
     with asked() as free:
         for client in (locked.client, free.client):
             for path in paths:
@@ -92,7 +92,7 @@ def test_an_unexpected_error_has_them_too_and_tells_nothing(
 
 
 def test_without_a_token_no_one_is_let_in(locked: Asked) -> None:
-    for path in PATHS:
+    for path in {door.path for door in locked.service.doors()}:
         found = locked.client.get(path)
         is_open = path in ("/v1/health", "/v1/ready")
         assert (found.status_code == 200) == is_open, path

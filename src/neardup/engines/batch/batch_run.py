@@ -159,7 +159,7 @@ def find_kinds(
     progress: Progress,
     folder: Path | None = None,
 ) -> PairKinds | None:
-    """Of the pairs that the plan asks for; None where it asks for none."""
+    """The kinds of the pairs that the plan asks for; None where it asks for none."""
     if plan.kinds == "none":
         return None
     began = time.perf_counter()

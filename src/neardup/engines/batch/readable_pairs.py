@@ -23,7 +23,7 @@ from neardup.text.recognition import recognised
 def recognised_pairs(
     collection: Collection, plan: Plan, progress: Progress, a: Array, b: Array
 ) -> npt.NDArray[np.bool_]:
-    """Of pairs of texts, by their digests, which share enough."""
+    """Which pairs of texts, given by their digests, share enough."""
     wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
     own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
     progress.stage("rereading", unit="documents", total_bytes=collection.plain_size())

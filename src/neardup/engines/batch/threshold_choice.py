@@ -199,7 +199,7 @@ def reaching(plan: Plan) -> Method:
 
 
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
-    """Where known answers say; the method's usual threshold where none can be made."""
+    """The threshold by known answers; the usual one of the method where none can be made."""
     wide, cuts = choose(plan.method)
     known = known_scores(collection, plan, wide, progress)
     if known is None:

@@ -91,7 +91,7 @@ class Rule:
         return None if self.window is None or newest is None else self.window.floor(newest)
 
     def since(self, time: int, newest: int | None, max_age: int | None) -> int | None:
-        """From when on documents can be matched; None: all."""
+        """The time from which on documents can be matched; None for all."""
         bounds = []
         if self.window is not None:
             bounds.append(self.window.floor(max(time, time if newest is None else newest)))

@@ -191,7 +191,7 @@ class Writing:
         return dict(zip((row.id for row in back), self._told(first), strict=True))
 
     def _new_id(self, seq: int) -> str:
-        """As in a run over a list of texts."""
+        """The id of a document without one, as in a run over a list of texts."""
         made = _made_id(seq)
         taken = made in self._given or (seq not in self._free and self.store.known([made]))
         if taken:
@@ -242,7 +242,7 @@ class Events:
         self._writing = writing
 
     def add(self, arrivals: Sequence[Arrival]) -> list[Match | None]:
-        """In order, all or none; one answer a document."""
+        """Adds documents in order, all or none; one answer a document."""
         self._writing.refuse_known(arrivals)
         return self._writing.arrive(arrivals)
 

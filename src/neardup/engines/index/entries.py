@@ -63,7 +63,7 @@ class Entries:
             return isinstance(id, str) and bool(self._store.known([id]))
 
     def __iter__(self) -> Iterator[Entry]:
-        """In order of arrival, read in pages: what comes or goes meanwhile may be there or not."""
+        """Entries in order of arrival, read in pages; what comes meanwhile may be missing."""
         last = 0
         while page := self.rows_after(last):
             yield from (entry_of(row, copies) for row, copies in page)
@@ -128,7 +128,7 @@ class Checks:
 
     @property
     def seconds(self) -> float | None:
-        """Of one."""
+        """How long one check took, on average."""
         return self.total / self.count if self.count else None
 
 

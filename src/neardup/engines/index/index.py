@@ -164,7 +164,7 @@ class Index(Checking):
         return self._store
 
     def _begin(self, folder: Path) -> None:
-        """With the kept documents of a run: all or none, so who was killed here begins again."""
+        """Takes in the kept documents of a run, all or none: after a kill it begins again."""
         from neardup.engines.index.refresh import kept_of_run
 
         if self._store.counters().last:
@@ -183,7 +183,7 @@ class Index(Checking):
             return events.add([arrival])[0]
 
     def add_many(self, documents: Sequence[Document]) -> list[Match | None]:
-        """In order, all or none; one answer a document."""
+        """Adds documents in order, all or none; one answer a document."""
         arrivals = self.sign(documents)
         with self.events() as events:
             return events.add(arrivals)

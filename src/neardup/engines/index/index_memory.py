@@ -58,7 +58,7 @@ class Memory:
 
     @property
     def bytes(self) -> int:
-        """Of evidence and postings, without what the next sweep gives back."""
+        """Memory of evidence and postings, without what the next sweep gives back."""
         alive = len(self) / len(self._known) if self._known else 0
         return self.evidence_bytes + self._postings.lasting_bytes(alive)
 
@@ -168,7 +168,7 @@ class Memory:
         return candidates, self._scorer.against(rows, signature.evidence, forms)
 
     def _matchable(self, numbers: list[int], group: int, since: int | None) -> list[Known]:
-        """Of these, who is there, in the group and not too old."""
+        """Those of the documents that are still known, in the group and not too old."""
         there = [known for number in numbers if (known := self._known[number]) is not None]
         found = [known for known in there if known.group == group]
         return found if since is None else [known for known in found if known.time >= since]

@@ -163,7 +163,7 @@ def _is_kept(need: Need, method: Method) -> bool:
 
 
 def given_artefacts(given: Any, method: Method) -> dict[str, Artefact]:
-    """Of a Result, by name, or in the folder of a run."""
+    """The artefacts of a Result, by name, or in the folder of a run."""
     if isinstance(given, Result):
         return dict(given.artefacts)
     if isinstance(given, Mapping):
@@ -210,7 +210,7 @@ def _unfiled(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def packed(artefacts: Artefacts) -> dict[str, bytes]:
-    """As files, which is what artefacts know how to write."""
+    """The bytes of each artefact, as the file that it writes."""
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         made = {}
         for name, artefact in artefacts.items():

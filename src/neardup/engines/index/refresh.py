@@ -157,7 +157,7 @@ def ask(index: Index, collection: Collection, max_age: str | None) -> Iterator[T
 
 
 def kept_of_run(folder: Path, columns: Columns) -> Collection:
-    """From the kept files: a run does not always store keys that serve an index."""
+    """The kept files of a run as a collection: a run may have stored no keys for an index."""
     info = run_info(folder)
     names = [name for name in info.get("kept_files", []) if str(name).startswith("kept")]
     if not names:

@@ -102,7 +102,7 @@ class Arrival(NamedTuple):
 
 
 def group_of(value: str | None) -> int:
-    """Of a value of ``within``; documents without one are a group of their own."""
+    """The group of a value of ``within``; documents without one are a group of their own."""
     said = b"" if value is None else b"=" + value.encode()
     return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little") or 1
 
@@ -239,7 +239,7 @@ class Signer:
         return None if self.source == self.columns.text else _name(item.get(self.source))
 
     def _signatures(self, prepared: Prepared) -> list[Signature]:
-        """Without group and own threshold."""
+        """Signatures without group and own threshold."""
         keys, evidence = prepared.keys, prepared.evidence
         rows = zip(
             prepared.digests,
@@ -255,7 +255,7 @@ class Signer:
         ]
 
     def _grouped(self, signature: Signature, within: str | None) -> Signature:
-        """In its group, and then with its own threshold: keys of exceptions are of a group too."""
+        """The signature in its group, and then with its own threshold, whose keys have a group."""
         if self.within is not None:
             signature = signature.in_group(group_of(within))
         return self.with_threshold(signature, signature.normal_digest)
@@ -299,7 +299,7 @@ def _group(item: Any, name: str | None) -> Any:
 
 
 def _name(value: Any) -> str | None:
-    """Of a source, as one that can be stored; a document is never refused for it."""
+    """The name of a source as it can be stored; a document is never refused for it."""
     if value is None or isinstance(value, dict | list) or value == "":
         return None
     return str(value)[:LONGEST_SOURCE].encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""What a model is and how good it was where it was trained, as sections to print."""
+"""The report of a model as sections: what it is, how good it is on unseen pairs, its measures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Told = Mapping[str, Any]
 
 
 def sections_of(model: Model) -> list[Section]:
-    """A model that was not trained by us has only what it says itself."""
+    """A model from elsewhere has no record of its training, and fewer sections."""
     told = model.trained
     made = [_about(model, told)]
     if "kinds" in told:
@@ -31,11 +31,11 @@ def sections_of(model: Model) -> list[Section]:
 
 def _about(model: Model, told: Told) -> Section:
     said = [
-        f"{model.discriminant.kind}, of {many(len(model.measures), 'measure')}. A pair is a "
-        f"duplicate from probability {model.threshold:.3f} on."
+        f"{model.discriminant.kind} over {many(len(model.measures), 'measure')}. A pair is a "
+        f"duplicate if its probability is at least {model.threshold:.3f}."
     ]
     if model.discriminant.monotone():
-        said.append("A pair that is more alike in any measure never has a lower score.")
+        said.append("A pair that is more similar in any measure never has a lower score.")
     if "pairs" in told:
         said.append(
             f"Trained on {many(told['pairs'], 'pair')} ({told['duplicates']:,} duplicates, "
@@ -46,11 +46,15 @@ def _about(model: Model, told: Told) -> Section:
         listed = ", ".join(f"{count:,} {why}" for why, count in unused.items())
         paragraphs.append(f"Labelled pairs that could not be used: {listed}.")
     if "pairs" in told and (fitted := told.get("fitted", told["pairs"])) < told["pairs"]:
-        paragraphs.append(f"Fitted to {fitted:,} of them; all set the probability and the cut.")
+        paragraphs.append(
+            f"The model was fitted to {fitted:,} of them; all set the probability and threshold."
+        )
     if left := told.get("left_out"):
-        paragraphs.append(f"{many(left, 'more labelled pair')} were left out: --max-pairs.")
+        paragraphs.append(
+            f"{many(left, 'more labelled pair')} were left out because of --max-pairs."
+        )
     if ranges := outline.stated_ranges(told.get(outline.NAME)):
-        paragraphs.append(f"Nearly all documents it was trained on have {', '.join(ranges)}.")
+        paragraphs.append(f"Nearly all documents of the training have {', '.join(ranges)}.")
     paragraphs.append(f"digest {model.digest}")
     return Section("Model", "\n\n".join(paragraphs))
 
@@ -60,9 +64,9 @@ def _quality(model: Model, told: Told) -> Section:
     chosen = f"{model.discriminant.kind}, {many(len(model.measures), 'measure')}"
     rows = [[chosen, *_cells(told["validated"])]]
     others = {kind: one for kind, one in told["kinds"].items() if one != told["validated"]}
-    rows += [[f"{kind}, all that were given", *_cells(one)] for kind, one in others.items()]
+    rows += [[f"{kind}, all measures", *_cells(one)] for kind, one in others.items()]
     rows.append(["one measure, chosen in each fold", *_cells(told["one_measure"])])
-    rows.append([f"{best[0]} ≥ {best[1]['threshold']:.3f}, seen to be best", *_cells(best[1])])
+    rows.append([f"{best[0]} ≥ {best[1]['threshold']:.3f}, the best one seen", *_cells(best[1])])
     header = ("what", "F1", "precision", "recall", "log-loss")
     return Section(
         "How good", _said(told, model.discriminant.kind), Table(header, rows, marked=(0,))
@@ -75,12 +79,12 @@ def _cells(one: Told) -> list[Cell]:
 
 
 def _said(told: Told, kind: str) -> str:
-    tested = f"Cross-validation in {told['folds']} folds; no document is trained on and tested."
-    if cut := told["not_tested"]:
-        tested += f" {many(cut, 'pair')} between folds could not be tested."
+    tested = f"Cross-validation in {told['folds']} folds; no document is in training and test."
+    if untested := told["not_tested"]:
+        tested += f" {many(untested, 'pair')} between folds could not be tested."
     kinds = ", ".join(told["kinds"])
     if len(told["kinds"]) > 1:
-        tested += f" Of {kinds} the simplest was taken that is within the interval of the best F1."
+        tested += f" The simplest of {kinds} within the interval of the best F1 was chosen."
     return f"{tested}\n\n{_brought(told['kinds'][kind], told['one_measure']['f1'])}"
 
 
@@ -89,14 +93,14 @@ def _brought(model: Told, alone: float) -> str:
     gain = round(model["f1"] - alone, 3)
     if not gain:
         return (
-            "With all measures that were given, learning brought as much F1 as one measure with a "
-            "threshold, chosen in the same folds."
+            "With all measures, the model has the same F1 as one measure with a threshold, chosen "
+            "in the same folds."
         )
-    more = "more" if gain > 0 else "less"
+    more = "higher" if gain > 0 else "lower"
     low, high = model["interval"] or (0.0, 1.0)
     chance = ", which may be chance" if low <= alone <= high else ""
     return (
-        f"With all measures that were given, learning brought {abs(gain):.3f} F1 {more} than one "
+        f"With all measures, the F1 of the model is {abs(gain):.3f} {more} than that of one "
         f"measure with a threshold, chosen in the same folds{chance}."
     )
 
@@ -111,7 +115,9 @@ def _measures(model: Model, told: Told) -> Section:
         rows.append([name, weight, importance.get(name), alone.get("f1"), alone.get("threshold")])
     header = ("measure", "weight", "importance", "F1 alone", "from")
     kept = [0, *([1] if linear else []), *([2, 3, 4] if singles else [])]
-    said = "importance: how much the log-loss grows when the measure is dealt out at random."
+    said = (
+        "The importance of a measure is how much the log-loss grows when its values are shuffled."
+    )
     table = Table([header[i] for i in kept], [[row[i] for i in kept] for row in rows])
     return Section("Measures", said if importance else "", table)
 
@@ -122,12 +128,12 @@ def _steps(told: Told) -> Section:
         for step in told["steps"]
     ]
     rows[0][-1] = ""
-    said = "One after the other, as long as cross-validation does not become worse."
+    said = "Measures were left out one by one while cross-validation did not become worse."
     header = ("without", "log-loss", "F1", "left out")
     return Section("Which measures are needed", said, Table(header, rows))
 
 
 def _curve(told: Told) -> Section:
-    said = "F1 on documents that were not trained on, with so many labels in a random order."
+    said = "F1 on documents outside the training, by the number of labels, in a random order."
     rows = [[int(labels), f1] for labels, f1 in told["curve"]]
     return Section("What labels are worth", said, Table(("labels", "F1"), rows))

@@ -1,11 +1,8 @@
-"""What the pages of judging and evaluation stand on: the runs, and the folder of judgements.
+"""The desk of judging and evaluation: the runs, the folder of judgements, and suggested pairs.
 
-Pairs that would teach most: by a model of the labels so far, where there are enough of them.
-
-The store of an index as a result, so that its pairs can be judged as those of a run.
-
-An index knows of each duplicate the one document that it was set aside for: these are its pairs,
-and they are not all there are. Its texts have to be stored, or nobody could judge them.
+Suggested pairs are those that would teach a model of the labels most, once there are enough labels.
+The store of an index can be judged like a run: its pairs are each duplicate with its kept document,
+which are not all pairs there are. It has to store its texts.
 """
 
 from __future__ import annotations

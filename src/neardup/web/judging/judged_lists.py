@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from random import Random
 from typing import Any
 
-from fastapi import APIRouter
 from fastapi.responses import RedirectResponse, Response
 
 from neardup.labels.agreement import ARBITER, ASSESSOR, check_assessor, free_name, verdicts
 from neardup.labels.label_store import Labels
 from neardup.labels.result_lists import NONE, ResultList, load_lists
 from neardup.labels.set_agreement import disputed_lists, list_agreements, run_agreement
+from neardup.web.doors import Door
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.judged_pairs import Posted, PostedFields, address, refused
-from neardup.web.pages import Data, Pages
+from neardup.web.pages import Data
 from neardup.web.problems import not_found
 from neardup.wording import shortened
 
@@ -27,12 +27,14 @@ class Lists:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/judge/lists", "judging/lists.html", self.front)
-        pages.add(router, "/judge/list", "judging/list.html", self.one)
-        pages.add(router, "/judge/practice", "judging/practice.html", self.practice)
-        for path, endpoint in (("/judge/lists/begin", self.begin), ("/judge/list", self.marked)):
-            router.add_api_route(path, endpoint, methods=["POST"], include_in_schema=False)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/judge/lists", self.front, template="judging/lists.html"),
+            Door("/judge/list", self.one, template="judging/list.html"),
+            Door("/judge/practice", self.practice, template="judging/practice.html"),
+            Door("/judge/lists/begin", self.begin, "POST"),
+            Door("/judge/list", self.marked, "POST"),
+        ]
 
     def _lists(self, *, practice: bool = False) -> list[ResultList]:
         found = load_lists(self.desk.folder.lists_path)

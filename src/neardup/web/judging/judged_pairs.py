@@ -1,22 +1,21 @@
-"""Judging a pair: two texts and nothing that could tell what a method thinks of them.
+"""The page on which a pair is judged: two texts, and no hint of what a method thinks of them.
 
-Neither the page nor its twin has a score, a method, a decision, an id or anybody else's label.
-
-What a page sends: the fields of a form, or the same as a JSON object; bounded, and plain text.
-
-A form is answered with the next page, so that judging works without a script; JSON with JSON.
+Neither the page nor its twin has a score, a method, a decision, an id or the label of anybody else.
+Answers come as the fields of a form or as a JSON object, bounded and plain text. A form is answered
+with the next page, so that judging works without a script; JSON with JSON.
 """
 
 from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import parse_qsl, quote, urlencode
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from neardup.labels.agreement import ARBITER, ASSESSOR, Turn, check_assessor, turn_of, verdicts
@@ -26,8 +25,9 @@ from neardup.report.html_page import Html
 from neardup.report.side_by_side_page import fragment
 from neardup.schema import KINDS
 from neardup.text.alignment import align
+from neardup.web.doors import Door
 from neardup.web.judging.desk import Desk
-from neardup.web.pages import Data, Pages
+from neardup.web.pages import Data
 from neardup.web.problems import ProblemError, not_found
 
 MOST_FIELDS = 256 << 10  # bytes of a form
@@ -129,10 +129,12 @@ class Pairs:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/judge/pair", "judging/pair.html", self.pair)
-        router.add_api_route("/judge/label", self.label, methods=["POST"], include_in_schema=False)
-        router.add_api_route("/judge/undo", self.undo, methods=["POST"], include_in_schema=False)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/judge/pair", self.pair, template="judging/pair.html"),
+            Door("/judge/label", self.label, "POST"),
+            Door("/judge/undo", self.undo, "POST"),
+        ]
 
     def pair(
         self,

@@ -1,15 +1,12 @@
-"""The front of judging: who judges, what there is to judge, and how far everyone is.
-
-The command that makes a model of the labels, to paste.
-"""
+"""The front page of judging: who judges, what there is to judge, and how far everyone is."""
 
 from __future__ import annotations
 
 import functools
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from fastapi import APIRouter
 from fastapi.responses import Response
 
 from neardup.errors import NeardupError
@@ -20,9 +17,10 @@ from neardup.labels.label_store import Labels, Pair
 from neardup.labels.samples import DRAWN
 from neardup.labels.sampling import PER_TREATMENT, STRATA
 from neardup.settings import Settings
+from neardup.web.doors import Door
 from neardup.web.judging.desk import Desk, labelled_of, missing_labels
 from neardup.web.judging.judged_pairs import PostedFields, address
-from neardup.web.pages import Data, Pages
+from neardup.web.pages import Data
 
 if TYPE_CHECKING:
     from neardup.runs.result import Result
@@ -61,9 +59,11 @@ class Front:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/judge", "judging/front.html", self.front)
-        router.add_api_route("/judge/begin", self.begin, methods=["POST"], include_in_schema=False)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/judge", self.front, template="judging/front.html"),
+            Door("/judge/begin", self.begin, "POST"),
+        ]
 
     def front(self, assessor: str = "") -> Data:
         folder = self.desk.folder

@@ -1,9 +1,4 @@
-"""The part of judging: its pages together.
-
-The parts of judging for a target: pages of judging, and of evaluation.
-
-What judging says on the front page of a review.
-"""
+"""Judging as a part of an application: its doors, and its card on the front page of a review."""
 
 from __future__ import annotations
 
@@ -11,19 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fastapi import APIRouter
-
 from neardup.labels.agreement import verdicts
 from neardup.labels.result_lists import add_lists, read_lists
 from neardup.labels.samples import DRAWN
-from neardup.web.app import Link
+from neardup.web.app import Link, Part
+from neardup.web.doors import Door
 from neardup.web.evaluation_pages import Evaluating
 from neardup.web.judging.desk import Desk
 from neardup.web.judging.judged_lists import Lists
 from neardup.web.judging.judged_pairs import Pairs
 from neardup.web.judging.judging_front import Front
 from neardup.web.judging.judging_results import Disputes, Exchange, Results, measured
-from neardup.web.pages import Data, Pages
+from neardup.web.pages import Data
 
 
 def card(desk: Desk) -> Data | None:
@@ -60,7 +54,7 @@ def _precision(desk: Desk) -> str | None:
     return str(best["sentence"]) if best else None
 
 
-class Judging:
+class Judging(Part):
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
@@ -74,17 +68,9 @@ class Judging:
     def card(self) -> Data | None:
         return card(self.desk)
 
-    def router(self, pages: Pages) -> APIRouter:
-        router = APIRouter()
-        for one in (Front, Pairs, Results, Disputes, Exchange, Lists):
-            one(self.desk).add(router, pages)
-        return router
-
-    def open(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+    def doors(self) -> Sequence[Door]:
+        pages = (Front, Pairs, Results, Disputes, Exchange, Lists)
+        return [door for page in pages for door in page(self.desk).doors()]
 
 
 class JudgingParts(NamedTuple):

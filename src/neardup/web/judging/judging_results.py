@@ -1,22 +1,20 @@
-"""What a judged sample says: precision with its interval, a run at a time, and pooled recall where
-several runs were judged; how the assessors agree; and an assessor's own labels to look at again.
+"""What judged samples show: results, disagreements, and labels as files.
 
-Pairs on which assessors differ, without their names, for an arbiter; and how far they agree.
-
-Labels out and in: downloads, and judged copies of a sample that are sent back.
-
-What is sent is read in memory and checked as ``neardup label import`` does; if a row is wrong,
-nothing is stored.
+Results are precision with its interval for each run, pooled recall where several runs were judged,
+how far assessors agree, and the assessor's own labels to look at again. Pairs on which assessors
+differ go to an arbiter, without names. Labels that are sent back are read in memory and checked as
+``neardup label import`` does; if a row is wrong, nothing is stored.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from statistics import median
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import Depends, Request
 from fastapi.responses import JSONResponse, Response
 
 from neardup.errors import InputError
@@ -34,10 +32,11 @@ from neardup.labels.judged_samples import Estimate, estimates
 from neardup.labels.label_store import LABELS, NOT, Labels, Pair
 from neardup.labels.samples import read_judged_text
 from neardup.labels.sampling import Item, Key
+from neardup.web.doors import Door
 from neardup.web.judging.desk import Desk, labelled_of, missing_labels
 from neardup.web.judging.judged_pairs import read_bytes
 from neardup.web.judging.judging_front import progress, train_command
-from neardup.web.pages import Data, Pages
+from neardup.web.pages import Data
 from neardup.web.problems import not_found
 from neardup.wording import shortened
 
@@ -48,8 +47,10 @@ class Results:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/judge/result", "judging/result.html", self.result)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/judge/result", self.result, template="judging/result.html"),
+        ]
 
     def result(self, sample: str, assessor: str = "") -> Data:
         folder, assessor = self.desk.folder, assessor.strip()
@@ -147,8 +148,10 @@ class Disputes:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/judge/disputes", "judging/disputes.html", self.disputes)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/judge/disputes", self.disputes, template="judging/disputes.html"),
+        ]
 
     def disputes(self) -> Data:
         folder = self.desk.folder
@@ -201,9 +204,11 @@ class Exchange:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
 
-    def add(self, router: APIRouter, _: Pages) -> None:
-        router.add_api_route("/judge/export", self.export, include_in_schema=False)
-        router.add_api_route("/judge/import", self.taken, methods=["POST"], include_in_schema=False)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/judge/export", self.export),
+            Door("/judge/import", self.taken, "POST"),
+        ]
 
     def export(self, what: str = "labels", sample: str = "") -> Response:
         """``labels``: the store as it is; ``gold``: one label a pair; ``sample``: to judge it."""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from neardup.errors import UsageError
 from neardup.runs.changes import Change
-from neardup.web.pages import Pages
+from neardup.web.doors import Door
 from neardup.web.review.filters import Filter, asked
 from neardup.web.review.review_rows import Data
 from neardup.web.review.review_state import State
@@ -46,13 +46,15 @@ class Changing:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
+    def doors(self) -> Sequence[Door]:
         if self._state.source.log is None:
-            return
-        pages.add(router, "/changes", "review/changes.html", self.changes)
-        router.add_api_route("/changes/first", self.first, methods=["POST"])
-        router.add_api_route("/changes/act", self.act, methods=["POST"])
-        router.add_api_route("/changes/undo", self.undo, methods=["POST"])
+            return []
+        return [
+            Door("/changes", self.changes, template="review/changes.html"),
+            Door("/changes/first", self.first, "POST"),
+            Door("/changes/act", self.act, "POST"),
+            Door("/changes/undo", self.undo, "POST"),
+        ]
 
     def changes(self) -> Data:
         made = self._state.current().changes

@@ -1,11 +1,10 @@
-"""One cluster, as a graph and as a table; one document, with all its pairs.
+"""The pages of one cluster (a graph and a table) and of one document with all its pairs.
 
-A cluster as a graph: documents and verified pairs, drawn on the server, the same every time.
-
-Springs pull the documents of a pair together, the more alike the closer, and all push each other
-away (Fruchterman & Reingold 1991). A *weak* link has a score in the lowest quarter between the
-threshold and 1. A *bridge* is the only link between two groups of two or more documents: where it
-is wrong, two clusters were made one (Tarjan 1974).
+The graph of documents and verified pairs is drawn on the server, the same every time. Springs pull
+the documents of a pair together, the closer the more similar they are, and all documents push each
+other away (Fruchterman & Reingold 1991). A *weak* link has a score in the lowest quarter between
+the threshold and 1. A *bridge* is the only link between two groups of two or more documents: if it
+is wrong, two clusters were merged by mistake (Tarjan 1974).
 """
 
 from __future__ import annotations
@@ -15,13 +14,12 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import numpy as np
-from fastapi import APIRouter
 
 from neardup.decisions.clusters import bridges
 from neardup.decisions.policy import ACTIONS
 from neardup.report.html_page import Html, html
 from neardup.schema import Array
-from neardup.web.pages import Pages
+from neardup.web.doors import Door
 from neardup.web.problems import not_found
 from neardup.web.review.filters import Facts, Filter
 from neardup.web.review.list_pages import Asked, Number
@@ -150,7 +148,7 @@ def _line(graph: Graph, edge: Edge, spots: Sequence[tuple[float, float]], bridge
 def _dot(node: Node, spot: tuple[float, float], named: bool) -> str:
     x, y = spot
     css = "kept" if node.kept else "aside"
-    said = f"{shortened(node.id, 80)}, {'kept' if node.kept else 'set aside'}"
+    said = f"{shortened(node.id, 80)}, {'kept' if node.kept else 'duplicate'}"
     href = html("/document?" + urlencode({"id": node.id}))
     ring = f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="14"/>' if node.kept else ""
     name = f'<text x="{x:.1f}" y="{y + 28:.1f}">{html(_label(node.id))}</text>' if named else ""
@@ -174,9 +172,11 @@ class Details:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/cluster", "review/cluster.html", self.cluster)
-        pages.add(router, "/document", "review/document.html", self.document)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/cluster", self.cluster, template="review/cluster.html"),
+            Door("/document", self.document, template="review/document.html"),
+        ]
 
     def cluster(self, of: Id, wanted: Asked, sort: str = "weakest", page: Number = 1) -> Data:
         """``of``: a document in it; ``wanted`` and ``sort``: the list that it is part of."""

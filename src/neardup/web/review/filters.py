@@ -1,15 +1,12 @@
-"""What a list is to show: filters as they stand in an address, and what they mean.
+"""Filters of the lists of a review: as an address writes them, and what they select.
 
-A filter asks of documents or of pairs. A cluster is shown where one of its documents has all that
-is asked; kind and score are those of a set-aside document and what it was set aside for. A pair is
-shown where its own kind, score and label are those asked for, and one of its documents has the
-rest.
+A filter selects documents or pairs. A cluster is shown if one of its documents fits the whole
+filter; kind and score are those of a duplicate and its kept document. A pair is shown if its own
+kind, score and label fit, and one of its documents fits the rest.
 
-All that a filter may ask of: arrays, texts as far as they are read, and labels as they are now.
-
-An object of this is of one moment: changes and labels make a new one.
-
-What assessors said of pairs, as one state a pair: the arbiter's word, or what all agree on.
+:class:`Facts` is all that a filter may use: arrays, the texts that are read so far, and one state
+a pair from the labels of its assessors (the arbiter's word, or what all agree on). It belongs to
+one moment: changes and labels make a new one.
 """
 
 from __future__ import annotations

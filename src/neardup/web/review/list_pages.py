@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import Depends, Query
 
 from neardup.decisions.policy import ACTIONS
 from neardup.schema import KINDS
-from neardup.web.pages import Pages
+from neardup.web.doors import Door
 from neardup.web.review.filters import ACTION_CHOICES, LABEL_CHOICES, UNKNOWN, Filter, asked
 from neardup.web.review.pagination import SORTS, Page
 from neardup.web.review.review_rows import Data, cluster_row, document_row, pair_row
@@ -24,10 +25,12 @@ class Lists:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/clusters", "review/clusters.html", self.clusters)
-        pages.add(router, "/pairs", "review/pairs.html", self.pairs)
-        pages.add(router, "/documents", "review/documents.html", self.documents)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/clusters", self.clusters, template="review/clusters.html"),
+            Door("/pairs", self.pairs, template="review/pairs.html"),
+            Door("/documents", self.documents, template="review/documents.html"),
+        ]
 
     def clusters(self, wanted: Asked, sort: str = "", page: Number = 1) -> Data:
         found, common = self._listed("clusters", wanted, sort, page)

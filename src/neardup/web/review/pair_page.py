@@ -1,7 +1,7 @@
-"""One pair: both texts level or as they were written, what was measured, and its neighbours.
+"""The page of one pair: both texts, the measures, and links to the pairs before and after it.
 
-Both texts as they were written, whole, with what they share marked, for two columns that scroll
-in step: marks with one number belong together.
+The texts are shown level, with what differs marked, or whole as they were written, in two columns
+that scroll together; there, marks with the same number belong together.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from neardup.labels.label_store import Pair
 from neardup.report.html_page import Html, html
 from neardup.report.side_by_side_page import fragment
 from neardup.runs.comparison import Comparison
 from neardup.text.alignment import DIFFERS, MOVED, SHARED, Alignment, Span
-from neardup.web.pages import Pages
+from neardup.web.doors import Door
 from neardup.web.problems import not_found
 from neardup.web.review.filters import Facts, Filter
 from neardup.web.review.list_pages import Asked
@@ -75,8 +75,10 @@ class PairPage:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/pair", "review/pair.html", self.pair)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/pair", self.pair, template="review/pair.html"),
+        ]
 
     def pair(
         self,

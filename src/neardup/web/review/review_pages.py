@@ -1,18 +1,13 @@
-"""The part of the review: its pages together.
-
-The front page: what was found, what to do next.
-"""
+"""The review as a part of an application: its front page, and the doors of all its pages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from fastapi import APIRouter
-
 from neardup.report.run_view import DUPLICATE, KEPT, REJECTED
 from neardup.web.app import Link
-from neardup.web.pages import Pages
+from neardup.web.doors import Door
 from neardup.web.review.changes_page import Changing
 from neardup.web.review.cluster_page import Details
 from neardup.web.review.filters import DECIDED, Filter
@@ -36,8 +31,10 @@ class Front:
         self._state = state
         self._cards = cards
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/", "review/front.html", self.front)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/", self.front, template="review/front.html"),
+        ]
 
     def front(self) -> Data:
         state, facts = self._state, self._state.facts()
@@ -81,12 +78,10 @@ class Review:
         ]
         return always if self.state.source.log is None else [*always, Link("/changes", "Changes")]
 
-    def router(self, pages: Pages) -> APIRouter:
-        router = APIRouter()
-        Front(self.state, self._cards).add(router, pages)
-        for one in (Lists, PairPage, Details, Thresholds, Changing):
-            one(self.state).add(router, pages)
-        return router
+    def doors(self) -> Sequence[Door]:
+        pages = (Lists, PairPage, Details, Thresholds, Changing)
+        front = Front(self.state, self._cards).doors()
+        return [*front, *(door for page in pages for door in page(self.state).doors())]
 
     def open(self) -> None:
         self.state.open()

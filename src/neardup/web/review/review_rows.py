@@ -130,7 +130,7 @@ def why(facts: Facts, row: int, said: Data) -> str:
 
 _REASONS = {
     "unique": "Kept: it matches no kept document before it.",
-    "representative": "Kept: others were set aside for it.",
-    "too_short": "Kept: it has too few words to be compared.",
-    "equal": "Set aside: it is too short to be compared, and equal to another.",
+    "representative": "Kept: it has duplicates.",
+    "too_short": "Kept: it is too short to compare.",
+    "equal": "Set aside: it is too short to compare, and equal to a kept document.",
 }

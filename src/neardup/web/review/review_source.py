@@ -1,12 +1,9 @@
-"""What can be reviewed: the folder of a run, or the store of an index.
+"""The source of a review: the folder of a run, or the store of an index.
 
-Both give the same: a table of decisions, a table of pairs, and the documents as far as they can be
-read. A run can be changed by hand (``runs/changes.py``). An index decides in the order
-of arrival and has its own ways to change, so its review only shows.
-
-A run folder as it is reviewed: its tables, and its inputs as far as they are what they were.
-
-The store of an index as it is reviewed: its documents as they were when it was read.
+Both give a table of decisions, a table of pairs, and the documents as far as they can be read. The
+inputs of a run are used only if they did not change since. A run can be changed by hand
+(``runs/changes.py``). An index decides in the order of arrival and has its own ways to change, so
+its review only shows the documents as they were when it was read.
 """
 
 from __future__ import annotations
@@ -275,7 +272,7 @@ class IndexSource:
             method=description["method"],
             threshold=self._method.threshold if self._method else None,
             date="arrival" if description["date"] is None else description["date"],
-            partial="An index knows of each duplicate only the document that it was set aside for.",
+            partial="An index stores each duplicate with its kept document only, not all pairs.",
             command="",
         )
 

@@ -1,13 +1,11 @@
-"""What a review shows now: the source with the changes made so far, in memory, under one lock.
+"""The state of a review: the source with the changes made so far, in memory, under one lock.
 
-A change is checked first, then written, then shown; whoever reads meanwhile sees the state from
-before or after.
+A change is checked first, then written, then shown; a reader sees the state from before or after.
 
-What a run would decide at other thresholds, from its pairs: counts at many cuts, made once.
-
-At a cut the rule is applied to the pairs from there on, as ``Result.rethreshold`` does it; nothing
-is matched again. Below the threshold of the run nobody knows. Changes made by hand are left out:
-a threshold is a setting of the whole.
+:class:`Cuts` counts what the run would decide at higher thresholds, once, in a thread. The rule is
+applied to the pairs from a threshold on, as ``Result.rethreshold`` does it; nothing is matched
+again. Below the threshold of the run nothing is known. Changes made by hand are left out, because
+a threshold is a setting of the whole run.
 """
 
 from __future__ import annotations
@@ -294,7 +292,7 @@ class State:
             chosen = [id for id, one in zip(ids, aside.tolist(), strict=True) if one]
             if not chosen:
                 raise UsageError(
-                    "None of these documents is set aside, so there is nothing to do with them.",
+                    "None of these documents is a duplicate, so there is nothing to do with them.",
                     hint="choose duplicates; what is kept stays.",
                 )
             change = log.add(chosen, action)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
 import numpy as np
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from neardup.report.bars import score_bars
-from neardup.web.pages import Pages
+from neardup.web.doors import Door
 from neardup.web.review.review_rows import Data, pair_row
 from neardup.web.review.review_state import BINS, State, histogram
 
@@ -20,8 +21,10 @@ class Thresholds:
     def __init__(self, state: State) -> None:
         self._state = state
 
-    def add(self, router: APIRouter, pages: Pages) -> None:
-        pages.add(router, "/threshold", "review/threshold.html", self.threshold)
+    def doors(self) -> Sequence[Door]:
+        return [
+            Door("/threshold", self.threshold, template="review/threshold.html"),
+        ]
 
     def threshold(self, at: Annotated[float | None, Query(ge=0, le=1)] = None) -> Data:
         cuts, about = self._state.cuts, self._state.source.about
@@ -38,7 +41,7 @@ class Thresholds:
             "partial": cuts.partial,
             "exact": asdict(exact) if exact else None,
             "run": asdict(result.counts) if result else None,
-            "faint": int((scores < lowest).sum()),
+            "below": int((scores < lowest).sum()),
             "cuts": cuts.data(),
             "done": cuts.done,
             "bins": bins,

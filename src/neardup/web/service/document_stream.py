@@ -1,8 +1,8 @@
-"""Documents line by line, answered line by line while they come.
+"""Documents sent line by line, answered line by line while they arrive.
 
-One answer a line, in order, sent when the line is durable; a line that cannot be taken is answered
-by a problem, and the stream goes on. Memory holds one batch and one unfinished line. A client that
-does not read its answers is not read from either.
+Each line gets one answer, in order, when it is durable; a line that cannot be accepted is answered
+by a problem, and the stream goes on. Memory holds one batch and one unfinished line. If a client
+stops reading responses, the server stops reading its requests.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What the service answers: models for the description, and plain data as fast as it can be made.
+"""The answers of the service: models for the description, and plain data made as fast as possible.
 
-The names are those of ``neardup index add --lines`` and of the decisions of a run.
-
-Documents of the index by id; one that is not there is a 404 with the sentence of the index.
+The names are those of ``neardup index add --lines`` and of the decisions of a run. A document that
+the index does not have is a 404 with the sentence of the index.
 """
 
 from __future__ import annotations
@@ -26,19 +25,21 @@ JSON = "application/json"
 
 
 class Answer(BaseModel):
-    """What was decided of a document; of a duplicate, what it is of and why."""
+    """The decision about a document; for a duplicate, its kept document and why."""
 
     id: str | None
     decision: Literal["kept", "duplicate"]
     kept_id: str | None = Field(description="the document that it is a duplicate of")
     score: float | None
     reason: str | None
-    kind: str | None = Field(description="null where it was not told")
-    by: list[str] | None = Field(description="of several methods, those that the pair passes")
+    kind: str | None = Field(description="null if it was not determined")
+    by: list[str] | None = Field(
+        description="the methods that accept the pair, if there are several"
+    )
 
 
 class Removed(BaseModel):
-    """What was taken out, and what those are now that were set aside for it."""
+    """A removed document, and the new decisions about its former duplicates."""
 
     id: str
     again: list[Answer]
@@ -49,7 +50,7 @@ class Document(Answer):
 
     id: str
     time: datetime
-    text: str | None = Field(description="null where the index does not store texts")
+    text: str | None = Field(description="null if the index does not store texts")
     within: str | None
 
 
@@ -176,7 +177,7 @@ def _answer(
 
 
 def written(data: Any) -> bytes:
-    """JSON; a lone surrogate, which UTF-8 has not, is escaped."""
+    """JSON; an unpaired surrogate, which UTF-8 cannot write, is escaped."""
     try:
         return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:

@@ -1,6 +1,7 @@
-"""The routes of the service, with all that ``/openapi.json`` says of them.
+"""The doors of the service: every URL under ``/v1`` and ``/metrics``, each declared once.
 
-What ``/openapi.json`` says beside the models: bodies, and every status with its reason.
+``service_doors`` is the table: path, method, handler, who may use it, the body, the answer and
+every problem with its reason, as ``/openapi.json`` describes them.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -18,6 +19,7 @@ from prometheus_client import CONTENT_TYPE_LATEST
 import neardup
 from neardup.methods import registry
 from neardup.methods.registry import describe
+from neardup.web.doors import Door
 from neardup.web.limits import busy
 from neardup.web.problems import MEDIA
 from neardup.web.service import responses
@@ -110,191 +112,210 @@ def listing(batch: int) -> dict[str, Any]:
 
 
 def ok(description: str, media: str) -> dict[int | str, dict[str, Any]]:
-    """Of a route whose answer is no JSON."""
+    """For an answer that is no JSON."""
     schema = {"type": "string"}
     return {
         int(HTTPStatus.OK): {"description": description, "content": {media: {"schema": schema}}}
     }
 
 
-CHECK, DOCUMENTS, STREAM = "/v1/check", "/v1/documents", "/v1/documents/stream"
-BATCH, COMPARE, GROUP = "/v1/documents/batch", "/v1/compare", "/v1/group"
-METHODS, STATS, HEALTH, READY = "/v1/methods", "/v1/stats", "/v1/health", "/v1/ready"
-METRICS = "/metrics"
-PATHS = (CHECK, DOCUMENTS, STREAM, BATCH, COMPARE, GROUP, METHODS, STATS, HEALTH, READY, METRICS)
-
 # Described here, checked by the index, whose sentence is better.
 Span = Annotated[str | None, Query(json_schema_extra={"pattern": "^[1-9][0-9]{0,5}[mhdw]$"})]
 Id = Annotated[str, Query(min_length=1, max_length=1024)]
 
 
-def add_all(router: APIRouter, service: Service) -> None:
-    for add in (add_asking, add_writing, add_tools, add_state):
-        add(router, service)
-
-
-def add_asking(router: APIRouter, service: Service) -> None:
-    @router.post(
-        CHECK,
-        summary="What a document would be a duplicate of; nothing is stored",
-        response_model=responses.Answer,
-        responses=problems(*BODY),
-        openapi_extra=body(service.documents.schema(named=False)),
-    )
-    async def check(request: Request, max_age: Span = None, kind: bool | None = None) -> Response:
-        return await service.checked(await request.body(), max_age, kind)
-
-    @router.get(
-        DOCUMENTS,
-        summary="A document as it stands",
-        response_model=responses.Document,
-        responses=problems(404, 422),
-    )
-    def get(id: Id) -> Response:
-        return respond(responses.document(found(service.index, id)))
-
-
-def add_writing(router: APIRouter, service: Service) -> None:
-    one = body(service.documents.schema(named=True))
-
-    @router.post(
-        DOCUMENTS,
-        summary="Check and store; the same document once more gets the same answer",
-        response_model=responses.Answer,
-        responses=problems(*BODY, 409),
-        openapi_extra=one,
-    )
-    async def add(request: Request) -> Response:
-        document = service.documents.one(await request.body(), named=True)
-        return respond(service.told(await service.writer.write(Add([document])))[0])
-
-    @router.post(
-        BATCH,
-        summary="Check and store a list: all or none",
-        response_model=list[responses.Answer],
-        responses=problems(*BODY, 409),
-        openapi_extra=body(
-            {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": service.limits.batch,
-                "items": service.documents.schema(named=True),
-            }
+def service_doors(service: Service) -> list[Door]:
+    use, limits = Handlers(service), service.limits
+    document = service.documents.schema(named=True)
+    many = {"type": "array", "minItems": 1, "maxItems": limits.batch, "items": document}
+    lines_answer = ok("One answer or problem a line, in order, when it is durable.", LINES_MEDIA)
+    return [
+        Door(
+            "/v1/check",
+            use.check,
+            "POST",
+            reads=True,
+            lane=service.checked,
+            summary="What a document would be a duplicate of; nothing is stored",
+            model=responses.Answer,
+            responses=problems(*BODY),
+            body=body(service.documents.schema(named=False)),
         ),
-    )
-    async def add_all(request: Request) -> Response:
-        documents = service.documents.many(await request.body())
-        return respond(service.told(await service.writer.write(Add(documents))))
+        Door(
+            "/v1/documents",
+            use.get,
+            summary="A document as it stands",
+            model=responses.Document,
+            responses=problems(404, 422),
+        ),
+        Door(
+            "/v1/documents",
+            use.add,
+            "POST",
+            summary="Check and store; the same document once more gets the same answer",
+            model=responses.Answer,
+            responses=problems(*BODY, 409),
+            body=body(document),
+        ),
+        Door(
+            "/v1/documents/batch",
+            use.add_all,
+            "POST",
+            summary="Check and store a list: all or none",
+            model=list[responses.Answer],
+            responses=problems(*BODY, 409),
+            body=body(many),
+        ),
+        Door(
+            "/v1/documents/stream",
+            use.stream,
+            "POST",
+            stream=True,
+            summary="Check and store line by line, answered line by line",
+            responses={**problems(), **lines_answer},
+            body=lines(LINES_MEDIA),
+        ),
+        Door(
+            "/v1/documents",
+            use.update,
+            "PUT",
+            summary="Store a new version in the place of the one with its id, or add it",
+            model=responses.Answer,
+            responses=problems(*BODY),
+            body=body(document),
+        ),
+        Door(
+            "/v1/documents",
+            use.remove,
+            "DELETE",
+            summary="Take a document out",
+            model=responses.Removed,
+            responses=problems(404, 422),
+        ),
+        Door(
+            "/v1/compare",
+            use.compare,
+            "POST",
+            reads=True,
+            summary="Two texts: measures, kind, passages, and the verdict of a method",
+            model=responses.Comparison,
+            responses=problems(*BODY, 404, 501),
+            body=body(comparison(limits.text, limits.id)),
+        ),
+        Door(
+            "/v1/group",
+            use.group,
+            "POST",
+            reads=True,
+            summary="A ranked list in groups of near-duplicates",
+            model=responses.Groups,
+            responses=problems(*BODY, 501),
+            body=body(listing(limits.batch)),
+        ),
+        Door(
+            "/v1/methods",
+            use.methods,
+            summary="The methods and their parameters",
+            model=list[responses.Method],
+            responses=problems(),
+        ),
+        Door(
+            "/v1/stats",
+            use.stats,
+            summary="Counts and sizes",
+            model=responses.Stats,
+            responses=problems(),
+        ),
+        Door(
+            "/v1/health",
+            use.health,
+            everyone=True,
+            summary="Whether the server runs",
+            model=responses.Health,
+            responses=problems(),
+        ),
+        Door(
+            "/v1/ready",
+            use.ready,
+            everyone=True,
+            summary="Whether it takes documents",
+            model=responses.Health,
+            responses=problems(),
+        ),
+        Door(
+            "/metrics",
+            use.metrics,
+            summary="For Prometheus",
+            responses={**problems(), **ok("Metrics.", "text/plain")},
+        ),
+    ]
 
-    @router.post(
-        STREAM,
-        summary="Check and store line by line, answered line by line",
-        response_class=Response,
-        responses={
-            **problems(),
-            **ok("One answer or problem a line, in order, when it is durable.", LINES_MEDIA),
-        },
-        openapi_extra=lines(LINES_MEDIA),
-    )
-    async def stream() -> Any:
+
+class Handlers:
+    """What happens behind the doors."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def check(
+        self, request: Request, max_age: Span = None, kind: bool | None = None
+    ) -> Response:
+        return await self._service.checked(await request.body(), max_age, kind)
+
+    def get(self, id: Id) -> Response:
+        return respond(responses.document(found(self._service.index, id)))
+
+    async def add(self, request: Request) -> Response:
+        document = self._service.documents.one(await request.body(), named=True)
+        return respond((await self._write(Add([document])))[0])
+
+    async def add_all(self, request: Request) -> Response:
+        return respond(await self._write(Add(self._service.documents.many(await request.body()))))
+
+    async def stream(self) -> Any:
+        service = self._service
         if service.stopping.is_set():
             raise busy("The server is stopping.", seconds=5)
         return Stream(service.writer, service.documents, service.stopping, service.told)
 
-    @router.put(
-        DOCUMENTS,
-        summary="Store a new version in the place of the one with its id, or add it",
-        response_model=responses.Answer,
-        responses=problems(*BODY),
-        openapi_extra=one,
-    )
-    async def update(request: Request) -> Response:
-        document = service.documents.one(await request.body(), named=True)
-        return respond(service.told([await service.writer.write(Update(document))])[0])
+    async def update(self, request: Request) -> Response:
+        document = self._service.documents.one(await request.body(), named=True)
+        return respond(self._service.told([await self._service.writer.write(Update(document))])[0])
 
-    @router.delete(
-        DOCUMENTS,
-        summary="Take a document out",
-        response_model=responses.Removed,
-        responses=problems(404, 422),
-    )
-    async def remove(id: Id) -> Response:
-        return respond(await service.writer.write(Remove(id)))
+    async def remove(self, id: Id) -> Response:
+        return respond(await self._service.writer.write(Remove(id)))
 
-
-def add_tools(router: APIRouter, service: Service) -> None:
-    @router.post(
-        COMPARE,
-        summary="Two texts: measures, kind, passages, and what a method says",
-        response_model=responses.Comparison,
-        responses=problems(*BODY, 404, 501),
-        openapi_extra=body(comparison(service.limits.text, service.limits.id)),
-    )
-    async def compare(request: Request) -> Response:
+    async def compare(self, request: Request) -> Response:
         body = object_of(await request.body())
-        work = partial(compared, body, service.index, service.limits)
-        return respond(await service.desk.run(work))
+        work = partial(compared, body, self._service.index, self._service.limits)
+        return respond(await self._service.desk.run(work))
 
-    @router.post(
-        GROUP,
-        summary="A ranked list in groups of near-duplicates",
-        response_model=responses.Groups,
-        responses=problems(*BODY, 501),
-        openapi_extra=body(listing(service.limits.batch)),
-    )
-    async def group(request: Request) -> Response:
-        body = object_of(await request.body())
-        return respond(await service.desk.run(partial(grouped, body, service.limits)))
+    async def group(self, request: Request) -> Response:
+        work = partial(grouped, object_of(await request.body()), self._service.limits)
+        return respond(await self._service.desk.run(work))
 
-    @router.get(
-        METHODS,
-        summary="The methods and their parameters",
-        response_model=list[responses.Method],
-        responses=problems(),
-    )
-    def methods() -> Response:
+    def methods(self) -> Response:
         return respond([_plain(describe(registry.build(name))) for name in registry.names()])
 
+    def stats(self) -> Response:
+        return respond(self._service.stats())
 
-def add_state(router: APIRouter, service: Service) -> None:
-    @router.get(
-        STATS, summary="Counts and sizes", response_model=responses.Stats, responses=problems()
-    )
-    def stats() -> Response:
-        return respond(service.stats())
-
-    @router.get(
-        HEALTH,
-        summary="Whether the server runs",
-        response_model=responses.Health,
-        responses=problems(),
-    )
-    async def health() -> Response:
+    async def health(self) -> Response:
         return respond({"status": "ok", "version": neardup.__version__})
 
-    @router.get(
-        READY,
-        summary="Whether it takes documents",
-        response_model=responses.Health,
-        responses=problems(),
-    )
-    async def ready() -> Response:
-        if not service.ready:
+    async def ready(self) -> Response:
+        if not self._service.ready:
             raise busy("The server is stopping.", seconds=5)
-        return respond({"status": "ok", "version": neardup.__version__})
+        return await self.health()
 
-    @router.get(
-        METRICS,
-        summary="For Prometheus",
-        response_class=Response,
-        responses={**problems(), **ok("Metrics.", "text/plain")},
-    )
-    async def metrics() -> Response:
-        text = await run_in_threadpool(service.metrics.text)
+    async def metrics(self) -> Response:
+        text = await run_in_threadpool(self._service.metrics.text)
         return Response(text, media_type=CONTENT_TYPE_LATEST)
+
+    async def _write(self, work: Add) -> list[Object]:
+        return self._service.told(await self._service.writer.write(work))
 
 
 def _plain(data: Object) -> Object:
     """Tuples and objects among defaults as JSON writes them."""
-    made: Object = json.loads(json.dumps(data, default=list))
-    return made
+    return dict(json.loads(json.dumps(data, default=list)))

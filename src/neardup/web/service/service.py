@@ -1,14 +1,9 @@
-"""The service as a part of an application.
+"""The service of an index, as a part of an application.
 
-The hot one is ``/v1/check``: it takes a tenth of a millisecond, so it is answered in the event loop
-where that is sure to be short, and in a thread otherwise. Everything that writes goes through one
-writer (``writer.py``).
-
-Checks that do not wait for the writer longer than they must.
-
-A check of a short text takes less than going to a thread and back. It is made in the event loop
-where it is sure to be short: the store is on this machine, checks have been quick so far, and no
-one else has the index. Where the writer has it, the check waits for its turn without a thread.
+A check of a short text takes a tenth of a millisecond, less than going to a thread and back. It is
+made in the event loop where it is sure to be short: the store is on this machine, checks have been
+quick so far, and nothing else uses the index. While the writer uses it, the check waits for its
+turn without a thread. Everything that writes goes through one writer (``writer.py``).
 """
 
 from __future__ import annotations
@@ -20,20 +15,20 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
-from fastapi.routing import APIRoute
 
 from neardup.engines.index.arrival_rule import Match
 from neardup.engines.index.index import Index
 from neardup.web.app import Link
+from neardup.web.doors import Door
 from neardup.web.guard import Guard
 from neardup.web.limits import Limits
-from neardup.web.pages import Data, Pages
-from neardup.web.service import responses, routes
+from neardup.web.pages import Data
+from neardup.web.service import responses
 from neardup.web.service.bodies import Documents, Object
 from neardup.web.service.responses import respond
+from neardup.web.service.routes import service_doors
 from neardup.web.service.service_metrics import Metrics
 from neardup.web.service.tools import Desk
 from neardup.web.service.writer import Writer
@@ -79,8 +74,9 @@ class Service:
 
     def __init__(self, index: Index, limits: Limits) -> None:
         self.index, self.limits = index, limits
-        self.metrics = Metrics(routes.PATHS, self.stats)
         self.documents = Documents(index.columns, limits)
+        self._doors = service_doors(self)
+        self.metrics = Metrics([door.path for door in self._doors], self.stats)
         self.writer = Writer(index, most=limits.waiting, wrote=self.metrics.wrote)
         self.checker = Checker(index, self.writer)
         self.ready = False
@@ -116,23 +112,19 @@ class Service:
         more = {"method": self.index.method.name, "waiting": self.writer.waiting}
         return {**said, "newest": newest, **more}
 
-    def router(self, pages: Pages) -> APIRouter:
-        router = APIRouter()
-        routes.add_all(router, self)
-        listed = [_listed(one) for one in router.routes if isinstance(one, APIRoute)]
+    def doors(self) -> Sequence[Door]:
+        return [*self._doors, Door("/service", self.page, template="service.html")]
 
-        def page() -> Data:
-            return {"title": "Service", "stats": self.stats(), "routes": listed}
-
-        pages.add(router, "/service", "service.html", page)
-        return router
+    def page(self) -> Data:
+        routes = [
+            {"method": door.method, "path": door.path, "summary": door.summary}
+            for door in self._doors
+        ]
+        return {"title": "Service", "stats": self.stats(), "routes": routes}
 
     def behind(self, guard: Guard) -> Guard:
-        """The guard as this service needs it: counted, with its stream, and with a lane for checks
-        past FastAPI, which takes three times as long as a check."""
-        limits = replace(self.limits, streams=frozenset({routes.STREAM}))
-        lanes = {routes.CHECK: self.checked}
-        return replace(guard, limits=limits, watch=self.metrics.request, lanes=lanes)
+        """The guard with the limits of this service, its requests counted."""
+        return replace(guard, limits=self.limits, watch=self.metrics.request)
 
     async def checked(
         self, body: bytes, max_age: str | None = None, kind: bool | None = None
@@ -148,7 +140,3 @@ class Service:
         for one in made:
             self.metrics.decided("add", one["decision"])
         return made
-
-
-def _listed(route: APIRoute) -> Object:
-    return {"method": "".join(route.methods or ()), "path": route.path, "summary": route.summary}

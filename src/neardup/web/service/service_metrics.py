@@ -1,4 +1,4 @@
-"""What Prometheus is told, in a registry of its own."""
+"""The metrics for Prometheus, in a registry of their own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OTHERS = "other"  # paths of which there may be any number
 GAUGES = {
     "documents": "Documents in the index.",
     "kept": "Documents that are kept.",
-    "duplicates": "Documents that were set aside.",
+    "duplicates": "Documents that are duplicates.",
     "matchable": "Documents that new ones are compared with.",
     "bytes": "Bytes of the store on disk.",
     "evidence_bytes": "Bytes of evidence in memory.",

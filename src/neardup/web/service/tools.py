@@ -1,7 +1,7 @@
-"""Compare and group over HTTP: what needs no index, only texts.
+"""Compare and group over HTTP: they need only texts, no index.
 
 Settings come from strangers. A parameter that names a file or a module of this machine is refused,
-and so is a number that would only cost.
+and so is a number that would only cost time.
 """
 
 from __future__ import annotations

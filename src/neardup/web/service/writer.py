@@ -1,11 +1,9 @@
-"""One thread that writes: it takes what waits, writes it in one transaction, and answers then.
+"""One thread that writes: it takes all waiting works, writes them in one transaction, then answers.
 
 So many small writes wait for the disk together, and none is answered before it is durable. Works
-are done in the order in which they came. What is refused does not hinder the others; after any
-other error each is tried again alone, so that only the one it comes from fails. Between two
-transactions those that wait to read get their turn.
-
-What is asked of the writer: prepared outside the transaction, done inside it.
+are done in the order in which they came, prepared outside the transaction. A refused work does not
+affect the others; after any other error each is tried again by itself, so that only the faulty one
+fails. Readers get their turn between two transactions.
 """
 
 from __future__ import annotations

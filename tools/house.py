@@ -29,7 +29,7 @@ TABLE = re.compile(r"(?<=<!-- house -->\n).*?(?=<!-- end -->)", re.DOTALL)
 # Names that say what is done instead of which thing is defined.
 PARTICIPLE = re.compile(r"(^|_)(parts|asked|told|found|given|made|taken|\w+ing)(_|$)")
 # Nouns of the glossary that end like participles.
-NOUNS = {"planting", "signing", "sampling", "training", "judging", "matching", "testing", "wording"}
+NOUNS = set("judging matching meeting planting sampling signing testing training wording".split())
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 

@@ -241,7 +241,9 @@ class FrequencyCounter:
     def _table(self, slots: int) -> npt.NDArray[np.uint16]:
         """The table with all features counted; ``slots`` is the size of a new table."""
         if self._counts is None:
-            self._counts = np.zeros(slots, np.uint16)
+            # np.zeros would map small pages, and each would fault when its first slot is counted.
+            self._counts = np.empty(slots, np.uint16)
+            self._counts.fill(0)
         for features in self._held:
             _native.count_documents(features, self._counts)
         self._held = []

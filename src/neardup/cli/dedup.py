@@ -272,7 +272,8 @@ class Request(NamedTuple):
             Target(out, overwrite=options["overwrite"]).refuse_filled()
         shown = {name: options[name] for name in SHOWN}
         request = cls(named, settings_from(options), every_pair, shown)
-        load_arrow()
+        if request.settings.engine == "local":  # Spark brings pandas along
+            load_arrow()
         return request
 
     def job(self) -> Job:

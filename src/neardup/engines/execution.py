@@ -25,6 +25,7 @@ from neardup.documents.clashes import Shared
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
+from neardup.engines.batch.one_reading import counts_while_reading
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError
 from neardup.plan import Plan
@@ -50,7 +51,8 @@ def execute(
     told = Logged(progress or Silent())
     if plan.engine == "spark":
         return _on_spark(collection, plan, told)
-    plan = with_artefacts(collection, plan, told)
+    if not counts_while_reading(plan):
+        plan = with_artefacts(collection, plan, told)
     outcome, plan = run(collection, plan, told, folder)
     kinds = find_kinds(collection, plan, outcome, told, folder)
     result = make_result(collection, plan, outcome, kinds)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
@@ -77,6 +79,25 @@ class EvidenceStore:
                 hint=f"is the disk of {self.folder or tempfile.gettempdir()} full or failing?",
             )
         return Ragged(out, offsets_of(lengths))
+
+    def rewrite(self, change: Callable[[int, Ragged], Array], workers: int) -> None:
+        """Replaces the evidence by other values of the same sizes, block by block. ``change`` is
+        given the number of the first document of a block and the evidence of the block."""
+        starts = self._settle()
+        ends = np.cumsum([0, *self._part_counts])
+
+        def block(at: int) -> None:
+            first, last = int(ends[at]), int(ends[at + 1])
+            offsets = offsets_of(self._lengths[0][first:last])
+            if self._file is None:
+                self._parts[at] = change(first, Ragged(self._parts[at], offsets))
+                return
+            begin, size = int(starts[first]), int(starts[last] - starts[first])
+            stored = np.frombuffer(os.pread(self._file.fileno(), size, begin), self.dtype)
+            os.pwrite(self._file.fileno(), change(first, Ragged(stored, offsets)).data, begin)
+
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(block, range(len(self._part_counts))))
 
     def _take_memory(self, documents: Array, starts: Array, sizes: Array, out: Array) -> None:
         """Part by part: one large array would need its size twice while it is made."""

@@ -80,6 +80,14 @@ class Comparisons(NamedTuple):
     thin: npt.NDArray[np.bool_]
 
 
+class Unweighed(NamedTuple):
+    """A batch before its tables are known. ``prepared`` lacks the weights of the evidence, the
+    digests and the keys that follow from them; ``counted`` has for each table what it adds."""
+
+    prepared: Prepared
+    counted: Mapping[str, Any]
+
+
 class PreparedText(NamedTuple):
     """An entry of :class:`Prepared`: ``keys``, ``evidence`` and ``digest`` as bytes."""
 
@@ -142,6 +150,17 @@ class Method(ABC):
         """``prepare`` for an engine that uses no keys; a method whose keys are expensive makes
         none."""
         return self.prepare(batch, artefacts)
+
+    # Whether an engine may read the text once: ``read_unweighed``, and ``weigh`` after all of it.
+    weighs_last: ClassVar[bool] = False
+
+    def read_unweighed(self, batch: pa.RecordBatch) -> Unweighed:
+        """What is known of documents before all are counted."""
+        raise NotImplementedError(f"{self.name} needs its tables to read a document.")
+
+    def weigh(self, prepared: Prepared, artefacts: Artefacts) -> Prepared:
+        """What ``prepare`` gives, from what ``read_unweighed`` gave. Sizes of evidence stay."""
+        raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def reader(self, artefacts: Artefacts) -> TextReader | None:
         """A function that gives ``prepare`` of one text in UTF-8, bit by bit, without a table

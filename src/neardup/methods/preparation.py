@@ -67,8 +67,8 @@ def prepared(
     """``evidence``, ``keys`` and ``probes`` of documents that are ``short`` are replaced."""
     marks = np.zeros(len(reading), np.uint8) if flags is None else flags.astype(np.uint8)
     if short.any():
-        evidence = _replaced(evidence, short, short_evidence(reading, evidence.values.dtype))
-        keys = _replaced(keys, short, _short_keys(reading))
+        evidence = replaced(evidence, short, short_evidence(reading, evidence.values.dtype))
+        keys = replaced(keys, short, _short_keys(reading))
         probes = np.where(short, 1, probes)
         marks = np.where(short, TOO_SHORT, marks).astype(np.uint8)
     return Prepared(
@@ -118,6 +118,7 @@ def _short_keys(reading: Reading) -> Ragged:
     return Ragged(reading.short_digests[:, 0].copy(), np.arange(len(reading) + 1, dtype=np.int64))
 
 
-def _replaced(rows: Ragged, where: npt.NDArray[np.bool_], by: Ragged) -> Ragged:
+def replaced(rows: Ragged, where: npt.NDArray[np.bool_], by: Ragged) -> Ragged:
+    """The rows, and those of ``by`` where that is so."""
     both = Ragged.concat([rows, by], rows.values.dtype)
     return both.take(np.arange(len(rows)) + where * len(rows))

@@ -22,8 +22,7 @@ that nobody is known to have are keys of their own.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
@@ -34,13 +33,19 @@ import pyarrow as pa
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
 from neardup.artefacts.frequencies import Frequencies, FrequencyNeed, Grams
-from neardup.features.qgrams import check_characters_only, sampled_grams
-from neardup.methods.base import Comparisons, Method, Prepared, Scores
+from neardup.features.qgrams import check_characters_only, features_of_samples, sampled_grams
+from neardup.methods.base import Comparisons, Method, Prepared, Scores, Unweighed
 from neardup.methods.meeting import Meeting, by_keys
 from neardup.methods.minhash import Bands, multipliers
 from neardup.methods.overlap import agreeing
 from neardup.methods.parameters import require, require_one_of
-from neardup.methods.preparation import no_keys, prepared, read_words
+from neardup.methods.preparation import (
+    evidence_digests,
+    no_keys,
+    prepared,
+    read_words,
+    replaced,
+)
 from neardup.methods.thresholds import threshold_fraction
 from neardup.methods.weighted_sets import LEAST, TEMPLATES
 from neardup.schema import Array, Ragged
@@ -84,6 +89,7 @@ class Raregrams(Method):
 
     name: ClassVar[str] = "raregrams"
     calibration: ClassVar[str] = "consistency"
+    weighs_last: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
 
     def __post_init__(self) -> None:
@@ -133,24 +139,30 @@ class Raregrams(Method):
         return {"scheme": "rare grams and bands", **keys, "miss_rate": self.miss_rate}
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
-        return self._prepared(batch, artefacts, gram_keys)
+        return self.weigh(self.read_unweighed(batch).prepared, artefacts)
 
-    def prepare_evidence(self, batch: pa.RecordBatch, artefacts: Artefacts) -> Prepared:
-        return self._prepared(batch, artefacts, no_keys)
-
-    def _prepared(
-        self,
-        batch: pa.RecordBatch,
-        artefacts: Artefacts,
-        keys_of: Callable[[Ragged], tuple[Ragged, Array]],
-    ) -> Prepared:
-        table = artefacts["frequencies"]
-        assert isinstance(table, Frequencies)
-        reading = read_words(batch, self.text)
+    def read_unweighed(self, batch: pa.RecordBatch) -> Unweighed:
         texts = Ragged.of_strings(batch.column("text"))
-        evidence = weighed(sampled_grams(texts, WIDTH, self.text, SAMPLE), table)
-        short = reading.shorter_than(self.min_words) | (evidence.lengths <= FEWEST)
-        return prepared(reading, evidence, *keys_of(evidence), short)
+        samples = sampled_grams(texts, WIDTH, self.text, SAMPLE)
+        reading = read_words(batch, self.text)
+        short = reading.shorter_than(self.min_words) | (samples.lengths <= FEWEST)
+        counted = {"frequencies": (len(batch), features_of_samples(samples))}
+        return Unweighed(prepared(reading, samples, *no_keys(samples), short), counted)
+
+    def weigh(self, prepared: Prepared, artefacts: Artefacts) -> Prepared:
+        table, short = artefacts["frequencies"], prepared.too_short
+        assert isinstance(table, Frequencies)
+        evidence = weighed(prepared.evidence, table)
+        keys = gram_keys(evidence)
+        if short.any():
+            keys = replaced(keys, short, prepared.keys)
+        return replace(
+            prepared,
+            keys=keys,
+            probes=keys.lengths.astype(np.int32),
+            evidence=evidence,
+            digests=evidence_digests(evidence, short),
+        )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         sums = _compared(evidence, a, b)
@@ -196,15 +208,14 @@ def weight_of_count(table: Frequencies) -> npt.NDArray[np.uint32]:
     return np.asarray(weights << np.uint32(2) | classes)
 
 
-def gram_keys(evidence: Ragged) -> tuple[Ragged, Array]:
-    """The keys of each document, all of which look."""
+def gram_keys(evidence: Ragged) -> Ragged:
+    """The keys of each document."""
     functions = multipliers(BANDS.values)
-    keys = Ragged(
+    return Ragged(
         *_native.gram_keys(
             evidence.values, evidence.offsets, RARE_KEYS, LONE_KEYS, *BANDS, FEWEST, functions
         )
     )
-    return keys, keys.lengths
 
 
 class _Sums(NamedTuple):
@@ -222,7 +233,7 @@ class _Sums(NamedTuple):
     @property
     def _tenths(self) -> Array:
         larger, smaller = np.maximum(self.a, self.b), np.minimum(self.a, self.b)
-        return LARGER * larger + SMALLER * smaller - 10 * self.common
+        return np.asarray(LARGER * larger + SMALLER * smaller - 10 * self.common)
 
     def reaches(self, t: Fraction) -> npt.NDArray[np.bool_]:
         enough = 10 * self.common * t.denominator >= t.numerator * self._tenths

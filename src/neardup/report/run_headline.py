@@ -114,7 +114,7 @@ def _what_was_written(run: Run) -> str:
     if run.removed:
         files = ", ".join(run.info["kept_files"])
         return f"The kept documents are in {files}; the input was not changed."
-    return "Nothing was removed: these are the documents that would be."
+    return "Nothing was removed: the duplicates below are only listed."
 
 
 def accounts(run: Run) -> Html:

@@ -359,7 +359,7 @@ def test_suggested_pairs_are_new_and_say_nothing_of_precision(client: TestClient
     assert front["labels"] == 25
     assert "so far there are 20 and 5" in front["missing_to_train"]
     result = client.get("/judge/result", params={"sample": sample, "assessor": "ann"})
-    assert "tell nothing about precision" in result.text
+    assert "do not measure precision" in result.text
 
 
 def test_two_browsers_at_once_lose_nothing(client: TestClient, run_folder: Path) -> None:

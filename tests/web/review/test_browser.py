@@ -165,7 +165,8 @@ def test_the_threshold_moves_with_live_counts(visited: Visited) -> None:
     exact = page.request.get(f"{visited.address}/threshold.json?at=0.9").json()["exact"]
     expect(kept).to_have_text(str(exact["kept"]))
     expect(pairs).to_have_text(str(exact["pairs"]))
-    expect(page.get_by_role("heading", name="Pairs that would pass no more")).to_be_visible()
+    heading = page.get_by_role("heading", name="Pairs that would no longer be duplicates")
+    expect(heading).to_be_visible()
     page.reload()
     expect(kept).to_have_text(str(exact["kept"]))
     slider.focus()

@@ -61,7 +61,7 @@ def test_what_was_acknowledged_is_there(sign: signal.Signals, tmp_path: Path) ->
     assert len(ends) == len(ways)  # each was told, or cut off
     assert code == (0 if sign == signal.SIGTERM else -signal.SIGKILL)
     if sign == signal.SIGTERM:
-        assert service.log[-1] == "Stopped; all that was accepted is stored.\n"
+        assert service.log[-1] == "Stopped; everything that was accepted is stored.\n"
     with nd.Index.open(store, create=False) as index:
         there = {entry.id for entry in index}
     assert set(ids) <= there

@@ -21,6 +21,7 @@ from neardup.documents import Collection, Columns
 from neardup.documents.inputs import SOURCE
 from neardup.engines.batch.intake import take_in
 from neardup.engines.batch.match_pass import match
+from neardup.engines.batch.one_reading import take_in_counting
 from neardup.engines.batch.readable_pairs import recognised_pairs
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
@@ -43,7 +44,10 @@ def run(
     clock = Clock()
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
     references = take_references(plan, store, progress, offered=collection.inputs.offered)
-    intake = take_in(collection, plan, progress, store)
+    if plan.artefacts.keys() >= {need.name for need in plan.method.needs}:
+        intake = take_in(collection, plan, progress, store)
+    else:
+        intake, plan = take_in_counting(collection, plan, progress, store)
     clock.lap("reading")
     if collection.inputs.offered:
         names = list(collection.source_names.values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
@@ -32,11 +32,19 @@ from neardup.schema import Array, Ragged
 from neardup.wording import repeated, where
 
 
-def take_in(collection: Collection, plan: Plan, progress: Progress, store: EvidenceStore) -> Intake:
-    """Evidence goes into ``store``, after what is there already."""
+def take_in(
+    collection: Collection,
+    plan: Plan,
+    progress: Progress,
+    store: EvidenceStore,
+    prepare_records: Callable[[pa.RecordBatch], Prepared] | None = None,
+) -> Intake:
+    """Evidence goes into ``store``, after what is there already. ``prepare_records`` makes it, if
+    it is not made by the method of the plan with its artefacts."""
     gathered = _Gathered(plan, store, collection)
     progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
-    work = functools.partial(_work, plan=plan)
+    make = prepare_records or functools.partial(prepare, plan=plan)
+    work = functools.partial(_work, plan=plan, make=make)
     results = chunk_results(collection.chunks(plan.columns), work, plan.workers)
     for batch, prepared, lengths in results:
         gathered.add(batch, prepared, lengths)
@@ -84,10 +92,12 @@ def empty_intake(store: EvidenceStore) -> Intake:
     )
 
 
-def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
+def _work(
+    chunk: Chunk, plan: Plan, make: Callable[[pa.RecordBatch], Prepared]
+) -> tuple[DocumentBatch, Prepared, Array]:
     batch = chunk.read()
     # A method may tell identical copies in its own way; what is stored is the same for all.
-    prepared = replace(prepare(batch.records, plan), text_digests=text_digests(batch.records))
+    prepared = replace(make(batch.records), text_digests=text_digests(batch.records))
     if plan.keep.by_length:
         lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)
     else:
@@ -134,7 +144,9 @@ class _Gathered:
         good = fits
         positions, rejected_positions = self._positions(batch)
         if not good.all():
-            prepared, lengths = _filter(prepared, good), lengths[good]
+            chosen = np.flatnonzero(good)
+            prepared = rows_of(prepared, chosen, prepared.evidence.take(chosen))
+            lengths = lengths[good]
         if batch.rejected and self.plan.strict:
             raise strict_error(batch.rejected[0])
         self.store.append(prepared.evidence)
@@ -239,16 +251,16 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
-def _filter(prepared: Prepared, good: Array) -> Prepared:
-    chosen = np.flatnonzero(good)
+def rows_of(prepared: Prepared, chosen: Array, evidence: Ragged) -> Prepared:
+    """Some documents, with their evidence."""
     return Prepared(
         keys=prepared.keys.take(chosen),
-        probes=prepared.probes[good],
-        evidence=prepared.evidence.take(chosen),
-        digests=prepared.digests[good],
-        text_digests=prepared.text_digests[good],
-        normal_digests=prepared.normal_digests[good],
-        flags=prepared.flags[good],
+        probes=prepared.probes[chosen],
+        evidence=evidence,
+        digests=prepared.digests[chosen],
+        text_digests=prepared.text_digests[chosen],
+        normal_digests=prepared.normal_digests[chosen],
+        flags=prepared.flags[chosen],
     )
 
 

@@ -25,7 +25,8 @@ MOST_FILES = 32
 
 @dataclass
 class Sample(Source):
-    """A source made of pieces of other sources. Reading it fills ``seen`` and ``starts``."""
+    """A source made of pieces of other sources. Reading all of it fills ``seen`` and ``starts``;
+    later readings that end early, because they have the texts they look for, leave both alone."""
 
     sources: Sequence[Source]
     extractor: Extractor = field(default_factory=Extractor)
@@ -40,17 +41,18 @@ class Sample(Source):
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         chosen = _spread([source for source in self.sources if source.size()], MOST_FILES)
         budget = min(_budget(self.whole_size, chosen), self.most) / max(len(chosen), 1)
-        row, self.seen, self.starts = 1, 0.0, []
+        row, seen, starts = 1, 0.0, list[int]()
         for source in chosen:
             for i, piece in enumerate(source.pieces(columns, budget)):
-                self.seen += piece.size
                 # Numbered anew, because pieces do not know their rows, and ids may be made of them.
                 chunk = cast(Chunk, replace(cast(Any, piece.chunk), first_row=row))
-                yield ExtractedChunk(chunk, self.extractor) if self._has_pages(source) else chunk
+                seen += piece.size
                 for j, rows in enumerate(piece.parts):
                     if i == 0 or j > 0 or not piece.continues:
-                        self.starts.append(row)
+                        starts.append(row)
                     row += rows
+                yield ExtractedChunk(chunk, self.extractor) if self._has_pages(source) else chunk
+        self.seen, self.starts = seen, starts
 
     def _has_pages(self, source: Source) -> bool:
         return self.extractor.extraction.columns and not hasattr(source, "extractor")

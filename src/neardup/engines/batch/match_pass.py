@@ -116,6 +116,7 @@ def _consistent(
     partial[found.hot.members.values] = True
     calibration = threshold_choice.calibrated_by_consistency(
         found.pairs.where(~partial[found.pairs.a] & ~partial[found.pairs.b]),
+        prepared.digests[order],
         forms[order],
         prepared.text_digests[order],
         compare,

@@ -1,5 +1,7 @@
 #include "methods/raregrams.hpp"
 
+#include <algorithm>
+
 #include "bindings/bindings.hpp"
 #include "features/qgrams.hpp"
 
@@ -12,6 +14,10 @@ static nb::tuple sample_grams(In<uint8_t> values, In<int64_t> offsets, const Tex
     {
         nb::gil_scoped_release free;
         neardup::Qgrams qgrams(text, q);
+        size_t room = 0;  // samples are hardly larger than asked for; untouched memory costs nothing
+        for (size_t i = 0; i + 1 < offsets.size(); ++i)
+            room += 1 + std::min(static_cast<size_t>(offsets.data()[i + 1] - offsets.data()[i]), most + most / 8);
+        entries.reserve(room);
         for (size_t i = 0; i + 1 < offsets.size(); ++i) {
             const int64_t begin = offsets.data()[i];
             qgrams.append_sample(values.data() + begin, static_cast<size_t>(offsets.data()[i + 1] - begin), most, entries);
@@ -39,6 +45,7 @@ static nb::tuple gram_keys(In<uint64_t> values, In<int64_t> offsets, size_t rare
     std::vector<int64_t> ends{0};
     {
         nb::gil_scoped_release free;
+        keys.reserve((offsets.size() - 1) * (rare + lone + 2 * bands));
         neardup::gram_keys(values.data(), offsets.data(), offsets.size() - 1, settings, keys, ends);
     }
     return nb::make_tuple(give(std::move(keys)), give(std::move(ends)));

@@ -91,7 +91,9 @@ class ScoredPairs:
             return components(self.documents, self.a, self.b)
         pairs = Pairs(self.a, self.b, self.score)
         if how == "average":
-            return average_clusters(np.arange(self.documents), pairs, self.lowest)
+            # The pairs of a calibrated run have no lowest score that was given.
+            least = self.lowest or float(self.score.min(initial=1.0))
+            return average_clusters(np.arange(self.documents), pairs, least)
         verdict = decide(self.documents, pairs, NO_GROUPS, nothing_more)
         return rule_clusters(verdict.kept_of)
 

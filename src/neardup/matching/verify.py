@@ -89,6 +89,10 @@ class Verifier:
             score, self._store, forms=forms, workers=self._workers, progress=self._progress
         )
 
+    def decide_by(self, score: ScorePairs, forms: Array) -> None:
+        """From now on the same documents are scored otherwise, because a calibration was made."""
+        self._score_pairs, self._forms = score, forms
+
     def scores(self, a: Array, b: Array) -> Scores:
         """One score a pair, in the order given."""
         blocks = self._blocks(a, b)

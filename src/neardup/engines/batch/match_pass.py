@@ -116,21 +116,19 @@ def _consistent(
     partial[found.hot.members.values] = True
     calibration = threshold_choice.calibrated_by_consistency(
         found.pairs.where(~partial[found.pairs.a] & ~partial[found.pairs.b]),
+        prepared.digests[order],
         forms[order],
         prepared.text_digests[order],
         compare,
         answers,
     )
     plan = threshold_choice.with_calibration(plan, calibration)
-    again = verifier.scoring(Scorer(plan.method, plan.artefacts).scores, forms)
-    passing = _in_order(again, order, refs)
-
-    def verify(a: Array, b: Array) -> Pairs:
-        return _possible(found.verify(a, b), calibration, passing)
-
-    pairs = _possible(found.pairs, calibration, passing)
+    scores = Scorer(plan.method, plan.artefacts).scores
+    again = verifier.scoring(scores, forms)
+    pairs = _possible(found.pairs, calibration, _in_order(again, order, refs))
     verifier.refused = again.refused
-    return Candidates(pairs, found.hot, verify), plan
+    verifier.decide_by(scores, forms)
+    return Candidates(pairs, found.hot, found.verify), plan
 
 
 def _possible(pairs: Pairs, calibration: Calibration, passing: Verify) -> Pairs:

@@ -294,14 +294,17 @@ def _believed(
 
 def calibrated_by_consistency(
     pairs: Pairs,
+    names: Array,
     forms: Array,
     texts: Array,
     compare: Callable[[Array, Array], Comparisons],
     answers: Answers,
 ) -> Calibration:
-    """``pairs`` are all that met and score enough to be looked at, of documents with these digests;
-    ``compare`` reports which pairs are refused whatever they score, and which share little text."""
-    order = np.lexsort((texts, forms))  # sums and ties follow the digests
+    """``pairs`` are all that met and score enough to be looked at. ``names`` are the digests of the
+    evidence of the documents, which do not depend on the order of the input as ``forms`` and
+    ``texts`` do, those of the first document with such evidence. ``compare`` reports which pairs
+    are refused whatever they score, and which share little text."""
+    order = np.lexsort((names[:, 1], names[:, 0]))  # sums and ties follow the digests
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
     forms, texts, pairs = forms[order], texts[order], pairs.mapped(number).distinct()
@@ -311,7 +314,7 @@ def calibrated_by_consistency(
     passing = pairs.where(near.passes(pairs, threshold))
     compared = compare(order[passing.a], order[passing.b])
     thin = passing.where(~compared.refused & (compared.thin | (passing.score < threshold)))
-    listed = drawn = _drawn(thin, forms)
+    listed = drawn = _drawn(thin, names[order, 0])
     floor = consistency.reading_floor(threshold)
     if len(drawn):
         listed = drawn.where(answers.recognised(texts[drawn.a], texts[drawn.b], floor))
@@ -319,23 +322,24 @@ def calibrated_by_consistency(
     return _with_own(made, listed, forms, near.own)
 
 
-def _drawn(pairs: Pairs, forms: Array) -> Pairs:
+def _drawn(pairs: Pairs, names: Array) -> Pairs:
     """At most so many pairs as are read, drawn by their digests."""
     if len(pairs) <= consistency.MOST_READ:
         return pairs
-    key = (forms[pairs.a] * SPREAD ^ forms[pairs.b]) * SPREAD
+    key = (names[pairs.a] * SPREAD ^ names[pairs.b]) * SPREAD
     chosen = np.sort(np.argsort(key, kind="stable")[: consistency.MOST_READ])
     return pairs.where(chosen)
 
 
 def _with_own(calibration: Calibration, listed: Pairs, forms: Array, own: Array) -> Calibration:
     """The calibration with these pairs, and with the documents whose own threshold is above that
-    for all pairs. ``forms`` are sorted."""
+    for all pairs."""
     wanted = own > calibration.threshold
     wanted[listed.a] = wanted[listed.b] = True
-    digests, first = np.unique(forms[wanted], return_index=True)
+    digests, row = np.unique(forms[wanted], return_inverse=True)
     # Documents of different groups may have one form: the lower threshold holds for all of them.
-    thresholds = np.minimum.reduceat(own[wanted], first) if len(first) else own[:0]
+    thresholds = np.full(len(digests), np.inf, np.float32)
+    np.minimum.at(thresholds, row, own[wanted])
     rows = (np.searchsorted(digests, forms[side]) for side in (listed.a, listed.b))
     pairs = sorted_pairs(*rows)
     return replace(calibration, digests=digests, own_thresholds=thresholds, pairs=pairs)

@@ -136,7 +136,12 @@ def _consistent(run: Run, method: Method) -> Calibration:
         return recognised_pairs(run, a, b, floor)
 
     found = threshold_choice.calibrated_by_consistency(
-        pairs, nodes.digests, nodes.texts, compare, threshold_choice.Answers(recognised=same)
+        pairs,
+        nodes.evidence,
+        nodes.digests,
+        nodes.texts,
+        compare,
+        threshold_choice.Answers(recognised=same),
     )
     run.stages.release()
     return found
@@ -188,11 +193,12 @@ def _scores(parts: DataFrame) -> tuple[Pairs, bool]:
 @dataclass(frozen=True)
 class Nodes:
     """By the place of the first document of each; ``digests`` are those of its normal form,
-    ``texts`` those of its text."""
+    ``texts`` those of its text, ``evidence`` those of its evidence."""
 
     names: Array
     digests: Array
     texts: Array
+    evidence: Array
     short: Array
     groups: Array  # that ``within`` puts them in
 
@@ -207,13 +213,16 @@ def _nodes(documents: DataFrame) -> Nodes:
             sql.min_by("text_digest", "place").alias("text"),
             sql.min_by("flags", "place").alias("flags"),
             sql.min_by("within", "place").alias("within"),
+            sql.first("digest_a").alias("digest_a"),
+            sql.first("digest_b").alias("digest_b"),
         )
     )
     table = first.toArrow().sort_by("place")
     short = (table["flags"].to_numpy() & TOO_SHORT) != 0
     groups = group_codes(table["within"], "within")
     names, digests, texts = (unsigned(table[name]) for name in ("node", "digest", "text"))
-    return Nodes(names, digests, texts, short, groups)
+    evidence = np.stack([unsigned(table["digest_a"]), unsigned(table["digest_b"])], axis=1)
+    return Nodes(names, digests, texts, evidence, short, groups)
 
 
 def recognised_pairs(run: Run, a: Array, b: Array, floor: int) -> Array:

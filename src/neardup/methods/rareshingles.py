@@ -1,4 +1,4 @@
-"""Word shingles, each counted by how rare it is among the documents: the usual method.
+"""Word shingles, each counted by how rare it is among the documents: a calibrated method on words.
 
 Three observations on real collections made it (docs/decisions/0014-the-usual-method.md). What many
 documents carry is boilerplate and says little: a shingle weighs its idf. What one document alone

@@ -151,7 +151,7 @@ def compared_rows(
     batches: Iterator[pa.RecordBatch], plan: Plan, method: Method
 ) -> Iterator[pa.RecordBatch]:
     """The pairs of a part, compared by ``method``, with the nodes of their documents."""
-    from neardup.engines.spark.component_parts import parted
+    from neardup.engines.spark.component_task import parted
 
     for part, outcome in parted(batches, plan):
         if not outcome.pairs_complete:

@@ -1,7 +1,7 @@
-"""Which pairs of texts a reader would take for one: the texts are read again and compared.
+"""Which pairs of texts a reader would recognise as the same text: both are read again and compared.
 
-Few pairs are asked for, those that may pass as exceptions below the threshold. A text that cannot
-be read again passes with no other, so that nothing is dropped for a text that nobody looked at.
+Only the few pairs that may pass as exceptions below the threshold are compared. A text that cannot
+be read again passes with no other, so that no document is dropped for a text that was not compared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from neardup.text.recognition import recognised
 def recognised_pairs(
     collection: Collection, plan: Plan, progress: Progress, a: Array, b: Array
 ) -> npt.NDArray[np.bool_]:
-    """Which pairs of texts, given by their digests, share enough."""
+    """Which pairs of texts, identified by their digests, share enough."""
     wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
     own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
     progress.stage("rereading", unit="documents", total_bytes=collection.plain_size())

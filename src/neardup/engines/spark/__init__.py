@@ -17,7 +17,7 @@ A run uses the files in this order:
     bits_join, components       documents that meet → connected components
     large_components            components too large for one task, divided by verified pairs
     positions                   positions in the input and in the order of the policy
-    component_parts             each part decided by the batch engine, and its rows
+    component_task              each part decided by the batch engine, and its rows
     kind_tasks                  texts of duplicates read again and aligned
     spark_result                decisions and pairs, as the user gets them
     spark_folder                the same as folders of Parquet, with signatures for a next run

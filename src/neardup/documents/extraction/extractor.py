@@ -67,7 +67,7 @@ class Spool:
             )
 
     def counts(self) -> dict[str, int]:
-        """How many pages were read by what, the most common first."""
+        """The number of pages by extractor, the most common first."""
         asked = "SELECT how, COUNT(*) FROM page WHERE how NOTNULL GROUP BY how ORDER BY 2 DESC, 1"
         with self._lock:
             return dict(self._base.execute(asked).fetchall())
@@ -170,7 +170,7 @@ class Extractor:
         return [found or _given_up(page) for page, found in zip(pages, answers, strict=True)]
 
     def counts(self) -> dict[str, int]:
-        """How many unlike pages were read by what."""
+        """The number of different pages by extractor."""
         return self._spool.counts() if "_spool" in self.__dict__ else {}
 
     def clear(self) -> None:

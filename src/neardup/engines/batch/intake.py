@@ -86,7 +86,7 @@ def empty_intake(store: EvidenceStore) -> Intake:
 
 def _work(chunk: Chunk, plan: Plan) -> tuple[DocumentBatch, Prepared, Array]:
     batch = chunk.read()
-    # A method may tell identical copies in its own way; what is stored is the same for all.
+    # Methods may identify copies in their own way; the stored digests are the same for all.
     prepared = replace(prepare(batch.records, plan), text_digests=text_digests(batch.records))
     if plan.keep.by_length:
         lengths = np.asarray(pc.utf8_length(batch.records.column("text"))).astype(np.int64)

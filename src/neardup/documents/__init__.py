@@ -1,8 +1,8 @@
 """Stage 1: documents in, kept documents out.
 
-``collect`` takes whatever the user has and gives a :class:`Collection`; its chunks become record
-batches of row, id and text. Columns that are not asked for never leave the source and come back
-untouched in the kept output.
+``collect`` turns any supported input into a :class:`Collection`, whose chunks become record batches
+of row, id and text. Columns that are not requested stay in the source and reappear unchanged in the
+kept output.
 """
 
 from __future__ import annotations

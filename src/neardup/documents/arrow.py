@@ -1,8 +1,8 @@
 """Arrow IPC files, also called Feather: the file format and the stream format.
 
-Only the needed columns are read; kept rows are written with the schema of the file, metadata and
-dictionaries included. A long record batch is cut into chunks of at most 10,000 rows or about 8 MB.
-Several files become one kept file where Arrow can unify their schemas without loss.
+Only the needed columns are read; kept rows are written with the schema of the file, including
+metadata and dictionaries. A long record batch is divided into chunks of at most 10,000 rows or
+about 8 MB. Several files become one kept file if Arrow can unify their schemas without loss.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _unlike(a: Typed, b: Typed, left: pa.Schema, right: pa.Schema) -> InputError
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table with the columns, order and types of the schema; what is missing is null."""
+    """The table with the columns, order and types of the schema; missing columns are null."""
     if table.schema.equals(schema):
         return table.replace_schema_metadata(schema.metadata)
     columns = [
@@ -110,7 +110,7 @@ Part: TypeAlias = pa.RecordBatch | LostRows
 
 
 class Opened(NamedTuple):
-    """``fault``: what is wrong with the index, where there should be one."""
+    """``fault`` describes a damaged index, if the file has one."""
 
     reader: Any
     fault: str | None
@@ -135,7 +135,7 @@ class ArrowSource(Source):
         return self.stored_schema()
 
     def stored_schema(self) -> pa.Schema:
-        """Of the file itself, whatever is added to what is written."""
+        """The schema of the file itself, without columns that are added on writing."""
         with self.opened(ipc.IpcReadOptions()) as opened:
             return opened.reader.schema
 
@@ -168,17 +168,18 @@ class ArrowSource(Source):
         return text_column(batch.column(0).slice(i, 1), name, self.file).array[0].as_py() or ""
 
     def needed(self, keep: Mask) -> Mask:
-        """Rows without which nothing may be written."""
+        """The rows without which nothing may be written."""
         return keep
 
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.Table, int]]:
-        """The kept rows of each chunk with all columns, and how many documents the chunk had."""
+        """The kept rows of each chunk with all columns, and the number of documents in the
+        chunk."""
         needed, position = self.needed(keep), 0
         for part in self._parts(None):
             rows = slice(position, position + part.num_rows)
             if isinstance(part, LostRows):
                 part.check(needed[rows], self.path)
-                if position < len(keep):  # beyond a limit nothing was read, and nothing is written
+                if position < len(keep):  # documents after a limit are neither read nor written
                     self.watch.check_lost(position + 1, part.reason, self.file)
                 yield self.stored_schema().empty_table(), part.num_rows
             else:
@@ -194,7 +195,7 @@ class ArrowSource(Source):
         return pa.concat_tables(tables), rows
 
     def _parts(self, names: list[str] | None) -> Iterator[Part]:
-        """One document stands for what is lost in one place: how many rows it had is unknown."""
+        """One document represents all lost rows of one place, because their number is unknown."""
         with self.opened(self._options(names)) as (reader, fault, _):
             for batch in _each(reader):
                 yield from pieces_of(batch, self.chunk_rows)
@@ -219,8 +220,8 @@ class ArrowSource(Source):
         return self.size() * share / batch.num_rows if batch is not None and batch.num_rows else 0.0
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
-        """Drawn record batches of the file format, a stream from its start. Batches are the unit:
-        a compressed one has to be unpacked whole."""
+        """Selected record batches of the file format, or the start of a stream. The unit is a
+        batch, because a compressed one can only be unpacked as a whole."""
         names = self.schema().names
         check_columns(columns, names, self.file)
         for batch, share in self._sampled(wanted(columns, names), budget):
@@ -233,7 +234,7 @@ class ArrowSource(Source):
     def _sampled(
         self, names: list[str] | None, budget: float
     ) -> Iterator[tuple[pa.RecordBatch, float]]:
-        """Batches with the share of the file that each is; at least one where there is one."""
+        """Batches with their shares of the file; at least one, unless the file is empty."""
         with self.opened(self._options(names)) as (reader, _, file):
             if isinstance(reader, ipc.RecordBatchFileReader):
                 yield from _drawn_batches(reader, budget / self.size())
@@ -241,7 +242,7 @@ class ArrowSource(Source):
                 yield from _first_batches(reader, file, self.size(), budget)
 
     def trial(self, limit: float) -> Trial:
-        """Into memory."""
+        """Writes into memory."""
         sink, share = pa.BufferOutputStream(), 0.0
         with ipc.new_stream(sink, self.schema(), options=_write_options(self)) as out:
             for batch, part in self._sampled(None, limit):
@@ -251,8 +252,8 @@ class ArrowSource(Source):
 
     @contextmanager
     def opened(self, options: ipc.IpcReadOptions) -> Iterator[Opened]:
-        """A file without an index is read as a stream, which it is between its first bytes and the
-        index."""
+        """The file as a stream if it has no index: between its first bytes and the index it is
+        one."""
         with ExitStack() as stack:
             try:
                 stream = self.files.stream(self.path)
@@ -314,9 +315,9 @@ def _drawn_batches(
 def _first_batches(
     reader: ipc.RecordBatchStreamReader, file: pa.NativeFile, whole: float, budget: float
 ) -> Iterator[tuple[pa.RecordBatch, float]]:
-    """The last batch also stands for what follows it."""
+    """The first batches of a stream; the last one also represents the batches after it."""
     held, before, end = None, 0, 0
-    with suppress(pa.ArrowException, OSError):  # cut off: a run rejects what is lost
+    with suppress(pa.ArrowException, OSError):  # truncated: a run rejects what is lost
         for batch in map(sound, reader):
             if held is not None:
                 yield held, (end - before) / whole
@@ -329,8 +330,8 @@ def _first_batches(
 
 
 def sound(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Raises where offsets or indices of a damaged file would lead out of the memory. Text that is
-    not UTF-8 is no such damage: its row alone is rejected later."""
+    """Raises an error if offsets or indices of a damaged file point outside of the memory. Text
+    that is not UTF-8 is no such damage: only its row is rejected later."""
     for column in batch.columns:
         try:
             column.validate(full=True)
@@ -356,7 +357,7 @@ def pieces_of(batch: Part, rows: int) -> Iterator[Part]:
 def arrow_writer(
     sources: Sequence[ArrowSource], path: Path
 ) -> Iterator[Callable[[ArrowSource, Mask], int]]:
-    """Gives a function that adds the kept rows of a file and says how many rows it has."""
+    """A function that adds the kept rows of a file and returns its number of rows."""
     schema = unified_schema(sources)
     options = _write_options(sources[0])
     make = ipc.new_stream if _as_stream(sources, schema) else ipc.new_file
@@ -378,6 +379,7 @@ def _write_options(source: ArrowSource) -> ipc.IpcWriteOptions:
 
 
 def _as_stream(sources: Sequence[ArrowSource], schema: pa.Schema) -> bool:
-    """As the first file is; but only a stream can hold the unlike dictionaries of several."""
+    """Whether to write a stream, as the first file is. Only a stream can have different
+    dictionaries of several files."""
     dictionaries = any("dictionary<" in str(field.type) for field in schema)
     return sources[0].is_stream or (dictionaries and len(sources) > 1)

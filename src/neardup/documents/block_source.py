@@ -1,8 +1,8 @@
 """Files of lines or records: read in blocks of whole documents, kept byte for byte.
 
-JSON Lines and CSV differ in what a document is; where blocks begin, how a few texts are found
-again, how kept documents are copied and how a sample is drawn is the same for both. A plain file
-can be read from any block whose start is remembered; an archive only from its beginning.
+JSON Lines and CSV define a document differently. The begin of blocks, the second reading of a few
+texts, the copying of kept documents and sampling are the same for both. A plain file can be read
+from any block whose start is known, a compressed one only from its beginning.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
 
 _EVERY_DOCUMENT = np.ones(CHUNK_BYTES, np.bool_)
-_HEAD_BYTES = 1 << 20  # that tell how long a document is
+_HEAD_BYTES = 1 << 20  # enough to estimate the length of a document
 
 
 class Selection(NamedTuple):
-    """The kept documents of a block, how many documents the block has, and whether the last of
-    them is kept: blank lines that follow go with it."""
+    """The kept documents of a block, the number of documents in it, and whether the last one is
+    kept: blank lines that follow belong to it."""
 
     data: bytes
     documents: int
@@ -40,8 +40,8 @@ class Selection(NamedTuple):
 
 
 class LineWriter:
-    """Joins the lines of several files: a missing last newline is added only if a line follows,
-    and a byte order mark may stand only at the very start."""
+    """Joins the lines of several files. A missing last newline is added only if a line follows, and
+    a byte order mark is allowed only at the very start."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -66,7 +66,7 @@ class LineWriter:
 
 @dataclass
 class BlockSource(Source):
-    """One file. Remembers where blocks began, so that a few texts can be read again."""
+    """One file. It remembers the starts of blocks, so that a few texts can be read again."""
 
     path: Place
     file: str
@@ -77,11 +77,11 @@ class BlockSource(Source):
     _marks: list[tuple[int, int]] = field(default_factory=list)
     _lost: Rejected | None = field(default=None, init=False)
 
-    # What a document is, which each format defines:
+    # Each format defines what a document is:
 
     @property
     def head(self) -> bytes:
-        """What stands before the first document, and once before all kept ones."""
+        """The bytes before the first document, which are written once before all kept ones."""
         return b""
 
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
@@ -89,28 +89,28 @@ class BlockSource(Source):
         raise NotImplementedError
 
     def count(self, data: bytes) -> int:
-        """How many rows a block has."""
+        """The number of rows of a block."""
         raise NotImplementedError
 
     def chunk(self, data: bytes, first_row: int, columns: Columns) -> Chunk:
         raise NotImplementedError
 
     def select(self, data: bytes, keep: Mask, row: int, *, last_kept: bool) -> Selection:
-        """The kept documents of the block that begins with that row."""
+        """The kept documents of the block that begins with this row."""
         raise NotImplementedError
 
     def texts_in(
         self, data: bytes, first_row: int, rows: list[int], columns: Columns
     ) -> dict[int, str]:
-        """The texts of some rows of a block, which are sorted."""
+        """The texts of some rows of a block; the rows are sorted."""
         raise NotImplementedError
 
     def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
-        """The first whole documents after any place of a plain file, about ``size`` bytes."""
+        """The first whole documents, about ``size`` bytes, after any place of a plain file."""
         raise NotImplementedError
 
     def check(self, columns: Columns) -> None:
-        """Refuses columns that the file is known not to have."""
+        """Refuses columns that the file does not have."""
 
     # Reading:
 
@@ -120,9 +120,9 @@ class BlockSource(Source):
     def blocks(
         self, row: int = 1, offset: int = 0, *, tolerant: bool = False
     ) -> Iterator[tuple[int, bytes]]:
-        """Blocks with the row each begins with, from a place where a document begins. Where not all
-        could be read, ``_lost`` then stands for the rest; a disk that fails is tolerated only if
-        ``tolerant``, because what is written must be what was read."""
+        """Blocks with their first rows, from a place where a document begins. If the rest cannot be
+        read, ``_lost`` represents it. A failing disk is tolerated only if ``tolerant``, because the
+        written documents must be those that were read."""
         self._lost = None
         offset = offset or len(self.head)
         try:
@@ -161,8 +161,8 @@ class BlockSource(Source):
         return [texts[row] for row in rows]
 
     def _texts_near(self, wanted: int, rows: set[int], columns: Columns) -> dict[int, str]:
-        """The asked rows of the block that holds row ``wanted``; of an archive, which can only be
-        read from its start, those of all blocks."""
+        """The requested rows of the block that contains row ``wanted``; for a compressed file,
+        which can only be read from its start, those of all blocks."""
         texts: dict[int, str] = {}
         last = wanted if self.codec is None else max(rows)
         before = bisect_right(self._marks, wanted, key=itemgetter(0))
@@ -179,7 +179,7 @@ class BlockSource(Source):
     # Writing back:
 
     def selections(self, keep: Mask) -> Iterator[tuple[int, Selection]]:
-        """What is kept of each block, with the position of the block's first document."""
+        """The kept documents of each block, with the position of its first document."""
         position, last_kept = 0, True
         for row, data in self.blocks():
             selection = self.select(data, keep[position:], row, last_kept=last_kept)
@@ -190,11 +190,11 @@ class BlockSource(Source):
         return self.head
 
     def written(self, selection: Selection, keep: Mask, position: int) -> bytes:  # noqa: ARG002
-        """What is written of a selection; sources that add to documents write more."""
+        """The bytes that are written for a selection; sources that add to documents write more."""
         return selection.data
 
     def copy(self, keep: Mask, out: LineWriter) -> int:
-        """Writes the kept documents; returns how many documents the file has."""
+        """Writes the kept documents and returns the number of documents in the file."""
         if not out.started:
             out.write(self.written_head())
         documents = 0
@@ -217,8 +217,8 @@ class BlockSource(Source):
         return len(data) / max(1, self.count(data))
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
-        """At drawn places of a plain file; of an archive from its start, by a budget of unpacked
-        bytes, because they are what a run works on."""
+        """Pieces at random places of a plain file, or the start of a compressed one. The budget
+        counts unpacked bytes, because these determine the cost of a run."""
         self.check(columns)
         if self.codec or budget >= self.size():
             yield from self._pieces_from_start(columns, budget)
@@ -250,7 +250,7 @@ class BlockSource(Source):
                     return
 
     def trial(self, limit: float) -> Trial:
-        """Into a nameless file."""
+        """Writes into a nameless file."""
         with self.files.stream(self.path) as raw, tempfile.TemporaryFile() as file:
             stream, read = sampling.unpacking(raw, self.codec), 0
             with sampling.packing(file, self.codec) as out:

@@ -1,8 +1,8 @@
 """One pass over the chunks of an input: worker threads read ahead, results come in input order.
 
-The calling thread cuts the chunks, worker threads turn each of them into a result, and one chunk
-more than there are workers is under way, so memory is bounded. Neither the number of threads nor
-the size of chunks can change what comes out, or in which order.
+The calling thread divides the input into chunks, and worker threads turn each of them into a
+result. At most one more chunk than there are workers is in progress, so memory is bounded. Neither
+the number of threads nor the size of chunks affects the results or their order.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ def read_chunk(chunk: Chunk) -> DocumentBatch:
 
 
 def chunk_results(chunks: Iterable[Chunk], work: Callable[[Chunk], T], workers: int) -> Iterator[T]:
-    """What ``work`` makes of each chunk, in order. An error of the source or of ``work`` is raised
-    in its turn, so a caller that stops at a limit never meets an error beyond it."""
+    """The results of ``work`` for each chunk, in order. An error of the source or of ``work`` is
+    raised at its place in this order, so a caller that stops at a limit never sees an error beyond
+    it."""
     if workers == 1:
         yield from map(work, chunks)
         return

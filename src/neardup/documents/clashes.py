@@ -1,8 +1,9 @@
-"""Ids that occur in more than one file: their documents are called ``file:id``.
+"""Ids that occur in more than one file: their documents are named ``file:id``.
 
-An id has to be unique within its file only. Files that both number from 0 are common, so an id that
-several files have is told apart by the file, in the shortest form that does so: its name, or where
-several have that name its path from the folder they have in common. All other ids stay as they are.
+An id must be unique only within its file. Files that all number their documents from 0 are common,
+so an id that several files have is prefixed with the file, in the shortest form that is
+unambiguous: its name, or if several files have that name, its path from their common folder. All
+other ids stay as they are.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ def digests_of(ids: pa.Array) -> Digests:
 
 
 class Ledger:
-    """The ids of documents as they come, one file after the other."""
+    """The ids of documents in the order of reading, one file after the other."""
 
     def __init__(self) -> None:
         self._all = _native.IdSet()
         self._file: str | None = None
         self._begin = self._count = 0
-        self._again = _native.IdSet()  # ids of this file that a file before it has too
+        self._again = _native.IdSet()  # ids of this file that an earlier file has too
         self._places: list[Numbers] = []
         self.clashed = False
 
@@ -60,7 +61,8 @@ class Ledger:
 
 
 class Shared(NamedTuple):
-    """How many ids several files have, how many documents have such an id, and one new name."""
+    """The number of ids that several files have, the number of documents with such an id, and an
+    example of a new name."""
 
     ids: int
     documents: int
@@ -75,7 +77,7 @@ class Shared(NamedTuple):
 
 
 class Naming(Protocol):
-    """Other names for documents than those they have in their files."""
+    """Names of documents that replace those in their files."""
 
     def names(self, records: pa.RecordBatch, file: str) -> pa.Array: ...
 
@@ -85,7 +87,8 @@ class Naming(Protocol):
 @dataclass(frozen=True)
 class Clashes:
     """The ids that several files have, as sorted digests; ``labels`` name the files. ``sign``
-    stands between both, a second colon where one would make a name that another document has."""
+    separates both; it is a longer run of colons if one colon would give the name of a different
+    document."""
 
     digests: Digests
     labels: Mapping[str, str]
@@ -99,10 +102,14 @@ class Clashes:
         return told_apart(ids, self._among(ids), pa.scalar(self.labels[file]), self.sign)
 
     def renamed(self, rejected: Sequence[Rejected]) -> list[Rejected]:
-        among = self._among(pa.array([one.id or "" for one in rejected], pa.large_string()))
+        among = self._among(
+            pa.array([document.id or "" for document in rejected], pa.large_string())
+        )
         return [
-            replace(one, id=self.name(one.id, one.file)) if clashes and one.id is not None else one
-            for one, clashes in zip(rejected, among.tolist(), strict=True)
+            replace(document, id=self.name(document.id, document.file))
+            if clashes and document.id is not None
+            else document
+            for document, clashes in zip(rejected, among.tolist(), strict=True)
         ]
 
     def _among(self, ids: pa.Array) -> npt.NDArray[np.bool_]:
@@ -122,7 +129,7 @@ def told_apart(
 
 
 class Names(NamedTuple):
-    """Of all documents."""
+    """The names of all documents."""
 
     ids: pa.Array
     clashes: Clashes
@@ -135,9 +142,9 @@ def tell_apart(
     files: Sequence[str],
     others: Sequence[str] = (),
 ) -> Names | None:
-    """The names of documents in numbered files, each with an id that is unique in its file; None
-    where all ids are unique already. ``others`` are files of which nothing was read: they have
-    labels too, so that these do not depend on where reading ended."""
+    """The names of documents in numbered files, each with an id that is unique in its file; None if
+    all ids are unique already. ``others`` are files of which nothing was read; they have labels
+    too, so that labels do not depend on where reading ended."""
     digests = digests_of(ids)
     values, inverse, counts = np.unique(digests, return_inverse=True, return_counts=True)
     clashing = counts > 1
@@ -145,7 +152,7 @@ def tell_apart(
         return None
     chosen = clashing[inverse.reshape(-1)]
     labels = labels_of([*dict.fromkeys([*others, *files])])
-    of_document = pa.array([labels[one] for one in files], pa.large_string()).take(pa.array(file))
+    of_document = pa.array([labels[name] for name in files], pa.large_string()).take(pa.array(file))
     sign = ":"
     while not _unique(named := told_apart(ids, chosen, of_document, sign)):
         sign += ":"
@@ -178,14 +185,14 @@ def _from_common_folder(files: Sequence[str]) -> dict[str, str]:
 
 
 def _parts(file: str) -> list[str]:
-    """Addresses of stores stay as they are; of paths it does not matter how they were written."""
+    """The parts of a path in normal form; addresses of stores stay as they are."""
     path = file if "://" in file else os.path.abspath(file).replace(os.sep, "/")
     return path.split("/")
 
 
 @dataclass(frozen=True)
 class NamedApart:
-    """A chunk whose documents have other names."""
+    """A chunk whose documents have different names than in their file."""
 
     chunk: Chunk
     naming: Naming
@@ -200,8 +207,8 @@ class NamedApart:
 
 @dataclass
 class Book:
-    """The ids of the documents of some files, as they come, up to a limit; those of a single file
-    are not kept, because nothing has to be told apart."""
+    """The ids of the documents of some files, in order, up to a limit. Those of a single file are
+    not kept, because they cannot clash."""
 
     inputs: Sequence[str] = ()
     limit: int | None = None

@@ -1,9 +1,9 @@
-"""Collections: the sources of a run as one input, read in chunks and given back in the same form.
+"""Collections: the sources of a run as one input, read in chunks and returned in the same form.
 
-``collect`` makes a :class:`Collection` of paths, globs, standard input, lists, data frames, Arrow
-tables or anything with the Arrow PyCapsule protocol. ``texts_of`` gives the texts of a file that is
-compared with documents, such as boilerplate: a file whose name tells no format is one text, and of
-pages all text counts, because boilerplate is what an extractor would leave out.
+``collect`` makes a :class:`Collection` from paths, globs, standard input, lists, data frames, Arrow
+tables or any object with the Arrow PyCapsule protocol. ``texts_of`` reads the texts of a file that
+is compared with documents, such as boilerplate: a file of no known format is one text, and all text
+of pages counts, because boilerplate is what an extractor would leave out.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ _LINES = BlockSource | ListSource | FeedSource
 
 
 class Collection:
-    """One or more sources in order. ``keep`` has one entry a document, by position: all rows of all
-    sources in order, rejected ones included, blank lines of JSON Lines files not counted."""
+    """One or more sources in order. ``keep`` has one entry for each document, by position: all rows
+    of all sources in order, including rejected ones, but not blank lines of JSON Lines files."""
 
     def __init__(
         self,
@@ -86,22 +86,22 @@ class Collection:
         self._columns = Columns()
 
     def renamed(self, names: Sequence[str]) -> Collection:
-        """The same, with other names for its files: those of an earlier run."""
+        """The same collection with different names for its files: those of an earlier run."""
         pairs = zip(self.sources, names, strict=True)
         renamed = [replace(s, file=n) for s, n in pairs]  # type: ignore[type-var]
         return Collection(renamed, self.limit, self.inputs, self.extractor, self.naming)
 
     def limited(self, limit: int | None) -> Collection:
-        """The same, but documents after the first ``limit`` are not part of it."""
+        """The same collection without documents after the first ``limit``."""
         return Collection(self.sources, limit, self.inputs, self.extractor, self.naming)
 
     def named(self, naming: Naming | None) -> Collection:
-        """The same, with other names for its documents."""
+        """The same collection with different names for its documents."""
         return Collection(self.sources, self.limit, self.inputs, self.extractor, naming)
 
     def told_apart(self, columns: Columns) -> tuple[Collection, Shared | None]:
-        """The same with the names that a run gives to documents with an id that several files
-        have. Reads all of them, if there are several files."""
+        """The same collection with the names that a run gives to documents whose id several files
+        have. If there are several files, all of them are read."""
         book = Book(self.files, self.limit)
         for chunk in self.chunks(columns) if len(self.sources) > 1 else ():
             book.add(chunk.read())
@@ -116,20 +116,20 @@ class Collection:
 
     @property
     def source_names(self) -> dict[str, str]:
-        """The name of each file's input."""
+        """The name of the input of each file."""
         return dict(zip(self.files, self.inputs.names, strict=True))
 
     @property
     def paths(self) -> list[Place | None]:
-        """Where each source can be read again; None for what is in memory or came by a pipe."""
+        """The paths from which sources can be read again; None for objects in memory and pipes."""
         paths = [getattr(source, "path", None) for source in self.sources]
-        # A pipe was copied to a file of another name, which goes away with the process.
+        # A pipe was copied to a file of a different name, which is deleted with the process.
         return [
             p if p and p.as_posix() == f else None for p, f in zip(paths, self.files, strict=True)
         ]
 
     def chunks(self, columns: Columns | None = None) -> Iterator[Chunk]:
-        """Pieces to be read in any thread; making them is cheap, bounded and in order."""
+        """Chunks that any thread can read; making them is cheap, bounded and in order."""
         self._columns = columns or Columns()
         for source in self.sources:
             if watch := getattr(source, "watch", None):
@@ -137,8 +137,8 @@ class Collection:
         return itertools.chain.from_iterable(map(self._chunks_of, range(len(self.sources))))
 
     def _chunks_of(self, i: int) -> Iterator[Chunk]:
-        """A file that was there when the run began and now gives nothing is lost like one that
-        never gave any; if it is the only one, that is an error."""
+        """The chunks of a source. A file that existed when the run began and can no longer be read
+        counts as lost; if it is the only one, that is an error."""
         source = self.sources[i]
         try:
             yield from self._named(source)
@@ -159,17 +159,18 @@ class Collection:
         return (NamedApart(chunk, naming) for chunk in chunks)
 
     def _has_pages(self, source: Source) -> bool:
-        """In its column of texts; those of a folder are extracted as they are read."""
+        """Whether the text column contains pages; those of a folder are extracted as they are
+        read."""
         return self.extractor.extraction.columns and not hasattr(source, "extractor")
 
     def check_columns(self, columns: Columns, somewhere: Sequence[str] = ()) -> None:
-        """Raises now what reading would raise later: a column that a file lacks, or one that must
-        be ``somewhere`` and is in no file. Looks at the first chunk of each."""
+        """Raises now an error that reading would raise later: a column that a file lacks, or one
+        that must be ``somewhere`` and is in no file. Only the first chunk of each file is read."""
         extra = (*columns.extra, *somewhere)
         self._columns = replace(columns, extra=extra, optional=tuple(somewhere))
         missing = dict.fromkeys(somewhere)
         for source in readable(self.sources):
-            with suppress(UnreadableError):  # its turn will tell
+            with suppress(UnreadableError):  # it is reported when the file is read
                 for chunk in itertools.islice(self._named(source), 1):
                     records = chunk.read().records
                     missing = {name: None for name in missing if not _has(source, records, name)}
@@ -177,8 +178,8 @@ class Collection:
             raise all_problems([_nowhere(name) for name in missing])
 
     def texts(self, file: str, rows: Sequence[int], columns: Columns | None = None) -> list[str]:
-        """A few texts again; ``columns`` as in the last call of ``chunks``. A rejected row's is
-        empty."""
+        """Reads a few texts again; ``columns`` are those of the last call of ``chunks``. The text
+        of a rejected row is empty."""
         for source in self.sources:
             if source.file == file:
                 texts = source.texts(rows, columns or self._columns)
@@ -186,12 +187,12 @@ class Collection:
         raise KeyError(f"{file} is not among the inputs")
 
     def path_of(self, file: str, row: int) -> str | None:
-        """Of a document that is a file by itself; None for one of many in a file."""
+        """The path of a document that is a file by itself; None for one of many in a file."""
         sources: list[Any] = [source for source in self.sources if source.file == file]
         return str(sources[0].path_of(row)) if sources and hasattr(sources[0], "path_of") else None
 
     def encodings(self) -> dict[str, int]:
-        """How many text files were read in which encoding, the most common first."""
+        """The number of text files by encoding, the most common first."""
         folders = [source for source in self.sources if isinstance(source, FolderSource)]
         counts = Counter(name for folder in folders for name in folder.encodings.values())
         tables = [s for s in self.sources if isinstance(s, BlockSource)]
@@ -199,34 +200,34 @@ class Collection:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def extracted(self) -> dict[str, int]:
-        """How many unlike pages were read by which extractor, the most common first."""
+        """The number of different pages by extractor, the most common first."""
         return self.extractor.counts()
 
     def passed_over(self) -> dict[str, int]:
-        """How many records of WARC files are no pages, by type, the most common first."""
+        """The number of records in WARC files that are no pages, by type, the most common first."""
         crawls = [source for source in self.sources if isinstance(source, WarcSource)]
         counts = sum((crawl.passed for crawl in crawls), Counter[str]())
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def plain_size(self) -> int | None:
-        """Bytes that the batches will have together; None where something is not plain lines."""
+        """The bytes of all batches together; None if a source is not plain lines."""
         sources = readable(self.sources)
         plain = [s for s in sources if isinstance(s, BlockSource) and s.codec is None]
         if len(plain) < len(sources) or self.limit is not None:
             return None
         try:
             return int(sum(source.size() for source in plain))
-        except OSError:  # one is gone, which its turn will tell
+        except OSError:  # a file is gone, which is reported when it is read
             return None
 
     def check_kept(self) -> None:
-        """Raises now what would make writing the kept documents impossible later."""
+        """Raises now an error that would make writing the kept documents impossible later."""
         for group in groups_of(self.sources).values():
             check_group(group)
 
     def kept(self, keep: Mask) -> Any:
-        """The kept documents in the type that came in; of files, one Arrow table; of inputs that
-        came with names, a dict."""
+        """The kept documents in the type of the input; for files, one Arrow table; for named
+        inputs, a dict."""
         keep = as_mask(keep)
         parts: dict[str, list[Any]] = {}
         position = 0
@@ -241,8 +242,8 @@ class Collection:
         return kept if self.inputs.mapped else kept[""]
 
     def write_kept(self, keep: Mask, folder: Path, name: str = "kept") -> list[Path]:
-        """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each format that came in, of
-        folders a folder ``kept`` and a list. They appear only when all of them are whole."""
+        """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each input format, and for
+        folders a folder ``kept`` and a list. They appear only when all of them are complete."""
         keep = as_mask(keep)
         folder.mkdir(parents=True, exist_ok=True)
         groups = groups_of(self.sources, name)
@@ -254,7 +255,7 @@ class Collection:
         return [folder / file for file in names_of(groups)]
 
     def check_kept_file(self, path: Path) -> None:
-        """Raises now what would make ``write_kept_file`` impossible later."""
+        """Raises now an error that would make ``write_kept_file`` impossible later."""
         ending, codec = named_format(path)
         same = next((some[0] for some in (JSONL, PARQUET, WARC) if ending in some), ending)
         packed = codec is not None and same in (".parquet", ".arrow", ".feather")
@@ -265,8 +266,8 @@ class Collection:
         check_group(sources)
 
     def write_kept_file(self, keep: Mask, path: Path) -> None:
-        """Writes the kept documents to one file, in the format that came in; it appears only when
-        it is whole."""
+        """Writes the kept documents to one file, in the format of the input; it appears only when
+        it is complete."""
         self.check_kept_file(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         sources, codec = readable(self.sources), named_format(path)[1]
@@ -279,7 +280,7 @@ class Collection:
             write_all(self.sources, as_mask(keep), self.limit, lambda _: write)
 
     def check_stream(self) -> None:
-        """Raises now what would make ``write_kept_to`` impossible later."""
+        """Raises now an error that would make ``write_kept_to`` impossible later."""
         for source in readable(self.sources):
             if not isinstance(source, _LINES):
                 what = "a folder" if isinstance(source, FolderSource) else "a table"
@@ -303,7 +304,7 @@ class Collection:
         check_group(texts)
 
     def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
-        """Writes the kept lines to a stream; tables cannot be written so."""
+        """Writes the kept lines to a stream, which is impossible for tables."""
         self.check_stream()
         lines = LineWriter(stream)
         write_all(
@@ -317,7 +318,7 @@ class Collection:
 def _has(source: Source, records: pa.RecordBatch, name: str) -> bool:
     if name not in records.schema.names:
         return False
-    # Lines have no header: a field that none of them has is delivered all the same.
+    # Lines have no header, so a field that no line has is delivered nevertheless.
     unnamed = isinstance(source, JsonlSource | ListSource)
     return not unnamed or bool(records.column(name).null_count < records.num_rows)
 
@@ -348,7 +349,7 @@ def collect(
 ) -> Collection:
     """A single string is a path, a glob, an address such as ``s3://…``, or ``"-"``; a list of
     strings is texts; a list of ``Path`` objects is files and globs; a dict names its inputs.
-    ``encoding`` is that of text files and CSV; ``extraction`` says how pages become text."""
+    ``encoding`` is that of text files and CSV; ``extraction`` defines how pages become text."""
     if isinstance(inputs, Collection):
         return inputs
     if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
@@ -362,7 +363,7 @@ def collect(
 
 
 def _check_mapping(inputs: dict[Any, Any]) -> None:
-    """A document, or a table as a dict of columns, is easily given in the place of inputs."""
+    """Refuses a document, or a table as a dict of columns, in place of inputs: a common mistake."""
     if "text" in inputs or not all(isinstance(name, str) for name in inputs):
         raise InputError(
             "Cannot read a dict that is a document or a table; a dict names inputs, as in "
@@ -379,8 +380,8 @@ def collect_inputs(
     offered: bool | None = None,
     mapped: bool = False,
 ) -> Collection:
-    """Several inputs, each with its name or None. The names are offered as the column ``source``
-    where there are several or one was given, unless that is said."""
+    """Several inputs, each with its name or None. By default the names are available as the column
+    ``source`` if there are several inputs or one was named."""
     extractor = Extractor(extraction)
     if extractor.extraction.columns:
         extractor.extraction.check((HTML,), "The text column")

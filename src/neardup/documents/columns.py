@@ -1,7 +1,7 @@
-"""Which columns a reader is asked for, and the batches of documents that it returns.
+"""The columns that a reader is asked for, and the batches of documents that it returns.
 
 A *position* counts all documents of a collection over all its files, from 0: every row of a table
-and every line that is not blank, rejected ones included. A *row* counts lines (blank ones too) or
+and every line that is not blank, including rejected ones. A *row* counts lines (blank ones too) or
 table rows in their file, from 1.
 
 Text and id columns of every string-like Arrow type, and lists of Python objects, become valid
@@ -57,8 +57,8 @@ class Columns:
 
     @property
     def delivered(self) -> tuple[str, ...]:
-        """The extra columns of a batch. One that is already there as ``id`` or ``text`` is not
-        delivered twice; one that would hide another column of a batch is refused."""
+        """The extra columns of a batch. A column that is present as ``id`` or ``text`` is not
+        repeated; one that would hide another column of a batch is refused."""
         present = {
             name for name, ours in ((self.id_name, "id"), (self.text, "text")) if name == ours
         }
@@ -79,18 +79,18 @@ class Columns:
         return tuple(dict.fromkeys((self.text, *explicit, *extra)))
 
     def found(self, names: Container[str]) -> tuple[str, ...]:
-        """The extra columns of a file that has the columns ``names``."""
+        """The extra columns that exist in a file with the columns ``names``."""
         return tuple(n for n in self.delivered if n in names or n not in self.optional)
 
 
 def mask_for(keep: Mask, rows: int) -> Mask:
-    """The next ``rows`` entries; documents beyond the mask (``limit``) are not kept."""
+    """The next ``rows`` entries; documents after the end of the mask (``limit``) are not kept."""
     part = keep[:rows]
     return part if len(part) == rows else np.pad(part, (0, rows - len(part)))
 
 
 def kept_rows(rows: pa.Table, keep: Mask) -> pa.Table:
-    """The kept rows; types for which Arrow has no filter (string views) are cut out in runs."""
+    """The kept rows; for types that Arrow cannot filter (string views), as slices."""
     try:
         return rows.filter(pa.array(keep))
     except pa.ArrowNotImplementedError:
@@ -101,8 +101,8 @@ def kept_rows(rows: pa.Table, keep: Mask) -> pa.Table:
 
 @dataclass(frozen=True)
 class Rejected:
-    """A document that cannot be used: where it stands and a sentence that says why. ``path``: of
-    one that is a file by itself, where ``file`` may be the folder it lies in."""
+    """A document that cannot be used, its place, and a sentence with the reason. ``path`` is that
+    of a document that is a file by itself, where ``file`` may be its folder."""
 
     file: str
     row: int
@@ -119,8 +119,8 @@ class Rejected:
 class DocumentBatch:
     """``records`` has the columns of ``schema.documents()`` and the extra ones, in row order.
 
-    ``rows`` is how many lines or rows were consumed, blank lines included; ``len(batch)`` is how
-    many documents they held, which is what positions count.
+    ``rows`` is the number of lines or rows that were read, including blank lines; ``len(batch)`` is
+    the number of documents among them, which positions count.
     """
 
     file: str
@@ -148,8 +148,8 @@ class Chunk(Protocol):
 
 @dataclass(frozen=True)
 class LostChunk:
-    """What stands for a part of a file that cannot be read: one rejected document, or as many as
-    are known to be there."""
+    """A part of a file that cannot be read: one rejected document, or as many as are known to be in
+    it."""
 
     rejected: Rejected
     extra: dict[str, pa.DataType]
@@ -163,13 +163,14 @@ class LostChunk:
 
 
 class LostRows(NamedTuple):
-    """Rows of a file with a schema that cannot be read, where others after them may be."""
+    """Rows of a file with a schema that cannot be read, although later ones may be readable."""
 
     num_rows: int
     reason: str
 
     def check(self, needed: Mask, path: object) -> None:
-        """Raises if a row that is to be written is among them: it could be read before."""
+        """Raises an error if a row that is to be written is among them, because it was readable
+        before."""
         if needed.any():
             raise UnreadableError(
                 f"Cannot read {path}: {self.reason}, and a kept document is there.",
@@ -188,14 +189,13 @@ def generated_ids(file: str, rows: pa.Array) -> pa.Array:
 
 
 def refuse_missing(missing: Sequence[str], names: Sequence[str], file: str) -> None:
-    """One error for all the columns that a file lacks, if it lacks any."""
+    """Raises one error for all columns that a file lacks, if it lacks any."""
     if missing:
         raise all_problems([unknown_column(name, names, file) for name in missing])
 
 
 def refuse_others(columns: Columns, names: Sequence[str], file: str) -> None:
-    """Refuses columns of a format whose documents have the columns ``names``, ``text`` among them,
-    whatever the file."""
+    """Refuses other columns than ``names``, which are those of every file of the format."""
     known = [name for name in names if name != "text"]
     for name in (columns.id_name, *columns.found(known)):
         if name not in known:
@@ -205,7 +205,7 @@ def refuse_others(columns: Columns, names: Sequence[str], file: str) -> None:
 
 
 def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
-    """Says which columns exist, with the nearest name as the hint."""
+    """An error that lists the existing columns, with the nearest name as the hint."""
     listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     lower = {column.lower(): column for column in reversed(names)}
     near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
@@ -220,7 +220,7 @@ def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
 
 
 def _text_column(names: Mapping[str, str], near: Sequence[str]) -> str | None:
-    """The column that is likely to hold the texts: what looks like it, or is often called so."""
+    """The column that probably has the texts: a similar name, or a common one."""
     column = next((names[name] for name in (*near, *TEXT_COLUMNS) if name in names), None)
     return column if column and column.isidentifier() else None
 
@@ -267,7 +267,7 @@ def id_column(values: pa.Array | Sequence[Any], name: str, file: str) -> Column:
 
 
 def kind(value: Any) -> str:
-    """What a Python object is, in the words used for JSON."""
+    """The type of a Python object, in the terms of JSON."""
     if isinstance(value, bool):
         return "true" if value else "false"
     kinds = {"a number": numbers.Number, "a string": str, "an object": dict, "an array": list}
@@ -339,7 +339,8 @@ def _id(value: Any) -> tuple[str | None, str | None]:
 
 
 def json_like(value: Any) -> str | None:
-    """An extra value of a dict as JSON files give it: a string's text, else its JSON text."""
+    """An extra value of a dict in the form of JSON files: the text of a string, else its JSON
+    text."""
     if is_missing(value):
         return None
     if isinstance(value, str):
@@ -348,7 +349,7 @@ def json_like(value: Any) -> str | None:
 
 
 def valid_mask(text: pa.Array, bad_ids: Sequence[int]) -> pa.Array:
-    """Which rows can be used: their text is there and their id is not among the bad ones."""
+    """The rows that can be used: they have a text, and their id is not among the bad ones."""
     valid = pc.is_valid(text)
     if not bad_ids:
         return valid

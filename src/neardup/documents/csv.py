@@ -1,9 +1,9 @@
 """CSV and TSV files: read in blocks of whole records, kept byte for byte, with their header.
 
-The first record names the columns. A record with more or fewer fields than it, or one that ends
-inside quotes, is rejected with a sentence; reading goes on. Rows count records from 1, the header
-and blank lines not counted. An empty field is an empty text, but no id and no extra value.
-``native/documents/csv.hpp`` defines once what a record is.
+The first record names the columns. A record with a different number of fields, or one that ends
+inside quotes, is rejected with a sentence, and reading continues. Rows count records from 1,
+without the header and blank lines. An empty field is an empty text, but no id and no extra value.
+``native/documents/csv.hpp`` is the only definition of a record.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ DELIMITERS = ",;\t|"
 MARK = b"\xef\xbb\xbf"
 HEADER_BYTES = 1 << 24
 RECORD_BYTES = 1 << 30  # a longer record is an unclosed quote, and would fill the memory
-_LONGEST = 64 << 20  # a longer record is not in a sample
+_LONGEST = 64 << 20  # a sample skips longer records
 
 
 class Records(NamedTuple):
-    """The records of a chunk; ``fields`` are the asked columns, in ascending order."""
+    """The records of a chunk; ``fields`` are the requested columns, in ascending order."""
 
     starts: npt.NDArray[np.int64]
     widths: npt.NDArray[np.int64]
@@ -53,7 +53,7 @@ class Records(NamedTuple):
         return len(self.starts)
 
     def array(self, field: int, valid: Mask) -> pa.Array:
-        """A field as large_binary without copying; null where ``valid`` is false."""
+        """A field as large_binary without a copy; null if ``valid`` is false."""
         offsets, values = self.fields[field]
         bitmap = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
         buffers = [bitmap, pa.py_buffer(offsets), pa.py_buffer(values)]
@@ -65,7 +65,8 @@ def scan(chunk: bytes, delimiter: str, columns: Sequence[int] = ()) -> Records:
 
 
 def strings(array: pa.Array) -> pa.Array:
-    """Bytes that are not UTF-8 become U+FFFD, so that other columns cannot stop a table."""
+    """The fields as strings. Invalid UTF-8 becomes U+FFFD, so that an unused column cannot stop a
+    run."""
     try:
         return array.cast(pa.large_string())
     except pa.ArrowInvalid:
@@ -74,7 +75,7 @@ def strings(array: pa.Array) -> pa.Array:
 
 
 class Header(NamedTuple):
-    """``data`` is the bytes of the first record, with what stands before it."""
+    """``data`` has the bytes of the first record and all bytes before it."""
 
     data: bytes
     names: list[str]
@@ -82,7 +83,7 @@ class Header(NamedTuple):
 
 
 def as_utf8(values: pa.Array, encoding: str | None) -> pa.Array:
-    """Fields of a file in another encoding."""
+    """Fields of a file in a different encoding, as UTF-8."""
     if encoding in (None, "utf-8"):
         return values
     return pa.array([_utf8(v, str(encoding)) for v in values.to_pylist()], pa.large_binary())
@@ -96,7 +97,8 @@ def _utf8(value: bytes | None, encoding: str) -> bytes | None:
 
 
 def header_of(stream: IO[bytes], delimiters: str, encoding: str | None = None) -> Header:
-    """The first record, cut at the delimiter that gives the most columns; in doubt the first."""
+    """The first record, split at the delimiter that gives the most columns; on a tie, the first
+    one."""
     data, size = b"", 1 << 16
     while block := stream.read(size):
         data, size = data + block, size + len(block)
@@ -119,10 +121,10 @@ def _header(data: bytes, delimiter: str, encoding: str) -> Header:
 
 
 def whole_records(stream: IO[bytes], delimiter: str, size: int, file: str) -> Iterator[bytes]:
-    """Chunks of about ``size`` bytes that end where a record ends, however long that record is.
-    The piece of a record before a fault is left out."""
+    """Chunks of about ``size`` bytes that end where a record ends, however long that record is. A
+    record that is incomplete because of a fault is left out."""
     rest = b""
-    # Reading as much again as is already there keeps the work for a long record linear.
+    # Doubling the data on each reading keeps the work for a long record linear.
     while block := stream.read(asked := max(size, len(rest))):
         data = rest + block
         at_end = len(block) < asked and not fault_of(stream)
@@ -140,7 +142,7 @@ def whole_records(stream: IO[bytes], delimiter: str, size: int, file: str) -> It
 
 
 def select(chunk: bytes, delimiter: str, keep: Mask, *, previous_kept: bool = True) -> Selection:
-    """The kept records byte for byte; a blank line goes with the record before it."""
+    """The kept records byte for byte; a blank line belongs to the record before it."""
     starts = scan(chunk, delimiter).starts
     mask = mask_for(keep, len(starts))
     kept = np.concatenate(([previous_kept], mask))
@@ -218,7 +220,7 @@ def _fields_of(width: int) -> str:
 
 
 def _filled(array: pa.Array) -> pa.Array:
-    """Empty fields as null."""
+    """Fields with empty ones as null."""
     import pyarrow.compute as pc
 
     empty = pc.equal(pc.binary_length(array), 0)
@@ -264,7 +266,7 @@ class CsvSource(BlockSource):
         return _texts_in(self.chunk(data, first_row, Columns(columns.text)).read(), rows)
 
     def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
-        """A record that is longer than a bound is passed over."""
+        """A record that is longer than the limit is skipped."""
         while size <= _LONGEST:
             stream.seek(place)
             data = stream.read(size)
@@ -304,12 +306,12 @@ class CsvSource(BlockSource):
 
 
 def aligned(data: bytes, header: Header) -> bytes:
-    """The whole records of a block that begins anywhere. Only the whole file would tell whether a
-    place is inside quotes, so the block is read both ways, and the way with fewer records of
-    another width than the header counts: good enough for a sample."""
+    """The whole records of a block that begins anywhere. Only the whole file shows whether a place
+    is inside quotes, so the block is read both ways, and the one with fewer records whose width
+    differs from the header is used. This is good enough for a sample."""
     readings = [data, b'"' + data]
     scans = [scan(reading, header.delimiter) for reading in readings]
-    # The first one begins anywhere. Lines of a quoted text may fit by accident; records all fit.
+    # The block begins anywhere. Lines of a quoted text may fit by accident, but records always fit.
     misfits = [int((records.widths[1:] != len(header.names)).sum()) for records in scans]
     best = int(misfits[1] < misfits[0])
     starts = scans[best].starts
@@ -330,7 +332,7 @@ def _texts_in(batch: DocumentBatch, rows: Sequence[int]) -> dict[int, str]:
 
 
 def check_headers(sources: Sequence[CsvSource]) -> None:
-    """Raises where files that will be one kept file have unlike columns."""
+    """Raises an error if files that will be one kept file have different columns."""
     first, *others = sources
     for source in others:
         if source.header[1:] != first.header[1:]:

@@ -1,9 +1,9 @@
 """RSS (0.9 to 2.0) and Atom files: every item is a document. Nothing is fetched.
 
-The id is what the item calls itself, else its address, else file and row; where a run reads several
-feeds the file stands before it, because the same item is in many of them. The text is the content,
-else the description, else the title, without its HTML. Kept items are lines of ``kept.jsonl``;
-everything an item had is in their field ``xml``.
+The id is that of the item, else its address, else file and row. If a run reads several feeds, the
+id is prefixed with the file, because many feeds may have the same item. The text is the content,
+else the description, else the title, without HTML. Kept items are lines of ``kept.jsonl``, whose
+field ``xml`` has the whole item.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _XHTML = "xhtml"
 
 
 class FeedItem(NamedTuple):
-    """As the feed has it; ``feed`` is the title of the feed, ``xml`` the whole item."""
+    """An item of a feed; ``feed`` is the title of the feed, ``xml`` the whole item."""
 
     id: str | None
     text: str | None
@@ -58,12 +58,12 @@ class FeedItem(NamedTuple):
 
 
 NAMES = FeedItem._fields
-# Rejected for its text, as the whole feed is in a run.
+# The item is rejected because of its text, as the whole feed is in a run.
 _LOST = FeedItem(None, None, None, None, None, None, None, None, "")
 
 
 def is_feed(head: bytes) -> bool:
-    """By the first element: what begins with ``<rdf:RDF>`` need not be RSS."""
+    """Whether the first element is that of a feed; ``<rdf:RDF>`` alone need not be RSS."""
     root = root_name(head[:HEAD])
     if root is None:
         return False
@@ -108,7 +108,7 @@ def _body(parts: dict[str, Element]) -> str | None:
 
 
 def _text(element: Element) -> str:
-    """Atom says what its text is; of RSS, where nobody says, it may be HTML."""
+    """The text of an element. Atom states its type; in RSS, which does not, it may be HTML."""
     kind = element.get("type", "html" if not _is_atom(str(element.tag)) else "text")
     if kind == _XHTML:
         return visible_text(ElementTree.tostring(element, "unicode", method="html"))
@@ -122,7 +122,7 @@ def _first(parts: dict[str, Element], names: tuple[str, ...]) -> str | None:
 
 
 def _author(parts: dict[str, Element]) -> str | None:
-    """Of Atom the name; an address and a page may stand beside it."""
+    """The author; in Atom the name, without address and page."""
     named = {local(child): child for child in parts.get("author", ())}
     return _first(named, ("name",)) or _first(parts, ("creator", "author"))
 
@@ -145,7 +145,7 @@ def _is_atom(tag: str) -> bool:
 
 
 def iso_date(written: str | None) -> str | None:
-    """RSS has dates as e-mail does; what is none stays as it is."""
+    """The date in ISO 8601. RSS has dates as in e-mails; other values stay as they are."""
     if not written:
         return None
     for read in (datetime.fromisoformat, parsedate_to_datetime):
@@ -158,7 +158,7 @@ def iso_date(written: str | None) -> str | None:
 
 @dataclass(frozen=True)
 class FeedChunk:
-    """Some items of a feed, the first of them number ``first_row``."""
+    """Some items of a feed, beginning with number ``first_row``."""
 
     file: str
     items: Sequence[FeedItem]
@@ -175,8 +175,8 @@ class FeedChunk:
 
 @dataclass
 class FeedSource(Source):
-    """``several``: the run reads other feeds too. It has an ``extractor`` as pages have, so that
-    nothing is extracted from its texts once more."""
+    """``several``: the run reads other feeds too. Like pages, it has an ``extractor``, so that its
+    texts are not extracted again."""
 
     path: Place
     file: str
@@ -187,7 +187,7 @@ class FeedSource(Source):
     files: OpenFiles = field(default_factory=OpenFiles)
 
     def items(self) -> list[FeedItem]:
-        """With the ids and dates of documents. What cannot be read is an error of the file."""
+        """Items with the ids and dates of documents. Unreadable content is an error of the file."""
         try:
             items = feed_items(self.files.read_bytes(self.path), self.encoding)
         except UnreadableError as error:
@@ -200,7 +200,7 @@ class FeedSource(Source):
         return list(self._named(dated))
 
     def _named(self, items: Sequence[FeedItem]) -> Iterator[FeedItem]:
-        """A name that came before in the file gets its row, as an item without one does."""
+        """A name that occurred before in the file gets its row, like an item without a name."""
         known: set[str] = set()
         for row, item in enumerate(items, 1):
             id_ = f"{self.file}#{item.id}" if self.several and item.id else item.id
@@ -236,7 +236,7 @@ class FeedSource(Source):
         return self.path.stat().st_size
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
-        """From the start of the file, which is small."""
+        """The start of the file, which is small."""
         items, taken = self._items_or_lost(), 0.0
         share = self.size() / len(items)
         for start in range(0, len(items), CHUNK_ITEMS):
@@ -247,7 +247,7 @@ class FeedSource(Source):
                 return
 
     def trial(self, limit: float) -> Trial:
-        """Into memory."""
+        """Writes into memory."""
         items, written = self._items_or_lost(), 0
         for done, item in enumerate(items, 1):
             written += len(item_line(item)) if item is not _LOST else 0

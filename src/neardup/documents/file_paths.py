@@ -1,8 +1,8 @@
-"""Which files are meant: paths, globs and addresses of stores, their formats by name.
+"""The files of an input: paths, globs and addresses of stores, with their formats by name.
 
-The files of one glob come sorted. Standard input and named pipes have no name that tells a format,
-and come only once: they are copied to a file, their format is told by content, and the copy is read
-again for the kept output.
+The files of one glob are sorted. Standard input and named pipes have no file extension and can be
+read only once. They are copied to a file, their format is detected from the content, and the copy
+is read again for the kept output.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
 def spooled(stream: IO[bytes], file: str, encoding: str | None = None) -> Source:
-    """The source goes by the name ``file``; its copy goes away with it."""
+    """The source is named ``file``; its copy is deleted with it."""
     handle, name = tempfile.mkstemp(prefix="neardup-input-")
     path = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
             shutil.copyfileobj(stream, out, 1 << 20)
         source = _by_content(path, file, encoding)
-    except BaseException:  # an interrupt too: nobody else knows of this file
+    except BaseException:  # an interrupt too, because no other code deletes this file
         path.unlink(missing_ok=True)
         raise
     weakref.finalize(source, path.unlink, missing_ok=True)
@@ -74,8 +74,8 @@ def _by_content(path: Path, file: str, encoding: str | None) -> Source:
             hint="give pages as files or folders: only lines, tables and feeds come by a pipe.",
         )
     codec = next((codec for magic, codec in _MAGIC.items() if start.startswith(magic)), None)
-    # What is not JSON is taken for CSV and not the other way round: a column that its header lacks
-    # stops the run, while a table read as JSON would be rejected line by line.
+    # The default is CSV and not JSON: a column that is missing in the header stops the run, while a
+    # table that is read as JSON would be rejected line by line.
     lines = reading_of(path, codec, files, file=file)[0]
     if _first_sign(path, lines, files, file) in (b"{", b""):
         return JsonlSource(path, file, lines, files=files)
@@ -89,8 +89,8 @@ def reading_of(
     encoding: str | None = None,
     file: str | None = None,
 ) -> tuple[str | None, str | None]:
-    """The codec of lines or records, and the encoding of what it gives: UTF-16 and UTF-32 are read
-    as UTF-8, whether they were stated or the first bytes say so."""
+    """The codec of lines or records, and the encoding of its output: UTF-16 and UTF-32 are read as
+    UTF-8, whether they are stated or shown by the first bytes."""
     if encoding is not None and not encoding.startswith(("utf-16", "utf-32")):
         return codec, encoding
     try:
@@ -107,7 +107,7 @@ def reading_of(
 
 
 def _first_sign(path: Path, codec: str | None, files: OpenFiles, file: str) -> bytes:
-    """The first byte that is not blank; empty where there is none."""
+    """The first byte that is not blank; empty if there is none."""
     try:
         with open_binary(path, codec, files) as stream:
             while block := stream.read(1 << 16):
@@ -145,8 +145,8 @@ Found: TypeAlias = tuple[Place, UnreadableError | None]
 
 
 def places_of(given: Path | str) -> list[Found]:
-    """Where a path, a glob or the address of a store leads to; with why it cannot be read, where
-    that is known already."""
+    """The files of a path, a glob or the address of a store, with the reason if one is known to be
+    unreadable."""
     address = address_of(given)
     if address is None:
         return list(_expanded(Path(given)))
@@ -157,7 +157,7 @@ def places_of(given: Path | str) -> list[Found]:
 
 
 def key_of(place: Place) -> str:
-    """The same for the same file, however it was named."""
+    """A key that is the same for all names of one file."""
     if isinstance(place, Path) and str(place) != "-":
         return os.path.realpath(place)
     return str(place)
@@ -165,8 +165,8 @@ def key_of(place: Place) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read: the encoding of text files and CSV where it is stated, how pages become
-    text, and what keeps files open."""
+    """Settings of reading: the encoding of text files and CSV if it is stated, the extraction of
+    pages, and the open files."""
 
     encoding: str | None = None
     extractor: Extractor = field(default_factory=Extractor)
@@ -174,7 +174,8 @@ class Reading:
 
 
 def source_of(found: Found, reading: Reading) -> Source:
-    """What cannot be read becomes a ``LostSource``; a store that fails stays an error."""
+    """The source of a file. An unreadable file becomes a ``LostSource``; an error of a store stays
+    one."""
     place, error = found
     try:
         if error is None:
@@ -187,7 +188,7 @@ def source_of(found: Found, reading: Reading) -> Source:
 
 
 def apart(key: str, source: Source) -> list[tuple[str, Source]]:
-    """A folder and the feeds in it, which are sources of their own; each with its key."""
+    """A folder and the feeds in it, which are separate sources; each with its key."""
     if type(source) is not FolderSource or not source.feeds:
         return [(key, source)]
     feeds = [
@@ -206,7 +207,7 @@ def _feed(path: Place, reading: Reading) -> FeedSource:
 def _there(path: Path) -> bool:
     try:
         os.stat(path)
-    except PermissionError:  # in a folder that is locked: it may be there, and opening it fails
+    except PermissionError:  # in a locked folder: it may exist, and opening it reports the error
         return True
     except (OSError, ValueError):
         return False
@@ -302,12 +303,12 @@ def _refuse_run(folder: Place) -> None:
 
 
 def is_known(path: Place) -> bool:
-    """Whether the name says how the file is read."""
+    """Whether the name of the file determines how it is read."""
     return named_format(path)[0] in (*FORMATS, *KINDS, *XML)
 
 
 def named_format(path: Place) -> tuple[str, str | None]:
-    """The ending that tells the format, and the compression after it."""
+    """The file extension of the format, and the compression after it."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     codec = CODECS.get(suffixes[-1]) if suffixes else None
     format_ = suffixes[-2] if codec and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
@@ -340,7 +341,7 @@ def _csv_source(path: Place, codec: str | None, reading: Reading, *, tabs: bool)
     options: dict[str, Any] = {"encoding": encoding, "files": reading.files}
     delimiters = "\t" if tabs else DELIMITERS
     source = CsvSource(path, path.as_posix(), codec, delimiters=delimiters, **options)
-    _ = source.header  # one that cannot be read stops the run before it begins
+    _ = source.header  # an unreadable header stops the run before it begins
     return source
 
 
@@ -350,7 +351,7 @@ def _checked(source: ParquetSource | ArrowSource) -> Source:
 
 
 def _check_jsonl(source: JsonlSource) -> None:
-    """Reads the first bytes, so that a file that cannot be read stops the run before it begins."""
+    """Reads the first bytes, so that an unreadable file stops the run before it begins."""
     try:
         with source.stream() as stream:
             start = stream.read(256)

@@ -1,13 +1,13 @@
 """A folder of files: every file below it is a document, named by its path in the folder.
 
-HTML and PDF files are pages, of which the text is extracted, and of XML files the markup is left
-out; all others are text. Feeds, which hold many documents, are sources of their own. Files come
-sorted by path; hidden ones (a dot first) are left out, here and in a store. What cannot be read, a
-file or a whole sub-folder, is rejected with a sentence. Kept files are copied byte for byte into
-the same places under ``kept/``, and listed in ``kept.txt``.
+HTML and PDF files are pages, whose text is extracted; the markup of XML files is removed; all other
+files are text. Feeds, which have many documents, are separate sources. Files are sorted by path;
+hidden ones (with a leading dot) are ignored, also in stores. A file or sub-folder that cannot be
+read is rejected with a sentence. Kept files are copied byte for byte to the same places under
+``kept/``, and listed in ``kept.txt``.
 
 A single file that is one document, such as ``page.html``, is a folder of one file. Its id is the
-path as it was written; the kept copy lies under ``kept/`` without what leads up and out of there.
+path as it was written; the kept copy is under ``kept/``, without the parts that lead out of it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from neardup.errors import InputError
 
 
 class Entry(NamedTuple):
-    """A file of a folder, or a sub-folder that cannot be looked into."""
+    """A file of a folder, or a sub-folder that cannot be read."""
 
     name: str
     size: int
@@ -89,14 +89,14 @@ def remote_entries(top: Remote) -> Iterator[Entry]:
 
 
 CHUNK_FILES = 1000
-CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
-RUN = 20  # files of a piece of a sample
+CHUNK_PAGES = 32  # few, because pages take long and an interrupt waits for those of a chunk
+RUN = 20  # files in a piece of a sample
 FILE_BYTES = 4096  # opening a file costs about as much as reading so many bytes
 
 
 @dataclass(frozen=True)
 class FolderChunk:
-    """Some files of a folder, the first of them number ``first_row``."""
+    """Some files of a folder, beginning with number ``first_row``."""
 
     source: FolderSource
     entries: Sequence[Entry]
@@ -123,7 +123,7 @@ class FolderChunk:
 
 
 def meta_columns(pages: Sequence[Extracted], names: Sequence[str]) -> dict[str, pa.Array]:
-    """What pages say about themselves; text files say nothing."""
+    """The metadata of pages; text files have none."""
     return {
         name: pa.array([getattr(page.meta, name) for page in pages], pa.large_string())
         for name in names
@@ -132,7 +132,7 @@ def meta_columns(pages: Sequence[Extracted], names: Sequence[str]) -> dict[str, 
 
 @dataclass
 class FolderSource(Source):
-    """``prefix`` stands before the names where several folders are read, to tell them apart."""
+    """If several folders are read, ``prefix`` is put before the names to distinguish them."""
 
     path: Place
     file: str
@@ -145,13 +145,13 @@ class FolderSource(Source):
 
     @cached_property
     def entries(self) -> list[Entry]:
-        """Looked up once, so that positions stay what they are while files come and go."""
+        """The files, listed once, so that positions stay the same while files come and go."""
         feeds = {entry.name for entry in self.feeds}
         return [entry for entry in self._listed if entry.name not in feeds]
 
     @cached_property
     def feeds(self) -> list[Entry]:
-        """Files of many documents, which are none here."""
+        """Files of many documents, which are no documents of the folder."""
         return [entry for entry in self._listed if self.reads_xml(entry) and self._is_feed(entry)]
 
     @cached_property
@@ -164,7 +164,7 @@ class FolderSource(Source):
     def _is_feed(self, entry: Entry) -> bool:
         try:
             return entry.problem is None and is_feed(self._head(entry))
-        except OSError:  # reading it will tell
+        except OSError:  # the error is reported when the file is read
             return False
 
     def _head(self, entry: Entry) -> bytes:
@@ -196,18 +196,19 @@ class FolderSource(Source):
         return self.path / entry.name
 
     def path_of(self, row: int) -> str:
-        """As the user would write it; a name that is not UTF-8 cannot be shown as it is."""
+        """The path as the user would write it; a name that is not UTF-8 cannot be shown as it
+        is."""
         path = f"{self.file.rstrip('/')}/{self.entries[row - 1].name}"
         return os.fsencode(path).decode("utf-8", "replace")
 
     def kind_of(self, entry: Entry) -> str | None:
-        """Of a page that is to be extracted; None for text."""
+        """The kind of a page that is extracted; None for text."""
         if not self.extractor.extraction.pages:
             return None
         return KINDS.get(os.path.splitext(entry.name)[1].lower())
 
     def reads_xml(self, entry: Entry) -> bool:
-        """Whether markup is left out, as it is of pages."""
+        """Whether the markup of XML files is removed, as that of pages is."""
         return self.extractor.extraction.pages and entry.name.lower().endswith(SUFFIXES)
 
     @cached_property
@@ -216,11 +217,11 @@ class FolderSource(Source):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Pages and feeds say something about themselves; texts do not."""
+        """The columns; pages and feeds have metadata, texts do not."""
         return ("id", "text", *(META if self.kinds or self.feeds else ()))
 
     def read(self, entries: Sequence[Entry]) -> list[Extracted]:
-        """The text of each, or why there is none."""
+        """The text of each file, or the reason why there is none."""
         pages: dict[int, Page] = {}
         texts: list[Extracted] = []
         for i, entry in enumerate(entries):
@@ -274,7 +275,7 @@ class FolderSource(Source):
         return pa.table(columns), len(self.entries)
 
     def copy_files(self, keep: Mask, folder: Path) -> list[str]:
-        """Copies the kept files; gives their places in the folder."""
+        """Copies the kept files and returns their places in the folder."""
         places, entries = [], self._kept(keep)
         for entry in entries:
             place = free_place(folder, self.place(entry))
@@ -302,7 +303,7 @@ class FolderSource(Source):
         return self.size() / max(1, len(self.entries))
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
-        """Runs of files at drawn places."""
+        """Runs of files at random places."""
         refuse_others(columns, self.names, f"the folder {self.file}")
         wanted = budget / max(1.0, self.document_size())
         whole = wanted >= len(self.entries)
@@ -325,7 +326,7 @@ class FolderSource(Source):
                 yield self.entries[start:end]
 
     def trial(self, limit: float) -> Trial:
-        """Copies into a folder that goes away."""
+        """Copies into a folder that is deleted."""
         good = np.array([entry.problem is None for entry in self.entries], bool)
         sizes = np.array([_weight(entry) for entry in self.entries], float)
         tried = good & (np.cumsum(sizes) - sizes < limit)
@@ -337,18 +338,20 @@ class FolderSource(Source):
         return Trial(share, float((sizes[tried] - FILE_BYTES).sum()))
 
     def _may_be_read(self, entry: Entry) -> bool:
-        """A run rejects a local file that is locked; a store that refuses one stops it anyway."""
+        """Whether the file is readable. A run rejects a locked local file; one in a store stops it
+        anyway."""
         path = self.locate(entry)
         return not isinstance(path, Path) or os.access(path, os.R_OK)
 
     def _check_unchanged(self, entries: Sequence[Entry]) -> None:
-        """As they were when the folder was listed, which was before they were read."""
+        """Checks that the files are the same as when the folder was listed, before they were
+        read."""
         for entry, now in zip(entries, self._now(entries), strict=True):
             if now != entry and entry.problem is None:
                 raise changed(str(self.locate(entry)), "was changed" if now else "is gone")
 
     def _now(self, entries: Sequence[Entry]) -> list[Entry | None]:
-        if isinstance(self.path, Remote):  # listed once more, not asked for one by one
+        if isinstance(self.path, Remote):  # one listing instead of a request for each file
             listed = {entry.name: entry for entry in remote_entries(self.path)}
             return [listed.get(entry.name) for entry in entries]
         return [entry_now(self.path / entry.name, entry.name) for entry in entries]
@@ -362,7 +365,7 @@ def _weight(entry: Entry) -> int:
 
 
 def _chunkfuls(runs: Iterator[list[Entry]], most: int) -> Iterator[list[list[Entry]]]:
-    """As many runs as a chunk of the whole folder has files and bytes."""
+    """Runs of files, gathered to the number of files and bytes of a chunk."""
     some: list[list[Entry]] = []
     for run in runs:
         some.append(run)
@@ -375,28 +378,29 @@ def _chunkfuls(runs: Iterator[list[Entry]], most: int) -> Iterator[list[list[Ent
 
 
 def free_place(folder: Path, place: str) -> str:
-    """With a number before its name where a copy of another file has it: paths that lead out of
-    their folder may meet."""
+    """A path with a number before its name if a copy of a different file has the name, which can
+    happen for paths that lead out of their folder."""
     parent, _, name = place.rpartition("/")
     numbered = (f"{parent}/{n}-{name}".lstrip("/") for n in itertools.count(2))
     return next(p for p in itertools.chain([place], numbered) if not (folder / p).exists())
 
 
 def with_prefixes(folders: Sequence[FolderSource]) -> None:
-    """Several folders: names begin with that of their folder, and a number where two are equal."""
+    """Several folders, whose names begin with that of their folder, and a number if two are
+    equal."""
     names = [folder.path.resolve().name for folder in folders]
     for i, (folder, name) in enumerate(zip(folders, names, strict=True), 1):
         folder.prefix = name if names.count(name) == 1 else f"{i}-{name}"
 
 
 def list_name(folder: str) -> str:
-    """Of the list of the files that were copied into a folder."""
+    """The name of the list of files that were copied into a folder."""
     return f"{folder}.txt"
 
 
 @contextmanager
 def folder_writer(path: Path) -> Iterator[Callable[[FolderSource, Mask], int]]:
-    """Gives a function that copies the kept files of a folder and says how many files it has."""
+    """A function that copies the kept files of a folder and returns its number of files."""
     if path.exists():
         raise InputError(
             f"{path} is already there.", hint="remove it, or name another folder with -o."
@@ -422,7 +426,7 @@ def folder_writer(path: Path) -> Iterator[Callable[[FolderSource, Mask], int]]:
 
 @dataclass
 class FileSource(FolderSource):
-    """``path`` is the file."""
+    """A single file as a source; ``path`` is the file."""
 
     @cached_property
     def entries(self) -> list[Entry]:

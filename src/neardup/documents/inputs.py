@@ -1,9 +1,9 @@
 """The inputs of a run and their names: files, addresses and objects, several of them in one run.
 
-Each input has a name: the one that was given, else that of its file. Policies may read it as the
-column ``source`` where a run has several inputs or one that was named; a file that has such a
-column with a value in it keeps its own. Objects in memory (lists, frames, tables, datasets) are
-known without importing their libraries.
+Each input has a name: the one that the user wrote, else that of its file. Policies can read it as
+the column ``source`` if a run has several inputs or a named one; a file with values in its own
+column of this name keeps them. Objects in memory (lists, frames, tables, datasets) are recognised
+without importing their libraries.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ def object_source(data: Any) -> ListSource | TableSource:
     if isinstance(data, list | tuple):
         return _list_source(data)
     if _class_of(data) == ("datasets", "IterableDataset"):
-        return ListSource(SpooledRows(data))  # it may not give its rows twice
+        return ListSource(SpooledRows(data))  # it may be iterable only once
     return _table_source(data)
 
 
 def _class_of(data: Any) -> tuple[str, str]:
-    """The library and the class, known without importing the library."""
+    """The library and the class of an object, found without importing the library."""
     return type(data).__module__.partition(".")[0], type(data).__name__
 
 
@@ -96,8 +96,8 @@ SOURCE = "source"
 
 @dataclass(frozen=True)
 class Inputs:
-    """The name of each source's input. ``offered``: as the column ``source``; ``mapped``: the kept
-    documents come back by name."""
+    """The name of the input of each source. ``offered``: names are the column ``source``;
+    ``mapped``: the kept documents are returned by name."""
 
     names: tuple[str, ...]
     offered: bool = False
@@ -116,10 +116,10 @@ def gather(
     encoding: str | None = None,
     extractor: Extractor | None = None,
 ) -> tuple[list[Source], list[str]]:
-    """The sources of all inputs in order, a file once, and the name of each one's input. If none of
-    them can be read, that is an error."""
+    """The sources of all inputs in order, each file once, and the name of the input of each. It is
+    an error if none of them can be read."""
     entries: dict[str, _Entry] = {}
-    brought: dict[str, list[_Entry]] = {}  # what each file or folder is read as
+    brought: dict[str, list[_Entry]] = {}  # the sources of each file or folder
     reading = Reading(encoding, extractor or Extractor())
     for (own, item), name in zip(given, _names(given), strict=True):
         for key, make in _parts(item, name, reading, named=own is not None):
@@ -147,7 +147,7 @@ def gather(
 def _parts(
     item: Any, name: str, reading: Reading, *, named: bool
 ) -> Iterator[tuple[str, Callable[[], Source]]]:
-    """A key that is the same for the same file, and what opens it."""
+    """A key that is the same for the same file, and a function that opens it."""
     if isinstance(item, str | Path):
         for place in places_of(item):
             yield key_of(place[0]), functools.partial(source_of, place, reading)
@@ -160,7 +160,7 @@ def _parts(
 
 
 def _rename(entry: _Entry, name: str) -> None:
-    """A name that was given wins over one that was derived."""
+    """A name that the user wrote has precedence over a derived one."""
     if entry.given and entry.name != name:
         raise InputError(
             f"{entry.source.file} is given twice, as {entry.name!r} and as {name!r}.",
@@ -170,14 +170,15 @@ def _rename(entry: _Entry, name: str) -> None:
 
 
 def _check_files(sources: Sequence[Source]) -> None:
-    """Two sources of one name could not be told apart in the decisions."""
+    """Refuses two sources of one name, which decisions could not distinguish."""
     for file, count in Counter(source.file for source in sources).items():
         if count > 1:
             raise InputError(f"Two inputs are called {file!r}.", hint="give them other names.")
 
 
 def _names(given: Sequence[tuple[str | None, Any]]) -> list[str]:
-    """As given; else short where that tells inputs apart, and as written where it does not."""
+    """The names that the user wrote; else short names if they are unambiguous, or paths as
+    written."""
     short = [own if own is not None else _short(item) for own, item in given]
     count = Counter(dict.fromkeys(zip(short, map(_written, given), strict=True)))
     often = Counter(name for name, _ in count)
@@ -198,7 +199,7 @@ def _written(named_item: tuple[str | None, Any]) -> str:
 
 
 def _short(item: Any) -> str:
-    """The name of the file without its format; of a glob, all of it."""
+    """The name of the file without its format; for a glob, the whole of it."""
     written = _written((None, item))
     if written == "-":
         return "stdin"
@@ -214,7 +215,7 @@ def _short(item: Any) -> str:
 
 @dataclass(frozen=True)
 class _NamedChunk:
-    """With a column ``source`` of strings, whether the file has one or not."""
+    """A chunk with a column ``source`` of strings, whether or not the file has one."""
 
     chunk: Chunk
 
@@ -231,12 +232,12 @@ class _NamedChunk:
 def _strings(values: pa.Array) -> pa.Array:
     try:
         return values.cast(pa.large_string())
-    except pa.ArrowException:  # a type that no policy can read: they say so
+    except pa.ArrowException:  # a type that no policy can read, which policies report
         return values
 
 
 def named_chunks(source: Source, columns: Columns) -> Iterator[Chunk]:
-    """The chunks of a source, which need not have the column ``source``: see ``with_names``."""
+    """The chunks of a source, which need not have the column ``source``; see ``with_names``."""
     if SOURCE not in columns.delivered:
         yield from source.chunks(columns)
         return
@@ -247,9 +248,9 @@ def named_chunks(source: Source, columns: Columns) -> Iterator[Chunk]:
 def with_names(
     values: pa.ChunkedArray, file: npt.NDArray[np.int32], names: Sequence[str]
 ) -> pa.ChunkedArray:
-    """The column ``source`` of documents in numbered files: where no document of a file has a value
-    of its own, all have the name of their input. Known only when all were read, so that the size of
-    chunks cannot change it."""
+    """The column ``source`` of documents in numbered files. If no document of a file has a value of
+    its own, all have the name of their input. This is decided after all were read, so that the size
+    of chunks does not matter."""
     import pyarrow.compute as pc
 
     if values.type != pa.large_string():

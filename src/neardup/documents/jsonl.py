@@ -1,9 +1,9 @@
-"""JSON Lines files: one object a line, read in blocks of whole lines, kept byte for byte.
+"""JSON Lines files: one object for each line, read in blocks of whole lines, kept byte for byte.
 
-A line that is broken, or whose text or id cannot be used, is rejected with a sentence; reading
-goes on. A column that no line of a file's first chunk has is a mistake in the settings: a stop.
-The native scanner takes only the asked fields of a line; its numbers are those of
-``native/documents/jsonl.hpp``, and ``native/documents/lines.hpp`` defines once what a line is.
+A line that is broken, or whose text or id cannot be used, is rejected with a sentence, and reading
+continues. A column that no line of a file's first chunk has is an error in the settings and stops
+the run. The native scanner reads only the requested fields of a line; its numbers are those of
+``native/documents/jsonl.hpp``, and ``native/documents/lines.hpp`` is the only definition of a line.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ _SENTENCES = {
 
 
 class Field(NamedTuple):
-    """One asked field of all lines of a chunk."""
+    """One requested field of all lines of a chunk."""
 
     types: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
     values: npt.NDArray[np.uint8]
 
     def array(self) -> pa.Array:
-        """As large_string without copying; absent and null are null."""
+        """The field as large_string without a copy; absent and null values are null."""
         valid = self.types > NULL
         bitmap = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
         buffers = [bitmap, pa.py_buffer(self.offsets), pa.py_buffer(self.values)]
@@ -88,7 +88,7 @@ def scan(chunk: bytes, names: Sequence[str], *, start_of_file: bool = False) -> 
 
 
 def sentence(status: int, byte: int) -> str:
-    """Why a line was rejected."""
+    """The reason why a line was rejected."""
     if status in _EXPECTED:
         return f"line is not valid JSON: expected {_EXPECTED[status]} at byte {byte}"
     return _SENTENCES[status].format(byte=byte)
@@ -101,7 +101,7 @@ def select(
     start_of_file: bool = False,
     previous_kept: bool = True,
 ) -> Selection:
-    """The kept lines of a chunk byte for byte; a blank line goes with the document before it."""
+    """The kept lines of a chunk byte for byte; a blank line belongs to the document before it."""
     mask = np.ascontiguousarray(keep).view(np.uint8)
     return Selection(*_native.select_lines(chunk, mask, start_of_file, previous_kept))
 
@@ -111,7 +111,7 @@ def count(chunk: bytes) -> int:
 
 
 class _Digits(str):
-    """A whole number with more digits than Python makes an int of."""
+    """An integer with more digits than Python converts."""
 
     __slots__ = ()
 
@@ -124,7 +124,7 @@ def _whole_number(digits: str) -> int | str:
 
 
 def parsed(line: str) -> Any:
-    """As ``json.loads``, which refuses a number of some thousand digits."""
+    """Like ``json.loads``, but it accepts numbers of some thousand digits."""
     return json.loads(line, parse_int=_whole_number)
 
 
@@ -138,7 +138,8 @@ def _json_text(value: Any) -> str:
 
 
 def table_of(objects: list[dict[str, Any]]) -> pa.Table:
-    """Columns in the order of appearance; one whose values have no common type is JSON text."""
+    """Columns in the order of appearance; a column whose values have no common type is JSON
+    text."""
     names = dict.fromkeys(name for item in objects for name in item)
     columns = [_column([item.get(name) for item in objects]) for name in names]
     return pa.Table.from_arrays(columns, names=[_without_lone_surrogates(name) for name in names])
@@ -285,7 +286,7 @@ class JsonlSource(BlockSource):
             return [self]
         try:
             size = self.path.stat().st_size
-        except OSError:  # reading it will tell
+        except OSError:  # the error is reported when the file is read
             return [self]
         if size <= part_bytes:
             return [self]
@@ -306,7 +307,7 @@ class LineRange(Source):
 
     def blocks(self) -> Iterator[bytes]:
         with self.path.open("rb") as stream:
-            if self.begin:  # the line before, whose end is here
+            if self.begin:  # skip the rest of the line that began before
                 stream.seek(self.begin - 1)
                 stream.readline()
             while (at := stream.tell()) < self.end:
@@ -326,7 +327,7 @@ class LineRange(Source):
 
 
 def _texts_in(data: bytes, first: int, rows: list[int], column: str) -> dict[int, str]:
-    """Only the asked lines of a chunk are scanned; ``rows`` are sorted."""
+    """The texts of ``rows``, which are sorted; no other lines of the chunk are scanned."""
     asked, row, begin = [], first, 0
     for wanted in rows:
         while row < wanted:
@@ -343,8 +344,8 @@ _OBJECT = re.compile(rb"\{[ \t]*\r?\n")
 
 
 def refuse_whole_json(start: bytes, file: str, *, named: bool) -> None:
-    """Raises if what begins so is one JSON value, not a value a line. ``named``: as JSON, so that
-    less is enough to tell."""
+    """Raises an error if the start of a file shows one JSON value instead of one for each line.
+    ``named``: the file is named as JSON, so that weaker signs are enough."""
     begin = start.lstrip(b"\xef\xbb\xbf \t\r\n")
     if _ARRAY.match(begin) or (named and begin[:1] == b"["):
         what, filter_ = "array", "'.[]'"

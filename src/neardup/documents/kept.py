@@ -1,7 +1,7 @@
-"""Writing the kept documents in the form they came in, in order, without holding them.
+"""Writes the kept documents in the form of the input, in order, without holding them in memory.
 
-All outputs of a run are open at once, because sources of several formats may alternate; none gets
-its name before all are whole and the mask has been found to fit the documents.
+All outputs of a run are open at the same time, because sources of several formats may alternate. No
+output gets its final name before all are complete and the mask was found to fit the documents.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import ChangedError, InputError
 
 _SUFFIXES = {codec: suffix for suffix, codec in CODECS.items()}
-# Writes the kept documents of a source; says how many documents the source has.
+# Writes the kept documents of a source and returns the number of its documents.
 Write = Callable[[Any, Mask], int]
 
 
@@ -48,7 +48,7 @@ def kept_name(source: Source, name: str = "kept") -> str:
 
 
 def kept_form(source: Source) -> str:
-    """The ending of what is written, without compression; empty for a folder."""
+    """The extension of the output without compression; empty for a folder."""
     _, dot, form = kept_name(source).partition(".")
     return dot + form.partition(".")[0]
 
@@ -66,13 +66,13 @@ def readable(sources: Sequence[Source]) -> list[Source]:
 
 
 def names_of(groups: dict[str, list[Any]]) -> list[str]:
-    """Everything that is written for the groups."""
+    """The names of everything that is written for the groups."""
     folders = [name for name, some in groups.items() if isinstance(some[0], FolderSource)]
     return [*groups, *map(list_name, folders)]
 
 
 def check_group(sources: Sequence[Any]) -> None:
-    """Raises what makes it impossible to write the sources into one file."""
+    """Raises an error if the sources cannot be written into one file."""
     if isinstance(sources[0], ParquetSource | ArrowSource | TableSource) and len(sources) > 1:
         unified_schema(sources)
     if isinstance(sources[0], CsvSource):
@@ -122,7 +122,7 @@ def write_all(
             position += 1
             continue
         position += writer_of(source)(source, keep[position:])
-        check_unchanged(source)  # afterwards, so that no change can come between
+        check_unchanged(source)  # last, so that no change is missed
     check_length(keep, position, limit)
 
 
@@ -142,7 +142,7 @@ def check_length(keep: Mask, documents: int, limit: int | None) -> None:
 
 
 def joined(parts: list[pa.Table]) -> pa.Table:
-    if not parts:  # of an input of which nothing could be read
+    if not parts:  # nothing of the input could be read
         return pa.table({})
     try:
         return pa.concat_tables(parts, promote_options="permissive")

@@ -1,9 +1,9 @@
-"""Lists of texts and lists of dicts: the twin in memory of a JSON Lines file.
+"""Lists of texts and lists of dicts: the counterpart in memory of a JSON Lines file.
 
-Kept items are the very objects that came in. Written out, a text becomes ``{"text": …}``. Rows that
-come only once are spooled to disk: each is pickled by itself, so what comes back is equal to what
-came, whatever the types, and a slice takes no more memory than its rows. Only the process that made
-the spool reads it, and the file goes away with the sequence.
+Kept items are the original objects. If they are written, a text becomes ``{"text": …}``. Rows that
+can be read only once are spooled to disk. Each is pickled separately, so a row that is read back
+equals the original, whatever its types, and a slice needs only the memory of its rows. Only the
+process that made the spool reads it, and the file is deleted with the sequence.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class ListSource(MemorySource):
         return list(self.chosen(keep)), len(self.items)
 
     def chosen(self, keep: Mask) -> Iterator[Any]:
-        """The kept items one by one: those of a spooled dataset may not fit into memory."""
+        """The kept items one by one, because those of a spooled dataset may not fit into memory."""
         return (item for item, kept in zip(self.items, keep, strict=False) if kept)
 
     def copy(self, keep: Mask, out: LineWriter) -> int:

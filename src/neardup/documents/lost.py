@@ -1,7 +1,7 @@
-"""Inputs of which nothing can be read, and inputs that change while a run lasts.
+"""Inputs of which nothing can be read, and inputs that change during a run.
 
-One rejected document stands for a file or folder that cannot be read, at its row 1; the run goes
-on with the others. What can be read must stay as it is until the kept documents are written.
+A file or folder that cannot be read is represented by one rejected document at its row 1, and the
+run continues with the others. Readable inputs must not change until the kept documents are written.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class LostSource(Source):
 
 
 class Watch:
-    """Remembers what a file was like when it was read, and says if it is so no more.
+    """Remembers the state of a file when it was read, and reports if it has changed.
 
-    One watch goes with a source and all that is made of it. Where nothing was read in this
-    process (the folder of an earlier run), there is nothing to compare with.
+    A source and everything made from it share one watch. If nothing was read in this process (the
+    folder of an earlier run), there is nothing to compare with.
     """
 
     def __init__(self) -> None:
@@ -60,12 +60,12 @@ class Watch:
         self._lost: set[int] | None = None
 
     def begin(self, path: Place) -> None:
-        # What a store said when the file was found serves: each time it is opened is compared too.
+        # The state from the listing of a store is enough: it is also compared at each opening.
         self._seen = path.found if isinstance(path, Remote) else _stamp(path)
         self._lost = set()
 
     def expect(self, rows: Iterable[int]) -> None:
-        """The rows that an earlier run could not use."""
+        """Records the rows that an earlier run could not use."""
         self._lost = set(rows)
 
     def lose(self, row: int) -> None:
@@ -73,7 +73,8 @@ class Watch:
             self._lost.add(row)
 
     def check_lost(self, row: int, reason: str, file: str) -> None:
-        """A part that is lost only now counted as other rows before: all after it would move."""
+        """Refuses a part that was readable before: it had a different number of rows, so all later
+        rows would move."""
         if self._lost is not None and row not in self._lost:
             raise UnreadableError(
                 f"{file}, row {row}: {reason}, but it was read before.",
@@ -116,7 +117,7 @@ def lost_from_here(error: Exception) -> str:
 
 
 def locked_folders(pattern: str) -> list[tuple[Path, UnreadableError]]:
-    """Folders that a glob would look into but may not: the glob itself says nothing of them."""
+    """Folders that a glob would search but may not read; the glob itself does not report them."""
     parts = Path(pattern).parts
     locked: dict[str, None] = {}
     for i in range(1, len(parts)):

@@ -1,8 +1,8 @@
 """Tables in memory (pyarrow, pandas, polars, Hugging Face, the Arrow PyCapsule protocol) in chunks.
 
-Only the columns that are asked for are converted; what is kept is picked from the object that came
-in, so index, dtypes and all other columns stay as they are. pandas and polars are never imported
-here: an object that is one brings its methods along.
+Only the requested columns are converted. Kept rows are selected from the original object, so index,
+dtypes and all other columns stay as they are. pandas and polars are never imported here: an object
+of these libraries brings its own methods.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.source import Source
 
 CHUNK_ROWS = 10_000
-RUN = 200  # rows of a piece of a sample
-_LOOKED_AT = 500  # documents that tell how long one is
+RUN = 200  # rows in a piece of a sample
+_LOOKED_AT = 500  # documents from which the length of a document is estimated
 Values: TypeAlias = "pa.Array | Sequence[Any]"
 
 
 @dataclass(frozen=True)
 class TableChunk:
-    """Some rows of a table; ``ids`` is None where there is no id column."""
+    """Some rows of a table; ``ids`` is None if there is no id column."""
 
     file: str
     first_row: int
@@ -107,13 +107,13 @@ def check_columns(columns: Columns, names_of_file: Sequence[str], file: str) -> 
 
 
 def wanted(columns: Columns, names_of_file: Sequence[str]) -> list[str]:
-    """The columns to read, after checking that those that must be there are."""
+    """The columns to read, after a check that the required ones exist."""
     names = dict.fromkeys((columns.text, columns.id_name, *columns.delivered))
     return [name for name in names if name in names_of_file]
 
 
 class MemorySource(Source):
-    """Rows in memory. Their size is what they would take as a file, by a look at some of them."""
+    """Rows in memory. Their size is that of a file with these rows, estimated from some of them."""
 
     if TYPE_CHECKING:
         chunk_rows: int
@@ -126,11 +126,11 @@ class MemorySource(Source):
         raise NotImplementedError
 
     def kept_size(self, kept: Any) -> float:
-        """Bytes of what ``kept`` gives, not compressed."""
+        """The bytes of the result of ``kept``, uncompressed."""
         raise NotImplementedError
 
     def kept_written(self, kept: Any) -> float:
-        """Bytes that a run would write for it."""
+        """The bytes that a run would write for it."""
         return self.kept_size(kept)
 
     def size(self) -> float:
@@ -161,7 +161,7 @@ class MemorySource(Source):
 
 @dataclass(frozen=True)
 class TableSource(MemorySource):
-    """An object in memory, seen through four functions that know its library."""
+    """An object in memory, used through four functions that know its library."""
 
     names: list[str]
     rows: int
@@ -174,7 +174,7 @@ class TableSource(MemorySource):
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         check_columns(columns, self.names, self.file)
         names = [n for n in wanted(columns, self.names) if n not in columns.delivered]
-        # At once, because the type of an object column must not change from chunk to chunk.
+        # Converted as a whole, because the type of an object column must be the same in all chunks.
         extra = {name: _array(self._whole(name)) for name in columns.found(self.names)}
         for start in range(0, self.rows, self.chunk_rows):
             part = self.slice(names, start, self.chunk_rows)
@@ -212,14 +212,14 @@ class TableSource(MemorySource):
         return float(sink.tell())
 
     def schema(self) -> pa.Schema:
-        """As a Parquet file beside others would have it."""
+        """The schema of the table as a Parquet file."""
         return self.table(self.kept(np.ones(self.rows, np.bool_))[0]).schema
 
     def codec(self) -> str:
         return "zstd"
 
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """The kept rows as a Parquet file gives them: in batches, and how many rows there were."""
+        """The kept rows in batches, as from a Parquet file, and the number of rows."""
         kept, rows = self.kept(keep)
         table = self.table(kept)
         empty = pa.RecordBatch.from_pylist([], schema=table.schema)
@@ -286,8 +286,8 @@ def polars_source(frame: Any) -> TableSource:
 
 
 def dataset_source(dataset: Any) -> TableSource:
-    """A Hugging Face ``Dataset``: rows are read as Arrow through its own order of rows (shuffles,
-    selections), and what is kept is a ``Dataset`` with the format and features it came with."""
+    """A Hugging Face ``Dataset``: rows are read as Arrow in its own order of rows (shuffles,
+    selections), and the kept rows are a ``Dataset`` with the same format and features."""
 
     def rows(data: Any, part: slice) -> pa.Table:
         return data.with_format("arrow")[part]

@@ -1,8 +1,8 @@
-"""Files that stay open from one reading to the next: a run reads its input often and opens it once.
+"""Files that stay open between readings: a run reads its input several times and opens it once.
 
-Each reading has a position of its own, so threads may read one file at the same time. A path that
-leads to a different file than before is opened again. At most ``MOST_OPEN`` files of a process stay
-open; any further one, and the files of object stores, are opened for each reading.
+Each reading has its own position, so threads may read one file at the same time. A path that leads
+to a different file than before is opened again. A process keeps at most ``MOST_OPEN`` files open;
+further files, and those of object stores, are opened for each reading.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _READS_AT = hasattr(os, "preadv")  # not on Windows
 
 
 class OpenFiles:
-    """The files of some sources. They are closed when nothing refers to them any more."""
+    """The files of some sources, which are closed when no reference to them is left."""
 
     def __init__(self) -> None:
         self._open: dict[Path, _Descriptor] = {}
@@ -112,7 +112,7 @@ class _Reading(io.RawIOBase):
         return count
 
     def readall(self) -> bytes:
-        """In one piece: the inherited method asks for a few kilobytes at a time."""
+        """Reads in one piece, while the inherited method reads a few kilobytes at a time."""
         parts = []
         while part := os.pread(self._open_number(), max(1, self._size() - self._at), self._at):
             parts.append(part)

@@ -1,7 +1,7 @@
 """Parquet files: only the needed columns are read; kept rows are written with the file's schema.
 
-Batches hold at most 10,000 rows or about 8 MB. Schema metadata, nullability and dictionary types
-stay. Several files with unlike schemas are unified where Arrow can do so without loss.
+Batches have at most 10,000 rows or about 8 MB. Schema metadata, nullability and dictionary types
+are preserved. The schemas of several files are unified if Arrow can do so without loss.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from neardup.documents.streams import CHUNK_BYTES, cause, unreadable, whole_file
 from neardup.errors import UnreadableError
 
 ROW_GROUP_BYTES = 64 << 20
-PART_BYTES = 64 << 20  # of the row groups that one task reads
-_SAMPLE_BUFFER = 1 << 20  # else a few rows of a group would cost the reading of all of it
+PART_BYTES = 64 << 20  # size of the row groups that one task reads
+_SAMPLE_BUFFER = 1 << 20  # without it, a few rows would cost the reading of their whole group
 _BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
 Part: TypeAlias = pa.RecordBatch | LostRows
 
@@ -55,7 +55,7 @@ class ParquetSource(Source):
             return parquet.schema_arrow
 
     def codec(self) -> str:
-        """The compression of the first column, for output that is like the input."""
+        """The compression of the first column, so that the output is like the input."""
         with self.opened() as parquet:
             metadata = parquet.metadata
             if metadata.num_row_groups == 0 or metadata.num_columns == 0:
@@ -67,7 +67,7 @@ class ParquetSource(Source):
         return self._chunks(columns, 1, self._parts)
 
     def chunks_of(self, groups: Sequence[int], first_row: int, columns: Columns) -> Iterator[Chunk]:
-        """Of some row groups that stand together; the first begins at that row of the file."""
+        """The chunks of consecutive row groups; the first begins at this row of the file."""
 
         def parts(parquet: pq.ParquetFile, names: list[str]) -> Iterator[Part]:
             for group in groups:
@@ -115,12 +115,12 @@ class ParquetSource(Source):
         return texts
 
     def needed(self, keep: Mask) -> Mask:
-        """Rows without which nothing may be written."""
+        """The rows without which nothing may be written."""
         return keep
 
     def filtered(self, keep: Mask) -> Iterator[tuple[pa.RecordBatch, int]]:
-        """The kept rows of each batch with all columns, and how many rows the batch had. Rows that
-        cannot be read are left out unless they are needed."""
+        """The kept rows of each batch with all columns, and the number of rows in the batch. Rows
+        that cannot be read are left out unless they are needed."""
         needed, position = self.needed(keep), 0
         with self.opened() as parquet:
             for part in self._parts(parquet, None):
@@ -140,8 +140,8 @@ class ParquetSource(Source):
         return pa.Table.from_batches(batches, self.schema()), rows
 
     def _parts(self, parquet: pq.ParquetFile, columns: list[str] | None) -> Iterator[Part]:
-        """All rows in order. Where a row group is broken, the groups are read one by one, because
-        those after it may be whole."""
+        """All rows in order. If a row group is broken, the groups are read one by one, because
+        later ones may be readable."""
         size, done = self._batch_rows(parquet), 0
         try:
             for batch in parquet.iter_batches(batch_size=size, columns=columns):
@@ -156,7 +156,7 @@ class ParquetSource(Source):
     def group(
         self, parquet: pq.ParquetFile, group: int, columns: list[str] | None, *, skip: int = 0
     ) -> Iterator[Part]:
-        """A row group but for its first ``skip`` rows."""
+        """A row group without its first ``skip`` rows."""
         left = parquet.metadata.row_group(group).num_rows - skip
         reason = "it has fewer rows than the index says"
         try:
@@ -181,13 +181,13 @@ class ParquetSource(Source):
             return self.size() / max(1, int(parquet.metadata.num_rows))
 
     def decoded_size(self) -> int:
-        """Bytes of the file when it is not compressed."""
+        """The uncompressed size of the file in bytes."""
         with self.opened() as parquet:
             return _decoded_size(parquet)
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
-        """The first rows of drawn row groups, by a budget of unpacked bytes: they are what a run
-        works on."""
+        """The first rows of random row groups. The budget counts unpacked bytes, because these
+        determine the cost of a run."""
         with self.opened(buffer_size=_SAMPLE_BUFFER) as parquet:
             names, rows = parquet.schema_arrow.names, max(1, parquet.metadata.num_rows)
             check_columns(columns, names, self.file)
@@ -211,12 +211,12 @@ class ParquetSource(Source):
     def _sound_batches(
         self, parquet: pq.ParquetFile, group: int, names: list[str] | None
     ) -> Iterator[pa.RecordBatch]:
-        """What can be read of a row group: a run rejects the rest."""
+        """The readable batches of a row group; a run rejects the rest."""
         parts = self.group(parquet, group, names)
         return (part for part in parts if not isinstance(part, LostRows))
 
     def trial(self, limit: float) -> Trial:
-        """Into memory."""
+        """Writes into memory."""
         batches, read, held = [], 0, 0
         with self.opened() as parquet:
             rows = parquet.metadata.num_rows
@@ -239,7 +239,7 @@ class ParquetSource(Source):
             with self.opened() as parquet:
                 groups = list(_row_groups(parquet))
                 sizes = [parquet.metadata.row_group(g).total_byte_size for _, g in groups]
-        except UnreadableError:  # reading it will tell
+        except UnreadableError:  # the error is reported when the file is read
             return [self]
         parts: list[RowGroups] = []
         size = PART_BYTES
@@ -271,7 +271,7 @@ class ParquetSource(Source):
 
 @dataclass
 class RowGroups(Source):
-    """Some row groups of a Parquet file that stand together; the first begins at ``first_row``."""
+    """Consecutive row groups of a Parquet file; the first begins at ``first_row``."""
 
     whole: ParquetSource
     first_row: int
@@ -295,7 +295,7 @@ def _decoded_size(parquet: pq.ParquetFile) -> int:
 
 
 def _check_index(metadata: Any, path: Place) -> None:
-    """Rows are counted by the index, so a broken one must not be believed."""
+    """Refuses a broken index, because rows are counted by it."""
     groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
     if sum(groups) != metadata.num_rows or min(groups, default=0) < 0:
         raise unreadable(path, OSError("its index contradicts itself"))
@@ -326,7 +326,7 @@ def _rows_of_chunk(metadata: Any) -> int:
 def parquet_writer(
     sources: Sequence[ParquetSource], path: Path
 ) -> Iterator[Callable[[ParquetSource, Mask], int]]:
-    """Gives a function that adds the kept rows of a file and says how many rows it has."""
+    """A function that adds the kept rows of a file and returns its number of rows."""
     schema = unified_schema(sources)
     with (
         whole_file(path) as part,
@@ -345,7 +345,7 @@ def parquet_writer(
 
 
 class _RowGroup:
-    """Gathers batches: each write makes a row group, and tiny ones make a slow file."""
+    """Gathers batches, because each write makes a row group, and tiny ones make a slow file."""
 
     def __init__(self, out: pq.ParquetWriter, schema: pa.Schema) -> None:
         self._out, self._schema = out, schema

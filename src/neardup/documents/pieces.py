@@ -1,8 +1,7 @@
-"""Pieces of a source for a sample, and trials of writing a source back: what all formats share.
+"""Pieces of a source for a sample, and trials of writing a source back, for all formats.
 
-A *piece* is a run of documents that stand side by side. Its place is drawn with a fixed seed, so
-the same input gives the same sample, and two places that are far apart are both in the sample with
-a known probability.
+A *piece* is a run of adjacent documents. Its place is random with a fixed seed, so the same input
+gives the same sample, and two distant documents are both in the sample with a known probability.
 """
 
 from __future__ import annotations
@@ -20,16 +19,17 @@ from neardup.documents.columns import Chunk
 from neardup.documents.streams import CHUNK_BYTES, packing_of, transcoded, unpacked
 
 PIECE_BYTES = 1 << 20
-PLACES = 16  # row groups or record batches that are looked into
-TRIED_BYTES = CHUNK_BYTES  # that are written on trial
+PLACES = 16  # row groups or record batches in a sample
+TRIED_BYTES = CHUNK_BYTES  # bytes that are written on trial
 LEAST_PIECE = 1 << 16
-SIP_BYTES = 1 << 12  # of a packed file that are read at a time
+SIP_BYTES = 1 << 12  # bytes of a compressed file that are read at a time
 _SEED = 17  # same input, same sample
 
 
 class Piece(NamedTuple):
-    """A chunk, the bytes of the input it stands for, and how many documents or blank lines each of
-    its pieces has. ``continues``: the first of them begins where the chunk before it ended."""
+    """A chunk, the bytes of the input that it represents, and the number of documents or blank
+    lines of each of its pieces. ``continues``: the first of them begins at the end of the chunk
+    before."""
 
     chunk: Chunk
     size: float
@@ -38,26 +38,26 @@ class Piece(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """Which share of a source was written, and how many bytes that became."""
+    """The share of a source that was written, and the resulting number of bytes."""
 
     share: float
     written: float
 
 
 def places(space: float, piece: float, budget: float) -> list[int]:
-    """Where pieces begin: at the start, and at drawn places."""
+    """The places where pieces begin: the start, and random places."""
     drawn = np.random.default_rng(_SEED).random(max(0, round(budget / piece) - 1))
     return sorted({0, *(drawn * max(0.0, space - piece)).astype(np.int64).tolist()})
 
 
 def some_of(count: int, wanted: float) -> list[int]:
-    """Numbers below ``count``, drawn without repetition."""
+    """Random numbers below ``count``, without repetition."""
     drawn = np.random.default_rng(_SEED).permutation(count)
     return sorted(drawn[: max(1, round(min(wanted, count)))].tolist()) if count else []
 
 
 def chunkfuls(blocks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Short pieces gathered to the length of a chunk, because a run reads such chunks."""
+    """Short pieces, gathered to the length of a chunk, because a run reads such chunks."""
     gathered: list[bytes] = []
     for block in blocks:
         gathered.append(block)
@@ -69,8 +69,8 @@ def chunkfuls(blocks: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 def unpacking(raw: IO[bytes], codec: str | None) -> IO[bytes]:
-    """The bytes of a packed file, or of one in UTF-16; ``raw.tell()`` is how much of the file was
-    read for them."""
+    """The bytes of a compressed file, or of one in UTF-16; ``raw.tell()`` is the number of bytes of
+    the file that were read for them."""
     packing = packing_of(codec)
     if packing is None:
         return transcoded(raw, codec)
@@ -81,7 +81,7 @@ def unpacking(raw: IO[bytes], codec: str | None) -> IO[bytes]:
 
 
 class _Sips(io.RawIOBase):
-    """A file that gives little at a time, so that unpacking does not read far ahead."""
+    """A file that returns little at a time, so that unpacking does not read far ahead."""
 
     def __init__(self, raw: IO[bytes]) -> None:
         self._raw = raw
@@ -95,8 +95,9 @@ class _Sips(io.RawIOBase):
 
 @contextmanager
 def packing(file: IO[bytes], codec: str | None) -> Iterator[Any]:
-    """A stream that packs into ``file``, which stays open: ``file.tell()`` is the packed size. An
-    Arrow stream over ``file`` would, left open, write to a closed file and print a warning."""
+    """A stream that compresses into ``file``, which stays open, so that ``file.tell()`` is the
+    compressed size. An Arrow stream over ``file`` that is left open would write to a closed file
+    and print a warning."""
     codec = packing_of(codec)
     if codec is None:
         yield file
@@ -111,7 +112,8 @@ def packing(file: IO[bytes], codec: str | None) -> Iterator[Any]:
 
 
 class Start:
-    """The start of a file, up to a budget of unpacked bytes: the bytes on disk of each piece."""
+    """The start of a file, up to a budget of unpacked bytes, with the bytes on disk of each
+    piece."""
 
     def __init__(self, size: float, budget: float) -> None:
         self._size, self._budget = size, budget
@@ -122,7 +124,7 @@ class Start:
         return self._unpacked >= self._budget
 
     def taken(self, raw: IO[bytes], stream: IO[bytes], data: bytes) -> float:
-        """The bytes on disk of ``data``, the piece that was read last."""
+        """The bytes on disk of ``data``, the last piece that was read."""
         self._unpacked += len(data)
         at = float(raw.tell())
         if self.enough and at >= self._size:
@@ -134,7 +136,7 @@ class Start:
 
 
 def _rest_of(stream: IO[bytes]) -> int:
-    """How many bytes follow, counted up to a bound beyond which it hardly matters."""
+    """The number of bytes that follow, counted up to a limit above which it hardly matters."""
     count = 0
     while count < TRIED_BYTES and (data := stream.read(1 << 16)):
         count += len(data)
@@ -142,5 +144,5 @@ def _rest_of(stream: IO[bytes]) -> int:
 
 
 def piece_of(budget: float) -> int:
-    """How many bytes to unpack at a time: as many as a run does, if the budget allows it."""
+    """The number of bytes to unpack at a time: as many as in a run, if the budget allows it."""
     return int(min(CHUNK_BYTES, max(budget, LEAST_PIECE)))

@@ -1,15 +1,14 @@
-"""Files in object stores: a :class:`Remote` stands in a source where a ``Path`` does.
+"""Files in object stores: a :class:`Remote` takes the place of a ``Path`` in a source.
 
-Nothing is copied to this machine: a source reads a remote file as it reads a local one, as often as
-it needs (docs/decisions/0010-remote-files.md). A file that is not the same any more when it is
-opened again stops the run, and so does a store that fails: that is no fault of a document.
+No file is copied to this machine: a source reads a remote file like a local one, as often as it
+needs (docs/decisions/0010-remote-files.md). If a file has changed when it is opened again, or a
+store fails, the run stops, because that is no fault of a document.
 
-Object stores by address: ``s3://bucket/key``, ``gs://…``, ``hdfs://…``, what pyarrow.fs knows.
-
-A key is taken as written, as the stores' own tools do: ``%20`` and ``#`` are themselves. Options of
-the store follow a last ``?`` (``?region=eu-west-1&endpoint_override=host:port&scheme=http``); a
-``?`` that no ``name=`` follows is a wildcard. Passwords and keys in an address are used and never
-shown.
+The address of a file is ``s3://bucket/key``, ``gs://…``, ``hdfs://…``, or any other that pyarrow.fs
+supports. A key is used as written, as in the tools of the stores: ``%20`` and ``#`` have no special
+meaning. Options of the store follow a last ``?``
+(``?region=eu-west-1&endpoint_override=host:port&scheme=http``); a ``?`` that no ``name=``
+follows is a wildcard. Passwords and keys in an address are used but never shown.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ CONNECT_SECONDS, REQUEST_SECONDS, ATTEMPTS = 10, 60, 4
 GCS_SECONDS = 30  # pyarrow would try for 15 minutes
 _S3_OPTIONS = ("region", "scheme", "endpoint_override")
 _SHOWN_OPTIONS = (*_S3_OPTIONS, "project_id", "blob_storage_authority", "dfs_storage_authority")
-# pathlib makes one slash of two.
+# pathlib collapses two slashes into one.
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):(/+)([^/]*)/*(.*)", re.DOTALL)
 _OPTIONS = re.compile(r"(.*)\?(\w+=[^?]*)", re.DOTALL)
 
@@ -46,20 +45,20 @@ class Address(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """For people, ids and tables: without what is secret, and without options."""
+        """The address for people, ids and tables, without secrets and options."""
         name, _, _ = self.login.partition(":")
         user = f"{name}@" if name and self.scheme not in ("s3", "gs", "gcs") else ""
         return f"{self.scheme}://{user}{self.host}/{self.key}"
 
     @property
     def again(self) -> str:
-        """What opens it again, as far as that may be written down."""
+        """The address that opens it again, as far as that may be written down."""
         kept = [(name, value) for name, value in parse_qsl(self.options) if name in _SHOWN_OPTIONS]
         return self.shown + ("?" + urlencode(kept, safe=":/") if kept else "")
 
 
 def address_of(written: object) -> Address | None:
-    """None for what is a path on this machine."""
+    """The address of a store; None for a path on this machine."""
     match = _ADDRESS.fullmatch(str(written))
     # One slash was two, unless that is how a relative path begins.
     if not match or (len(match[2]) == 1 and os.path.lexists(f"{match[1]}:")):
@@ -84,7 +83,7 @@ def local_path(address: Address) -> str | None:
 
 
 class Store(NamedTuple):
-    """A file system, and the path in it where keys begin."""
+    """A file system, and the path in it at which keys begin."""
 
     files: Any
     base: str
@@ -98,8 +97,8 @@ def store_of(address: Address) -> Store:
         return _store(address._replace(key=""))
     except (OSError, ValueError, NotImplementedError) as error:
         # pyarrow repeats the address that it was given, login and all; so no cause is shown either.
-        said = str(error).replace(f"{address.login}@", "") if address.login else str(error)
-        raise unreachable(address.shown, OSError(said)) from None
+        message = str(error).replace(f"{address.login}@", "") if address.login else str(error)
+        raise unreachable(address.shown, OSError(message)) from None
 
 
 @functools.lru_cache(maxsize=16)
@@ -118,7 +117,7 @@ def _store(address: Address) -> Store:
 
 
 def _s3(address: Address) -> Any:
-    """Made here and not by ``from_uri``, which knows no timeouts."""
+    """An S3 file system; ``from_uri`` does not support timeouts."""
     from pyarrow import fs
 
     options: dict[str, Any] = dict(parse_qsl(address.options))
@@ -139,7 +138,7 @@ def _s3(address: Address) -> Any:
 
 
 def _s3_endpoint() -> dict[str, Any]:
-    """That of the environment, which other tools follow and pyarrow does not."""
+    """The endpoint in the environment, which other tools use and pyarrow ignores."""
     url = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
     scheme, found, host = url.partition("://")
     return {"scheme": scheme, "endpoint_override": host.rstrip("/")} if found else {}
@@ -161,15 +160,15 @@ _HINTS = {
 
 
 def unreachable(shown: str, error: Exception) -> StoreError:
-    """The store's first line, without numbers that only it understands."""
-    said = re.split(r"\n| \(Request ID|; Details| error_info=", str(error))[0]
-    said = said.removeprefix("google::cloud::Status(")
+    """An error with the first line of the store's message, without its internal numbers."""
+    message = re.split(r"\n| \(Request ID|; Details| error_info=", str(error))[0]
+    message = message.removeprefix("google::cloud::Status(")
     hints = (hint for sign, hint in _HINTS.items() if re.search(sign, str(error), re.IGNORECASE))
     hint = next(hints, "check the address, the credentials and the network.")
-    return StoreError(f"Cannot read {shown}: {said.rstrip('.')}.", hint=hint)
+    return StoreError(f"Cannot read {shown}: {message.rstrip('.')}.", hint=hint)
 
 
-READ_BYTES = 8 << 20  # a request each: few and long ones
+READ_BYTES = 8 << 20  # bytes of a request: few long requests are faster
 WILDCARDS = "*?["
 
 
@@ -179,7 +178,7 @@ class Remote:
 
     store: Store
     address: Address
-    info: Any  # as it was when it was found
+    info: Any  # the state when the file was found
 
     def __str__(self) -> str:
         return self.address.shown
@@ -211,11 +210,11 @@ class Remote:
 
     @property
     def found(self) -> tuple[int, ...] | None:
-        """What tells a file from another one that has come into its place."""
+        """The state that distinguishes the file from a different one in its place."""
         return _stamp(self.info)
 
     def now(self) -> tuple[int, ...] | None:
-        """The same as the store says it is at this moment; None if the file is gone."""
+        """The current state in the store; None if the file is gone."""
         try:
             info = self.store.files.get_file_info(self.info.path)
         except OSError as error:
@@ -226,7 +225,7 @@ class Remote:
         return cast(IO[bytes], io.BufferedReader(self.raw(), READ_BYTES))
 
     def raw(self) -> io.RawIOBase:
-        """Unbuffered: for readers that know what they want, such as Parquet's."""
+        """An unbuffered stream, for readers that know what they need, such as that of Parquet."""
         try:
             if self.now() != self.found:
                 raise ChangedError(
@@ -244,7 +243,8 @@ class Remote:
             raise unreachable(str(self), error) from error
 
     def files(self) -> Iterator[tuple[str, Remote]]:
-        """What lies below a folder, by its path there; hidden ones (a dot first) left out."""
+        """The files below a folder, by their paths in it; hidden ones (with a leading dot) are left
+        out."""
         for info in _listing(self.store, self.address, self.info.path, recursive=True):
             name = info.path[len(self.info.path) :].lstrip("/")
             if not any(part.startswith(".") for part in name.split("/")):
@@ -255,14 +255,14 @@ Place: TypeAlias = Path | Remote
 
 
 def _stamp(info: Any) -> tuple[int, ...] | None:
-    """Size and time. In whole seconds, because a store may give more of them when it lists files
-    (MinIO) than when it is asked for one."""
+    """Size and time, in whole seconds, because a store may return more digits when it lists files
+    (MinIO) than for a single file."""
     return (info.size, (info.mtime_ns or 0) // 10**9) if info.type.name == "File" else None
 
 
 class _Stream(io.RawIOBase):
-    """Errors of the store are errors of the run: an ``OSError`` in the middle of an archive would
-    be taken for its end."""
+    """Errors of the store are errors of the run: an ``OSError`` in the middle of a compressed file
+    would look like its end."""
 
     def __init__(self, file: Any, shown: str) -> None:
         self._file, self._shown = file, shown
@@ -292,7 +292,7 @@ class _Stream(io.RawIOBase):
 
 
 def remote_files(address: Address) -> list[Remote]:
-    """The file or folder of this name; else, sorted, the files that match it as a pattern."""
+    """The file or folder of this name; otherwise the files that match it as a pattern, sorted."""
     address = address._replace(key=address.key.rstrip("/"))
     store = store_of(address)
     try:
@@ -324,7 +324,7 @@ def _matching(store: Store, address: Address) -> Iterator[Remote]:
 
 
 def fits(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """As ``glob`` has it: ``**`` is any number of folders, and hidden names must be named."""
+    """Matches like ``glob``: ``**`` is any number of folders, and hidden names must be named."""
     if not pattern or not parts:
         return not parts and all(part == "**" for part in pattern)
     first, *rest = pattern
@@ -338,12 +338,12 @@ def _listing(store: Store, address: Address, top: str, *, recursive: bool) -> It
     from pyarrow import fs
 
     try:
-        found = store.files.get_file_info(fs.FileSelector(top, recursive=recursive))
+        infos = store.files.get_file_info(fs.FileSelector(top, recursive=recursive))
     except FileNotFoundError:
         return
     except OSError as error:
         raise unreachable(address.shown, error) from error
-    yield from (info for info in found if info.type.name == "File")
+    yield from (info for info in infos if info.type.name == "File")
 
 
 def _found(store: Store, address: Address, info: Any) -> Remote:

@@ -1,7 +1,7 @@
-"""The contract of a source: one file, one folder or one object in memory, whatever its format.
+"""The contract of a source: one file, one folder or one object in memory, of any format.
 
-A source is read in chunks, gives a few texts again, says how large it is, gives pieces of itself
-for a sample and parts that several machines can read, and gives back the documents that are kept.
+A source is read in chunks, reads a few texts again, reports its size, provides pieces for a sample
+and parts that several machines can read, and returns the documents that are kept.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from neardup.errors import UsageError
 
 
 class Source:
-    """What a format does not define has the default that is written here."""
+    """Methods that a format does not define have the defaults of this class."""
 
-    if TYPE_CHECKING:  # a dataclass would take a property for the default of its field
+    if TYPE_CHECKING:  # a dataclass would treat a property as the default of its field
 
         @property
         def file(self) -> str: ...
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        """All documents in order. Cutting a chunk is cheap and bounded."""
+        """All documents in order. Making a chunk is cheap and bounded."""
         raise NotImplementedError
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
-        """The texts of some rows again; that of a rejected row is empty."""
+        """Reads the texts of some rows again; that of a rejected row is empty."""
         raise NotImplementedError
 
     def kept(self, keep: Mask) -> tuple[Any, int]:
-        """The kept documents and how many documents the source has; ``keep`` may go on beyond."""
+        """The kept documents and the number of documents in the source; ``keep`` may be longer."""
         raise NotImplementedError
 
     def size(self) -> float:
-        """Bytes on disk; of objects in memory, what they would take as a file."""
+        """Bytes on disk; for objects in memory, those of a file with the same content."""
         raise UsageError(
             f"{self.file}: there is no estimate for input of this kind.",
             hint="run on a part with --limit, and look at the timings of --json.",
         )
 
     def document_size(self) -> float:
-        """Bytes on disk of one document on average; 0 where only reading the source would tell."""
+        """The average bytes on disk of one document; 0 if only reading the source would show it."""
         return 0.0
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
-        """A sample of about ``budget`` bytes, unpacked, spread over the source where the format
-        allows it; all of a source that is smaller."""
+        """A sample of about ``budget`` unpacked bytes, spread over the source if the format allows
+        it; the whole of a smaller source."""
         raise NotImplementedError
 
     def trial(self, limit: float) -> Trial:
-        """Writes about ``limit`` bytes of the source as a run would, to a place that goes away."""
+        """Writes about ``limit`` bytes of the source as a run would, to a place that is deleted."""
         raise NotImplementedError
 
     def parts(self, part_bytes: int) -> Sequence[Any]:  # noqa: ARG002 (formats that can be cut)
-        """Sources that together are this one, in order, each read without the others. If the
+        """Sources that together are this one, in order, each of which can be read alone. If the
         ``first_row`` of a part is None, the ``rows()`` of the parts before it must be counted."""
         return [self]

@@ -1,8 +1,8 @@
-"""Byte streams of files: compression by name, whole lines, output that appears only when whole.
+"""Byte streams of files: compression by name, whole lines, and output that appears when complete.
 
-A *codec* is how the bytes of a file become UTF-8, or another encoding that has the bytes of ASCII:
-the name of a compression, then ``+`` and UTF-16 or UTF-32, where the file is that. Only a file
-without a codec can be read from the middle.
+A *codec* defines how the bytes of a file become UTF-8, or a different encoding that contains ASCII:
+the name of a compression, followed by ``+`` and UTF-16 or UTF-32 if the file is in one of these.
+Only a file without a codec can be read from the middle.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def packing_of(codec: str | None) -> str | None:
 
 
 def with_wide(codec: str | None, encoding: str | None) -> str | None:
-    """A codec that also makes UTF-8 of a file in UTF-16 or UTF-32."""
+    """A codec that also converts a file in UTF-16 or UTF-32 to UTF-8."""
     return codec if encoding is None else f"{codec or ''}+{encoding}"
 
 
@@ -42,7 +42,7 @@ def wide_of(codec: str | None) -> str | None:
 
 
 def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) -> IO[bytes]:
-    """A buffered stream of the decompressed bytes, those of UTF-16 and UTF-32 as UTF-8."""
+    """A buffered stream of the decompressed bytes, with UTF-16 and UTF-32 converted to UTF-8."""
     packing = packing_of(codec)
     try:
         stream = (files or OpenFiles()).stream(path)
@@ -54,7 +54,7 @@ def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) 
 
 
 def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
-    """A stream of UTF-16 or UTF-32 as UTF-8, if that is what the codec says."""
+    """A stream of UTF-16 or UTF-32 as UTF-8, if the codec requires it."""
     encoding = wide_of(codec)
     if encoding is None:
         return stream
@@ -62,7 +62,7 @@ def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
 
 
 def unpacked(packed: Any) -> IO[bytes]:
-    """A buffered stream of what can be read of an archive that is open already."""
+    """A buffered stream of the readable part of a compressed file that is open already."""
     return cast(IO[bytes], io.BufferedReader(_Unpacked(packed), 1 << 20))
 
 
@@ -73,8 +73,8 @@ def _unpacking(stream: IO[bytes], packing: str) -> Any:
 
 
 class _Unpacked(io.RawIOBase):
-    """What can be read of an archive. Where it is cut off or broken the bytes end, and ``fault``
-    says why; an archive that gives nothing at all is an error."""
+    """The readable part of a compressed file. If it is truncated or broken, the bytes end there and
+    ``fault`` has the reason; a file without any readable bytes is an error."""
 
     def __init__(self, packed: Any) -> None:
         self._packed = packed
@@ -87,7 +87,7 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         if self.fault is not None:
             return 0
-        # Pieces, because a read that fails gives nothing: small ones first, for small archives.
+        # A failed read returns nothing, so it is done in pieces; small ones first, for small files.
         size = min(len(buffer), max(256, min(self._given, _PIECE)))
         try:
             data = self._packed.read(size)
@@ -107,8 +107,8 @@ class _Unpacked(io.RawIOBase):
 
 
 class _Transcoded(io.RawIOBase):
-    """UTF-8 of a stream in a wider encoding, without its mark. What is no character there becomes
-    bytes that are no UTF-8, so that the document is rejected that has them."""
+    """UTF-8 of a stream in a wider encoding, without its mark. Invalid characters become bytes that
+    are no UTF-8, so that their document is rejected."""
 
     def __init__(self, stream: IO[bytes], encoding: str) -> None:
         self._stream = stream
@@ -156,14 +156,14 @@ def _fault(error: Exception) -> str:
 
 
 def fault_of(stream: IO[bytes]) -> str | None:
-    """Why a stream ended before its file did."""
+    """The reason why a stream ended before its file did."""
     return getattr(getattr(stream, "raw", None), "fault", None)
 
 
 def cause(error: Exception) -> str:
-    """What an error says, as a part of a sentence."""
-    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return said.splitlines()[0].rstrip(". ")
+    """The message of an error, as a part of a sentence."""
+    message = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return message.splitlines()[0].rstrip(". ")
 
 
 def unreadable(path: Place | str, error: Exception) -> UnreadableError:
@@ -176,8 +176,8 @@ def unreadable(path: Place | str, error: Exception) -> UnreadableError:
 
 
 def whole_lines(stream: IO[bytes], size: int = CHUNK_BYTES) -> Iterator[bytes]:
-    """Chunks of about ``size`` bytes that end where a line ends, however long that line is. The
-    piece of a line before a fault is left out."""
+    """Chunks of about ``size`` bytes that end where a line ends, however long that line is. A line
+    that is incomplete because of a fault is left out."""
     while block := stream.read(size):
         data = block if block.endswith(b"\n") else block + stream.readline()
         if fault_of(stream):
@@ -188,7 +188,7 @@ def whole_lines(stream: IO[bytes], size: int = CHUNK_BYTES) -> Iterator[bytes]:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Gives the path of a ``.part`` file that becomes ``path`` only if all went well."""
+    """Yields the path of a ``.part`` file that becomes ``path`` only if there was no error."""
     part = path.with_name(path.name + ".part")
     try:
         yield part

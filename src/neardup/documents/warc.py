@@ -1,9 +1,9 @@
 """WARC files, plain or compressed: the pages of a crawl are its documents.
 
-The id is that of the record; rows count the pages. Kept output is the file without the records of
-pages that were set aside or rejected: all others, requests and pictures too, stay as they are, byte
-for byte, each packed by itself as the standard asks for. Where the file is cut off or broken, one
-rejected document stands for the rest.
+The id is that of the record; rows count the pages. The kept output is the file without the records
+of duplicate or rejected pages. All other records, including requests and pictures, stay as they
+are, byte for byte, each compressed separately as the standard requires. If the file is truncated or
+broken, one rejected document represents the rest.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ from neardup.errors import MissingExtraError
 
 NAMES = ("id", "text", *META, "crawled")
 Write = Callable[[Record, IO[bytes]], None]
-CHUNK_PAGES = 32  # they take long: after an interrupt those of a chunk are waited for
-MOST_BYTES = 32 << 20  # of a sample, a second of extraction each
+CHUNK_PAGES = 32  # few, because pages take long and an interrupt waits for those of a chunk
+MOST_BYTES = 32 << 20  # bytes of a sample, because extraction is slow
 _EVERY_PAGE = np.ones(1 << 20, np.bool_)
 
 
 @dataclass(frozen=True)
 class WarcChunk:
-    """Some pages of a file, the first of them number ``first_row``."""
+    """Some pages of a file, beginning with number ``first_row``."""
 
     source: WarcSource
     pages: Sequence[Found]
@@ -95,7 +95,7 @@ class WarcSource(Source):
     _lost: Rejected | None = field(default=None, init=False)
 
     def check(self) -> None:
-        """Raises what would stop a run, before it begins."""
+        """Raises errors that would stop a run, before it begins."""
         if importlib.util.find_spec("fastwarc") is None:
             raise MissingExtraError(
                 f"{self.file} is a WARC file; to read it takes fastwarc, which is not installed.",
@@ -127,7 +127,7 @@ class WarcSource(Source):
             yield WarcChunk(self, held, row, columns)
 
     def _pages(self, stream: IO[bytes]) -> Iterator[Found]:
-        """``_lost`` is then what stands for the rest, where not all could be read."""
+        """Pages of the file. If the rest cannot be read, ``_lost`` represents it afterwards."""
         self._lost, row = None, 1
         self.passed.clear()
         try:
@@ -187,7 +187,7 @@ class WarcSource(Source):
         return pa.concat_tables([none, *parts]), row + (self._lost is not None)
 
     def copy_records(self, keep: Mask, write: Write) -> int:
-        """Gives what stays, record by record, to ``write``; says how many documents there are."""
+        """Calls ``write`` with each record that stays, and returns the number of documents."""
         with open_binary(self.path, self.codec, self.files) as stream:
             return self.copy_from(stream, keep, write)
 
@@ -208,7 +208,7 @@ class WarcSource(Source):
         return self.path.stat().st_size
 
     def pieces(self, columns: Columns, budget: float) -> Iterator[Piece]:
-        """From the start of the file: where a later record begins, only reading tells."""
+        """The start of the file, because only reading shows where a later record begins."""
         before = 0
         with self.files.stream(self.path) as raw:
             for chunk in self.chunks_of(unpacking(raw, self.codec), columns):
@@ -216,12 +216,12 @@ class WarcSource(Source):
                 yield Piece(chunk, taken, [len(chunk.pages)], continues=True)
                 if before >= min(budget, MOST_BYTES):
                     return
-        if self.size() > before:  # records that are no pages may follow the last one
+        if self.size() > before:  # records that are no pages may follow the last page
             nothing = WarcChunk(self, [], 1, columns)
             yield Piece(nothing, self.size() - before, [0], continues=True)
 
     def trial(self, limit: float) -> Trial:
-        """Into a file that goes away."""
+        """Writes into a file that is deleted."""
         with self.files.stream(self.path) as raw, tempfile.TemporaryFile() as out:
 
             def write(record: Record, content: IO[bytes]) -> None:
@@ -245,7 +245,7 @@ def _plain(page: Page) -> Extracted:
 
 @contextmanager
 def warc_writer(path: Path, codec: str | None) -> Iterator[Callable[[WarcSource, Mask], int]]:
-    """Gives a function that adds the kept records of a file and says how many documents it has."""
+    """A function that adds the kept records of a file and returns its number of documents."""
     with whole_file(path) as part, part.open("wb", buffering=1 << 20) as out:
         write = functools.partial(write_record, out, codec)
         yield lambda source, keep: source.copy_records(keep, write)
@@ -257,14 +257,14 @@ def write_record(out: IO[bytes], codec: str | None, record: Record, content: IO[
         packed.write(record.head)
         shutil.copyfileobj(content, packed, 1 << 20)
         packed.write(b"\r\n\r\n")
-    if getattr(content, "left", 0):  # it was cut off
+    if getattr(content, "left", 0):  # the record is truncated
         out.seek(begin)
         out.truncate()
 
 
 @contextmanager
 def _packed(out: IO[bytes], codec: str | None) -> Iterator[Any]:
-    """A member or frame of its own, which can be read without those before it."""
+    """The record as a separate member or frame, which can be read without those before it."""
     if codec is None:
         yield out
     elif codec == "gzip":

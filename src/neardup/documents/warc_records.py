@@ -1,8 +1,8 @@
-"""The records of a WARC file one after the other (ISO 28500), and the pages among them.
+"""The records of a WARC file in order (ISO 28500), and the pages among them.
 
-A page is a response that was answered with success, a resource or a conversion (WET files), if it
-is HTML, plain text or PDF. Requests, revisits and pictures are no documents: they are passed over
-and counted. HTTP is taken apart by FastWARC; nothing is unpacked beyond a bound.
+A page is a successful response, a resource or a conversion (WET files) whose content is HTML, plain
+text or PDF. Requests, revisits and pictures are no documents: they are passed over and counted.
+FastWARC parses HTTP; nothing is unpacked above a limit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import IO, Any, Literal, NamedTuple, cast
 from neardup.documents.extraction.page import HTML, PDF, TEXT, Page
 from neardup.documents.streams import fault_of
 
-MOST_BYTES = 64 << 20  # of a page; packed ones may claim to be any length
+MOST_BYTES = 64 << 20  # size of a page; compressed ones may claim any length
 _MOST_HEADER, _PIECE, _MOST_TYPES = 1 << 16, 1 << 20, 30
 _PAGES = {
     "text/html": HTML,
@@ -30,7 +30,7 @@ _TYPES = ("response", "resource", "conversion")
 
 
 class Cut(Exception):  # noqa: N818 (as StopIteration, it ends a reading)
-    """The file ends here, or what follows is no record; the message says which."""
+    """The file ends here, or no record follows; the message reports which."""
 
 
 class Record(NamedTuple):
@@ -57,8 +57,8 @@ class Found(NamedTuple):
 
 
 def records(stream: IO[bytes]) -> Iterator[tuple[Record, IO[bytes]]]:
-    """Each with a stream of its content, which need not be read. Raises ``Cut`` where the file is
-    cut off or goes on with something else."""
+    """Each record with a stream of its content, which need not be read. Raises ``Cut`` if the file
+    is truncated or continues with something else."""
     while record := _next(stream):
         content = _Content(stream, record.length)
         yield record, cast(IO[bytes], content)
@@ -94,14 +94,14 @@ def _fields(head: bytes) -> dict[str, str]:
 
 
 def _length(fields: dict[str, str]) -> int:
-    said = fields.get("content-length", "")
-    if not (said.isascii() and said.isdigit() and len(said) < 16):
-        raise Cut(f"a record says its length is {said[:20]!r}; the rest is lost")
-    return int(said)
+    length = fields.get("content-length", "")
+    if not (length.isascii() and length.isdigit() and len(length) < 16):
+        raise Cut(f"a record says its length is {length[:20]!r}; the rest is lost")
+    return int(length)
 
 
 class _Content(io.RawIOBase):
-    """So many bytes of a stream."""
+    """A stream limited to so many bytes."""
 
     def __init__(self, stream: IO[bytes], length: int) -> None:
         self._stream, self.left = stream, length
@@ -117,17 +117,17 @@ class _Content(io.RawIOBase):
 
 
 def pages(stream: IO[bytes], passed: Counter[str]) -> Iterator[Found]:
-    """Counts in ``passed`` what is no page."""
+    """The pages; all other records are counted in ``passed``."""
     for record, content in records(stream):
-        found = _page(record, content)
-        if isinstance(found, Found):
-            yield found
+        page = _page(record, content)
+        if isinstance(page, Found):
+            yield page
         else:
-            passed[found if found in passed or len(passed) < _MOST_TYPES else "other"] += 1
+            passed[page if page in passed or len(passed) < _MOST_TYPES else "other"] += 1
 
 
 def held_content(record: Record, content: IO[bytes]) -> io.BytesIO | None:
-    """Of what may be a page, to be read twice; raises ``Cut`` if it is not whole."""
+    """The content of a possible page, to be read twice; raises ``Cut`` if it is incomplete."""
     if record.type not in _TYPES or record.length > MOST_BYTES:
         return None
     data = content.read(record.length)
@@ -137,11 +137,11 @@ def held_content(record: Record, content: IO[bytes]) -> io.BytesIO | None:
 
 
 def is_page(record: Record, content: IO[bytes]) -> bool:
-    """As ``pages`` decides, for who copies records."""
-    found = _page(record, content)
+    """The decision of ``pages`` for one record, for code that copies records."""
+    page = _page(record, content)
     if content.seekable():
         content.seek(0)
-    return isinstance(found, Found)
+    return isinstance(page, Found)
 
 
 def _page(record: Record, content: IO[bytes]) -> Found | str:
@@ -155,7 +155,7 @@ def _page(record: Record, content: IO[bytes]) -> Found | str:
         return _lost(record, f"record of {record.length:,} bytes; pages may have {MOST_BYTES:,}")
     data = content.read(record.length)
     if len(data) < record.length:
-        return "cut off"  # what stands for the rest is told by who reads on
+        return "cut off"  # the caller that reads on reports what is lost
     return _parsed(record, data, stated)
 
 
@@ -187,34 +187,34 @@ def _charset(said: str) -> str | None:
 
 
 def _http(record: bytes) -> tuple[bytes, str, str | None] | str:
-    """The body, its type and its charset; or why it is no page."""
-    found = _decoded(record, "all")
-    if found is None or (isinstance(found, tuple) and not found[0]):
-        found = _decoded(record, "none") or found  # headers of a body that was unpacked already
-    return found or "broken HTTP"
+    """The body, its type and its charset; or the reason why it is no page."""
+    body = _decoded(record, "all")
+    if body is None or (isinstance(body, tuple) and not body[0]):
+        body = _decoded(record, "none") or body  # the body was unpacked already
+    return body or "broken HTTP"
 
 
 def _decoded(
     record: bytes, how: Literal["all", "none"]
 ) -> tuple[bytes, str, str | None] | str | None:
     try:
-        for one in _archive_iterator()(io.BytesIO(record), parse_http=True, auto_decode=how):
-            if one.http_headers is None:
+        for parsed in _archive_iterator()(io.BytesIO(record), parse_http=True, auto_decode=how):
+            if parsed.http_headers is None:
                 return None
-            status = one.http_headers.status_code
+            status = parsed.http_headers.status_code
             if status is not None and not 200 <= status < 300:
                 return f"status {status // 100}xx"
-            body = one.reader.read(MOST_BYTES + 1)
-            kind = (one.http_content_type or "").lower() or _sniffed(body)
-            return body, kind, one.http_charset
-    except Exception:  # what packed data can do wrong has many names
+            body = parsed.reader.read(MOST_BYTES + 1)
+            kind = (parsed.http_content_type or "").lower() or _sniffed(body)
+            return body, kind, parsed.http_charset
+    except Exception:  # broken compressed data raise errors of many types
         return None
     return None
 
 
 @functools.cache
 def _archive_iterator() -> Any:
-    with warnings.catch_warnings():  # it warns of names that it has itself
+    with warnings.catch_warnings():  # the library warns of its own names
         warnings.simplefilter("ignore", DeprecationWarning)
         from fastwarc.warc import ArchiveIterator
     return ArchiveIterator

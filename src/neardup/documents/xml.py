@@ -1,8 +1,8 @@
-"""XML files: read safely, and as the text that stands in them, never as markup.
+"""XML files: parsed safely, and read as the text in their elements, without markup.
 
-Nothing is fetched. A file that declares entities is refused (billion laughs, files of the machine
-read as entities); the named characters of HTML, which old feeds use, are understood. What stands in
-an element is a line of its own unless it is a part of running text, as ``<b>`` in a paragraph.
+Nothing is fetched. A file that declares entities is refused (billion laughs, local files as
+entities); the named characters of HTML, which old feeds use, are supported. The content of an
+element is a separate line, unless the element is part of running text, as ``<b>`` in a paragraph.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from neardup.errors import UnreadableError
 Element = ElementTree.Element
 
 SUFFIXES = (".xml", ".rss", ".atom")
-HEAD = 1 << 16  # bytes in which the first element is looked for
-_DEEPEST = 200  # levels; what reads a tree goes down by recursion
+HEAD = 1 << 16  # bytes in which the first element must begin
+_DEEPEST = 200  # levels, because trees are read by recursion
 _DECLARED = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w:.-]{1,40})["']""")
 _MARKUP = re.compile(r"</[a-zA-Z][\w:]*\s*>|<(?:br|p|hr|img)\b[^<>]*>", re.IGNORECASE)
 _HIDDEN = ("script", "style")
@@ -31,7 +31,7 @@ NO_TEXT = "XML file has no text"
 
 
 def xml_text(data: bytes, encoding: str | None = None) -> Extracted:
-    """The text of a file, or why there is none."""
+    """The text of a file, or the reason why there is none."""
     try:
         text = text_of(tree(data, encoding))
     except UnreadableError as error:
@@ -40,7 +40,7 @@ def xml_text(data: bytes, encoding: str | None = None) -> Extracted:
 
 
 def text_of(root: Element) -> str:
-    """Line by line; HTML that is written as text in an element is read as HTML."""
+    """The text line by line; HTML that is escaped in an element is read as HTML."""
     lines = (" ".join(line.split()) for line in "".join(_pieces(root)).split("\n"))
     return "\n".join(filter(None, lines))
 
@@ -58,7 +58,7 @@ def _pieces(element: Element) -> Iterator[str]:
 
 
 def _is_running(element: Element) -> bool:
-    """Whether words stand between its elements."""
+    """Whether there are words between its elements."""
     between = (element.text, *(child.tail for child in element))
     return any(text and not text.isspace() for text in between)
 
@@ -70,18 +70,19 @@ def _plain(text: str | None) -> str:
 
 
 def root_name(head: bytes) -> str | None:
-    """The name of the first element, with its namespace as ``{…}name``; None if none begins."""
-    found: list[str] = []
+    """The name of the first element, with its namespace as ``{…}name``; None if there is none."""
+    names: list[str] = []
     parser = expat.ParserCreate(namespace_separator="}")
-    parser.StartElementHandler = lambda tag, _: found.append(_tag(tag))
+    parser.StartElementHandler = lambda tag, _: names.append(_tag(tag))
     # What follows the first element does not matter here.
     with suppress(expat.ExpatError, UnreadableError, ValueError):
         parser.Parse(_text(head, None, "replace"), False)
-    return found[0] if found else None
+    return names[0] if names else None
 
 
 def tree(data: bytes, encoding: str | None = None) -> Element:
-    """``encoding``: as the user states it; else by mark and declaration."""
+    """The parsed file. ``encoding`` is stated by the user; otherwise mark and declaration
+    decide."""
     builder = ElementTree.TreeBuilder()
     parser = _parser(builder)
     try:
@@ -94,16 +95,16 @@ def tree(data: bytes, encoding: str | None = None) -> Element:
 
 
 def _text(data: bytes, encoding: str | None, errors: str = "strict") -> str:
-    """Python knows encodings that the parser does not. Valid UTF-8 beyond ASCII is UTF-8 whatever
-    was declared, as in pages: such a label is a common mistake."""
+    """The decoded text. Python supports encodings that the parser does not. Valid UTF-8 beyond
+    ASCII is UTF-8 whatever was declared, as in pages, because wrong labels are common."""
     if encoding is None and not _is_utf8(data):
         encoding = _marked(data) or _declared(data) or "utf-8"
     if errors == "replace":
         return data.decode(encoding or "utf-8", errors).lstrip("\ufeff")
-    found = decoded(data, encoding or "utf-8")
-    if found.text is None:
-        raise broken(found.reason or "its encoding is unknown")
-    return found.text.removeprefix("\ufeff")
+    guess = decoded(data, encoding or "utf-8")
+    if guess.text is None:
+        raise broken(guess.reason or "its encoding is unknown")
+    return guess.text.removeprefix("\ufeff")
 
 
 def _is_utf8(data: bytes) -> bool:
@@ -117,7 +118,7 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _marked(data: bytes) -> str | None:
-    """UTF-16 and UTF-32 by their mark, or by the zeros around the first sign."""
+    """UTF-16 or UTF-32, by the mark or by zeros around the first character; else None."""
     for mark, name in (
         (codecs.BOM_UTF32_LE, "utf-32"),
         (codecs.BOM_UTF32_BE, "utf-32"),
@@ -142,7 +143,7 @@ def _declared(data: bytes) -> str | None:
 
 
 def _parser(builder: ElementTree.TreeBuilder) -> expat.XMLParserType:
-    """ElementTree's own parser does not let entities be refused."""
+    """A parser that can refuse entities, unlike that of ElementTree."""
     parser = expat.ParserCreate(namespace_separator="}")
     parser.buffer_text = True
     open_: list[str] = []

@@ -1,2 +1,4 @@
-"""What drives the stages: batch, a ranked list, an index, Spark. No engine changes what is
-found."""
+"""The engines that drive the stages: batch, ranked list, index and Spark.
+
+All of them find the same duplicates.
+"""

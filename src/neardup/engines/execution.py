@@ -1,7 +1,7 @@
-"""One collection and one plan, driven by the engine that the plan names, to a Result.
+"""Runs one plan on one collection with the engine that the plan names, and returns a Result.
 
-Every run describes itself in the same way in ``run.json``, and its counts are checked before anyone
-sees them.
+Every run describes itself in the same form in ``run.json``. Its counts are checked before they are
+reported.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def execute(
 ) -> Result:
     collection = collection.limited(plan.limit)
     _check_columns(collection, plan)
-    told = Logged(progress or Silent())
+    log = Logged(progress or Silent())
     if plan.engine == "spark":
         return _on_spark(collection, plan, told)
     if not counts_while_reading(plan):
@@ -65,7 +65,7 @@ def execute(
 
 
 def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
-    """The same result; its tables are brought to this machine."""
+    """Runs on Spark; the tables of the result are brought to this machine."""
     from neardup.engines.spark.session import check_pyspark, session
 
     check_pyspark()
@@ -73,33 +73,37 @@ def _on_spark(collection: Collection, plan: Plan, progress: Progress) -> Result:
     from neardup.engines.spark.spark_run import run as run_on_spark
 
     spark = session(master=plan.master)
-    found = run_on_spark(spark, FileInput(spark, collection, plan), plan, progress=progress)
-    tables = found.collected()
+    spark_result = run_on_spark(spark, FileInput(spark, collection, plan), plan, progress=progress)
+    tables = spark_result.collected()
     result = Result(
         tables.decisions,
         tables.pairs,
         {},
         rank=tables.rank,
         collection=lambda: collection,
-        artefacts=found.artefacts,
+        artefacts=spark_result.artefacts,
         text_digests=tables.text_digests,
     )
     result.info.update(
-        {**_about(collection, found.plan), **found.info, "kinds": kind_counts(tables.decisions)}
+        {
+            **_about(collection, spark_result.plan),
+            **spark_result.info,
+            "kinds": kind_counts(tables.decisions),
+        }
     )
     result.info["counts"] = vars(result.counts)
     result.info["mostly_rejected"] = rejections(result)
-    _check_conservation(result, found.counts.documents)
+    _check_conservation(result, spark_result.counts.documents)
     if plan.signatures:
-        result.signatures = found.write_signatures
+        result.signatures = spark_result.write_signatures
     else:
-        found.release()
-    _log(result, found.plan)
+        spark_result.release()
+    _log(result, spark_result.plan)
     return result
 
 
 def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
-    """What is said of a run whatever came out."""
+    """The part of the description that does not depend on the result."""
     return {
         "neardup": _version(),
         "settings": plan.describe(),
@@ -116,18 +120,19 @@ def _about(collection: Collection, plan: Plan) -> dict[str, Any]:
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:
-    """What a policy names is looked for in every file before work starts."""
+    """Checks that every file has the columns of the policy, before work starts."""
     fields = plan.policy.fields or () if plan.policy else ()
     if plan.keep.columns or fields:
         collection.check_columns(plan.columns, [n for n in fields if n not in OURS])
 
 
 def frozen(collection: Collection, plan: Plan, progress: Progress | None = None) -> Plan:
-    """The plan with all that is learned from the collection, for an index that begins with it."""
-    told = Logged(progress or Silent())
-    plan = with_artefacts(collection, plan, told)
+    """The plan with all artefacts learned from the collection, for an index that starts with
+    them."""
+    log = Logged(progress or Silent())
+    plan = with_artefacts(collection, plan, log)
     if plan.method.calibrate and Calibration.kind not in plan.artefacts:
-        outcome, plan = run(collection, plan, told)
+        outcome, plan = run(collection, plan, log)
         outcome.intake.store.close()
     return plan
 
@@ -145,8 +150,8 @@ def _log(result: Result, plan: Plan) -> None:
         LOG.info("%s", Shared(**shared).sentence())
     if counts.rejected:
         LOG.warning("%s documents were rejected; decisions say why", counts.rejected)
-    for one in result.info["mostly_rejected"]:
-        LOG.warning("%s Hint: %s", Rejection(**one).sentence(), one["hint"])
+    for entry in result.info["mostly_rejected"]:
+        LOG.warning("%s Hint: %s", Rejection(**entry).sentence(), entry["hint"])
     if unknown := result.info["kinds"].get(UNKNOWN) if plan.kinds != "none" else None:
         LOG.warning("%s duplicates have no kind: a text could not be read again", unknown)
     if not result.pairs_complete:
@@ -154,13 +159,13 @@ def _log(result: Result, plan: Plan) -> None:
 
 
 def _unlike(plan: Plan) -> dict[str, list[str]]:
-    """In which ways the collection differs from those the method was made for."""
+    """The ways in which the collection differs from those for which the method was made."""
     ways = plan.method.unlike(plan.artefacts)
     return {} if ways is None else {"unlike": [*ways]}
 
 
 def shared_ids(shared: Shared | None) -> dict[str, Any]:
-    """What ``run.json`` has of ids that several files have, if there are any."""
+    """The entry of ``run.json`` about ids that several files have, if there are any."""
     return {} if shared is None else {"shared_ids": shared._asdict()}
 
 
@@ -207,7 +212,8 @@ def make_result(
 
 
 def _inputs(collection: Collection) -> list[dict[str, str] | None]:
-    """As named by the user, and where that is from anywhere; None for what cannot be read again."""
+    """The inputs as the user named them, with their absolute paths; None for inputs that cannot be
+    read again."""
     return [
         {"source": name, "file": file, "path": _from_anywhere(path)} if path else None
         for name, file, path in zip(
@@ -224,7 +230,7 @@ def _from_anywhere(path: Place | str) -> str:
 
 
 def _rank_of_all(outcome: Outcome) -> Array:
-    """The order over all input documents; rejected ones come last, they never meet anyone."""
+    """The order of all input documents; rejected ones, which meet no other, come last."""
     intake, refs = outcome.intake, outcome.refs
     return rank_of_all(outcome.rank[refs:] - refs, intake.position[refs:], intake.total)
 
@@ -247,12 +253,12 @@ def _check_conservation(result: Result, total: int) -> None:
 
 @functools.cache
 def _version() -> str:
-    """Read from the metadata of the package once, not in every run."""
+    """The version, read from the metadata of the package only once."""
     return version("neardup")
 
 
 def _peak_memory() -> int | None:
-    """Bytes that this process has held at most; None where the system does not say."""
+    """The most bytes that this process has used; None if the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows

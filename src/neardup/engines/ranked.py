@@ -1,15 +1,15 @@
-"""The driver for a ranked result list: few documents, an order, and an answer while a user waits.
+"""The engine for a ranked result list: few documents, a ranking, and a user who waits.
 
-``nd.group`` groups the near-duplicates of one list, nothing dropped (Conrad et al. 2003, §8);
+``nd.group`` groups the near-duplicates of one list and drops nothing (Conrad et al. 2003, §8).
 :class:`Grouper` serves a search engine that groups many lists and may have stored a signature with
-each document. The documents of a list are made from texts or read back from signatures; rows that
+each document. The documents of a list are prepared from texts or read from signatures; rows that
 cannot be compared are left out, each with a reason.
 
-The one rule decides them in the order that the representative asks for: best rank, first or last
-published, or longest. So each group is a kept document with those that match it, and no document is
-drawn in by a chain. Keys, scores and the rule are those of a run; only what large collections need
-is left out. A list alone is too small to show what is rare, so the usual method here needs no
-counts (docs/result-lists.md has the figures).
+The rule of a run decides them in the order of the chosen representative: best rank, first or last
+published, or longest. Each group is therefore a kept document with those that match it, and no
+document joins a group through a chain of matches. Keys, scores and the rule are those of a run;
+only the steps for large collections are omitted. A single list is too small to show which features
+are rare, so the default method here needs no counts (docs/result-lists.md has the figures).
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ BATCH_ROWS = 10_000
 
 @dataclass(frozen=True)
 class Taken:
-    """``rows`` of the list, best first, with their ``texts`` where there are some; ``reasons`` of
-    those that are not among them."""
+    """The comparable ``rows`` of the list, best first, with their ``texts`` if they have any, and
+    the ``reasons`` of the remaining rows."""
 
     rows: npt.NDArray[np.int64]
     parts: list[Signed]
@@ -83,7 +83,7 @@ class Taken:
 
 
 def from_texts(listed: RankedList, text: str, order: Array, plan: Plan) -> tuple[Taken, Plan]:
-    """The plan comes back with what its method needs, counted in this list where it has to be."""
+    """Also returns the plan with the artefacts of its method, counted in this list if necessary."""
     texts = listed.texts(text)
     rows = order[np.asarray(pc.is_valid(texts.array), np.bool_)[order]]
     missing = np.setdiff1d(order, rows).tolist()
@@ -127,9 +127,10 @@ def from_signatures(
     header: bytes,
     dtype: np.dtype[np.generic],
 ) -> Taken:
-    """``signatures``: a column, or one a row; with that ``header``, and evidence of ``dtype``."""
+    """``signatures`` is a column, or one for each row, with this ``header`` and evidence of
+    ``dtype``."""
     stored, name = _stored(listed, signatures)
-    rows = order[np.array([one is not None for one in stored], np.bool_)[order]]
+    rows = order[np.array([signature is not None for signature in stored], np.bool_)[order]]
     odd = next((row for row in rows.tolist() if not isinstance(stored[row], bytes)), None)
     if odd is not None:
         raise ColumnError(
@@ -219,7 +220,7 @@ def group(results: Any, **settings: Unpack[GroupArguments]) -> Grouped:
 
 
 def _check_all(listing: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Raises whatever is wrong with either, at once."""
+    """Reports all errors of both at once."""
     problems: list[NeardupError] = []
     for check in (
         lambda: _keep(Listing(**listing).representative, settings.get("date")),
@@ -254,7 +255,7 @@ class Grouper:
         return header_of(self._plan)
 
     def sign(self, documents: Any, *, text: str = TEXT) -> list[bytes | None]:
-        """What to store beside each document; None for one whose text cannot be used."""
+        """The signature to store with each document; None for one whose text cannot be used."""
         missing = [n.name for n in self.method.needs if n.name not in self._plan.artefacts]
         if missing:
             raise SettingsError(
@@ -264,12 +265,12 @@ class Grouper:
             )
         listed = ranked_list(documents, text)
         taken, _ = from_texts(listed, text, np.arange(len(listed)), self._plan)
-        made = [one for part in taken.parts for one in signed(part, self._header)]
-        by_row = dict(zip(taken.rows.tolist(), made, strict=True))
+        signatures = [one for part in taken.parts for one in signed(part, self._header)]
+        by_row = dict(zip(taken.rows.tolist(), signatures, strict=True))
         return [by_row.get(row) for row in range(len(listed))]
 
     def group(self, results: Any, **listing: Any) -> Grouped:
-        """``results`` and ``listing`` as in :func:`neardup.group`."""
+        """``results`` and ``listing`` are those of :func:`neardup.group`."""
         wanted = _listing(listing)
         plan = replace(self._plan, keep=_keep(wanted.representative, self._plan.written.date))
         listed = ranked_list(results, wanted.compared)
@@ -284,7 +285,7 @@ class Grouper:
 
 
 def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Places:
-    """The rule of a run decides the rows that can be compared; then all rows get their places."""
+    """Decides the comparable rows by the rule of a run, and then gives every row its place."""
     columns = {name: listed.column(name).take(taken.rows) for name in plan.keep.columns}
     rank = plan.keep.rank(taken.lengths, columns)
     intake = taken.intake(plan)
@@ -298,14 +299,14 @@ def _decided(listed: RankedList, taken: Taken, order: Array, plan: Plan) -> Plac
 
 
 def _kinds(taken: Taken, prepared: Prepared, kept_of: Array) -> Kinds:
-    """Signatures tell equal texts only; other kinds need the texts."""
+    """Kinds of duplicates; without texts, signatures show only which texts are equal."""
     documents = np.arange(len(kept_of))
-    found = by_digests(documents, kept_of, prepared.text_digests, prepared.normal_digests)
-    open_ = np.flatnonzero((kept_of >= 0) & (found.kind < 0))
+    kinds = by_digests(documents, kept_of, prepared.text_digests, prepared.normal_digests)
+    open_ = np.flatnonzero((kept_of >= 0) & (kinds.kind < 0))
     if taken.texts is not None and len(open_):
         texts = Ragged.of_strings(taken.texts)
-        found.put(open_, aligned_kinds(texts, open_, kept_of[open_]))
-    return found
+        kinds.put(open_, aligned_kinds(texts, open_, kept_of[open_]))
+    return kinds
 
 
 def _check_names(settings: Mapping[str, Any]) -> None:
@@ -348,18 +349,18 @@ def _keep(representative: str, date: str | None) -> Order:
 
 
 def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
-    """What the method needs, from files, as given or as its parameters say; and where its run was
-    calibrated."""
-    found = {n.name: n.load(Path(n.file)) for n in method.needs if n.file is not None}
+    """The artefacts of the method, from files, arguments or parameters, and the calibration of
+    their run."""
+    artefacts = {n.name: n.load(Path(n.file)) for n in method.needs if n.file is not None}
     for need in method.needs:
-        if need.name in given and need.name not in found:
-            found[need.name] = _fitting(need, given[need.name])
-        elif need.name not in found and isinstance(need, ReadyNeed):
-            found[need.name] = need.ready()
-    if all(n.name in found for n in method.needs):
-        method.check_artefacts(found)
+        if need.name in given and need.name not in artefacts:
+            artefacts[need.name] = _fitting(need, given[need.name])
+        elif need.name not in artefacts and isinstance(need, ReadyNeed):
+            artefacts[need.name] = need.ready()
+    if all(n.name in artefacts for n in method.needs):
+        method.check_artefacts(artefacts)
     calibration = given.get(Calibration.kind)
-    return found if calibration is None else {**found, Calibration.kind: calibration}
+    return artefacts if calibration is None else {**artefacts, Calibration.kind: calibration}
 
 
 def _as_calibrated(plan: Plan) -> Plan:

@@ -1,10 +1,10 @@
-"""A ranked list as it came: columns by row, and which row stands where; signatures as bytes.
+"""A ranked list in its original form: columns by row, the ranking, and signatures as bytes.
 
 Lists of texts or dicts, tables of every library, and files become an Arrow table. A list is never
-shortened: a row whose text cannot be used has a reason and keeps its place. Ids are labels, so they
-may repeat.
+shortened: a row whose text cannot be used has a reason and keeps its place. Ids are labels and may
+repeat.
 
-A signature is what a method made of one document, for a search engine to store beside it:
+A signature is the prepared form of one document, for a search engine to store with it:
 
     "nd" · format · length of the name · name of the method
     8 bytes each: digest of the parameters, of the artefacts     } the same for all of a Grouper
@@ -13,7 +13,7 @@ A signature is what a method made of one document, for a search engine to store 
     the keys (8 each) · the evidence
 
 All numbers are little-endian. Signatures of different methods, parameters or artefacts are refused
-with what differs; bytes that were truncated or changed are refused too.
+with the difference; truncated or modified bytes are refused too.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ TEXT = "text"
 
 @dataclass(frozen=True)
 class RankedList:
-    """``file`` names it in messages and in ids that are made up."""
+    """``file`` is the name of the list in messages and in derived ids."""
 
     source: ListSource | TableSource
     file: str = "input"
@@ -67,21 +67,21 @@ class RankedList:
 
     @functools.cached_property
     def given(self) -> Any:
-        """The object that came in; of what only has the Arrow protocol, an Arrow table."""
+        """The original object; an Arrow table for objects that only have the Arrow protocol."""
         if isinstance(self.source, ListSource):
             return self.source.items
         return self.source.kept(np.ones(len(self), np.bool_))[0]
 
     @functools.cached_property
     def names(self) -> list[str]:
-        """Of columns; a text has none."""
+        """The names of the columns; a list of texts has none."""
         if isinstance(self.source, TableSource):
             return self.source.names
         dicts = (item for item in self.source.items if isinstance(item, dict))
         return list(dict.fromkeys(str(key) for item in dicts for key in item))
 
     def values(self, name: str) -> pa.Array | Sequence[Any]:
-        """The values of a column as they are, one a row."""
+        """The original values of a column, one for each row."""
         self.check(name)
         if isinstance(self.source, TableSource):
             return self.source.slice([name], 0, len(self))[name]
@@ -91,7 +91,7 @@ class RankedList:
         return [item.get(name) if isinstance(item, dict) else None for item in items]
 
     def check(self, name: str) -> None:
-        """Refuses a column that is not there, unless there is not one row to have it."""
+        """Refuses a missing column, unless the list is empty."""
         if name in self.names or not len(self):
             return
         if isinstance(self.source, TableSource):
@@ -101,7 +101,7 @@ class RankedList:
             raise unknown_column(name, self.names or [TEXT], where)
 
     def column(self, name: str) -> pa.Array:
-        """A column as policies read it: in its own type, or as JSON writes it."""
+        """A column as policies read it: in its own type, or as JSON."""
         values = self.values(name)
         if isinstance(values, pa.Array):
             return values
@@ -111,7 +111,7 @@ class RankedList:
         return text_column(self.values(name), name, self.file)
 
     def ids(self, name: str | None) -> list[str]:
-        """What a row is called: its id, else its place in the input."""
+        """The id of a row, otherwise its place in the input."""
         wanted = name or (DEFAULT_ID if DEFAULT_ID in self.names else None)
         places = [f"{self.file}:{row}" for row in range(1, len(self) + 1)]
         if wanted is None:
@@ -121,7 +121,7 @@ class RankedList:
         return [_label(id) or place for id, place in zip(named, places, strict=True)]
 
     def labels(self, name: str) -> list[str | None]:
-        """A column for people to read, such as the title; None for all where it is not there."""
+        """A column for people to read, such as the title; None in all rows if it is missing."""
         if name not in self.names:
             return [None] * len(self)
         values = self.values(name)
@@ -129,7 +129,8 @@ class RankedList:
         return [None if value is None else str(value) for value in listed]
 
     def best_first(self, rank: str | None, score: str | None) -> npt.NDArray[np.int64]:
-        """Rows by a column, or as given. Rows without a value come last, as given."""
+        """Rows ordered by a column, or in input order. Rows without a value come last, in input
+        order."""
         name = rank or score
         if name is None:
             return np.arange(len(self), dtype=np.int64)
@@ -162,7 +163,7 @@ def _label(id: Any) -> str | None:
 
 
 def _first_that_is_none(column: pa.Array) -> tuple[int, Any]:
-    """The row and the value of what is no number, for the message."""
+    """The row and the value of the first entry that is no number, for the message."""
     for row, value in enumerate(column.to_pylist()):
         try:
             if value is not None and not isinstance(value, bool):
@@ -176,7 +177,7 @@ def _first_that_is_none(column: pa.Array) -> tuple[int, Any]:
 
 
 def ranked_list(results: Any, text: str = TEXT) -> RankedList:
-    """``results`` as :func:`neardup.group` takes them. ``text``: a column that a file must have."""
+    """Reads ``results`` as in :func:`neardup.group`; ``text`` is a column that a file must have."""
     collection = collect(results)
     if len(collection.sources) != 1:
         raise InputError(
@@ -190,10 +191,11 @@ def ranked_list(results: Any, text: str = TEXT) -> RankedList:
 
 
 def _whole(collection: Collection, text: str) -> pa.Table:
-    """A file as a table with all its rows; one that cannot be read has no place in a ranking."""
+    """A file as a table with all its rows; an unreadable row has no place in a ranking, so it is an
+    error."""
     batches = [chunk.read() for chunk in collection.chunks(Columns(text=text))]
     rows = sum(map(len, batches))
-    if not rows:  # lines that are not there have no columns either
+    if not rows:  # an empty file has no columns either
         return pa.table({text: pa.array([], pa.large_string())})
     try:
         return collection.kept(np.ones(rows, np.bool_))
@@ -226,14 +228,14 @@ _AGAIN = "sign the documents again with this Grouper, or give their texts."
 
 @dataclass(frozen=True)
 class Signed:
-    """What a batch of signatures holds; ``lengths`` in characters."""
+    """The contents of a batch of signatures; ``lengths`` are in characters."""
 
     prepared: Prepared
     lengths: npt.NDArray[np.int64]
 
 
 def header_of(plan: Plan) -> bytes:
-    """What signatures that may be compared begin with."""
+    """The first bytes that all comparable signatures share."""
     name = plan.method.name.encode()
     parts = [signed_parameters(plan.method), plan.digests]
     digests = [_digest(part) for part in parts]
@@ -267,14 +269,21 @@ def _checks(bodies: pa.Array) -> Array:
 def read_signed(
     signatures: Sequence[bytes], header: bytes, dtype: np.dtype[np.generic], rows: Array
 ) -> Signed:
-    """Evidence is of that ``dtype``; ``rows`` are where they stand in the list, for messages."""
+    """Evidence has this ``dtype``; ``rows`` are the rows of the signatures in the list, for
+    messages."""
     _check_alike(signatures, header, rows)
     start = len(header) + CHECK.itemsize
-    whole = np.array([len(one) >= start + FIXED.itemsize for one in signatures], np.bool_)
+    whole = np.array(
+        [len(signature) >= start + FIXED.itemsize for signature in signatures], np.bool_
+    )
     _check_whole(whole, rows)
-    bodies = Ragged.of_strings(pa.array([one[start:] for one in signatures], pa.large_binary()))
-    said = np.frombuffer(b"".join(one[len(header) : start] for one in signatures), CHECK)
-    _check_whole(_native.bytes_digests(bodies.values, bodies.offsets, 0) == said, rows)
+    bodies = Ragged.of_strings(
+        pa.array([signature[start:] for signature in signatures], pa.large_binary())
+    )
+    checks = np.frombuffer(
+        b"".join(signature[len(header) : start] for signature in signatures), CHECK
+    )
+    _check_whole(_native.bytes_digests(bodies.values, bodies.offsets, 0) == checks, rows)
     return _unpacked(bodies, dtype, rows)
 
 
@@ -284,7 +293,7 @@ def _unpacked(bodies: Ragged, dtype: np.dtype[np.generic], rows: Array) -> Signe
     key_bytes = fixed["keys"].astype(np.int64) * 8
     after = begins + FIXED.itemsize + key_bytes
     rest = bodies.offsets[1:] - after
-    _check_whole((rest >= 0) & (rest % dtype.itemsize == 0), rows)  # whoever wrote the digest
+    _check_whole((rest >= 0) & (rest % dtype.itemsize == 0), rows)  # even if the digest fits
     keys = _cut(bodies, begins + FIXED.itemsize, key_bytes, np.dtype("<u8"))
     evidence = _cut(bodies, after, rest, dtype)
     flags = np.ascontiguousarray(fixed["flags"])

@@ -1,8 +1,9 @@
 """Stage 5: keys and evidence → candidates → pairs that are verified on their evidence.
 
-One file for each way to meet, for a whole collection and for one document: ``shared_keys``,
-``rare`` (prefixes of the rarest features), ``near_bits``, ``paths`` and ``window``; ``finder`` maps
-the ``meeting`` of a method to them. ``candidates`` has groups and pairs, ``postings`` what an index
-remembers. ``scorer`` decides which pairs pass, ``verify`` scores many of them in blocks,
-``evidence`` holds what they are scored on, and ``background`` finds where duplicates begin.
+Each way in which documents can meet has one file, which serves a whole collection and single
+arrivals: ``shared_keys``, ``rare`` (prefixes of the rarest features), ``near_bits``, ``paths`` and
+``window``. ``finder`` maps the ``meeting`` of a method to one of them. ``candidates`` defines
+groups and candidate pairs; ``postings`` defines what an index remembers of its documents.
+``scorer`` decides which pairs pass, ``verify`` scores many pairs in blocks, ``evidence`` stores the
+data on which they are scored, and ``background`` estimates the threshold from the scores.
 """

@@ -1,14 +1,14 @@
-"""Where duplicates begin, estimated from the scores of a collection alone (decision 0014).
+"""Estimates the threshold of a collection from its scores alone (decision 0014).
 
-Two signs show it. The first is a gap in the distribution of scores: few pairs are neither alike nor
-unlike, and a threshold in the gap changes little. The second is contrast: where all other
-neighbours of two documents are far away, the pair is an exception, even at a score that would say
-nothing elsewhere; scans and rewritten texts are found so. The background of a document is its third
-best neighbour below the usual threshold, because the best ones may be its copies. Such low-scoring
-pairs are found by the rare features that they share.
+Two signs are used. The first is a gap in the distribution of scores: few pairs have a score in the
+gap, so a threshold there changes little. The second is contrast: if all other neighbours of two
+documents score far lower, the pair is unusually similar and passes as an exception, even at a score
+that would mean nothing elsewhere. Contrast finds scans and rewritten texts. The background of a
+document is the score of its third best neighbour below the usual threshold, because the best two
+may be copies. Low-scoring pairs are found by the rare features that they share.
 
-A model has a threshold that was learned in another collection. Here it may move to where the fewest
-pairs are in doubt (low-density separation, Chapelle & Zien 2005).
+A model has a threshold that was learned in a different collection. ``least_doubt`` may move it to a
+nearby score at which the fewest pairs are in doubt (low-density separation, Chapelle & Zien 2005).
 """
 
 from __future__ import annotations
@@ -27,31 +27,31 @@ from neardup.methods.thresholds import moved
 from neardup.schema import Array, Ragged
 
 STEP = 0.05
-HIGHEST = 0.6  # no gap is looked for above
-DEPTH = 0.7  # the most that a clear gap has of the lower of its two sides
+HIGHEST = 0.6  # the search for a gap ends here
+DEPTH = 0.7  # the height of a clear gap is at most this share of its lower side
 FEWEST_PAIRS = 50
 NEIGHBOUR = 3
 CONTRAST = 1.5  # in log-odds
 LEAST_THRESHOLD, NO_BACKGROUND = 0.02, 0.005
 DOUBT = 0.5  # log-odds around the threshold of a model where pairs are in doubt
-STRIDE = 0.05  # log-odds from one threshold that is tried to the next
-HILL = 1.05  # times the lowest doubt so far
-ENOUGH_PAIRS = 300  # within a log-odd of the threshold of a model; of fewer a gap may be chance
-FEWEST_SHARED = 5  # rare features of a low-scoring pair
-LARGEST_GROUP = 64  # what more documents have is not rare, whatever the table says
-FEWEST_DOCUMENTS = 500  # fewer show no background
-MOST_FEATURES = 32 << 20  # of more, one in so many stands for all
+STRIDE = 0.05  # log-odds between two thresholds that are tried
+HILL = 1.05  # doubt rises again when it exceeds the lowest doubt so far by this factor
+ENOUGH_PAIRS = 300  # within 1 in log-odds of the threshold; with fewer, a gap may be chance
+FEWEST_SHARED = 5  # rare features that a low-scoring pair has in common
+LARGEST_GROUP = 64  # a feature of more documents is not rare, even if the table counts fewer
+FEWEST_DOCUMENTS = 500  # fewer documents have no reliable background
+MOST_FEATURES = 32 << 20  # more features are sampled (``one_in``)
 
 
 class ScoreGap(NamedTuple):
-    """``clear``: the scores show it; else ``threshold`` is the usual one."""
+    """If the scores show a gap, ``clear`` is true; otherwise ``threshold`` is the usual one."""
 
     threshold: float
     clear: bool
 
 
 def score_gap(scores: Array, usual: float) -> ScoreGap:
-    """The lowest place between the ``usual`` threshold and ``HIGHEST``, where it is a gap."""
+    """The lowest point of the histogram between ``usual`` and ``HIGHEST``, if it is a clear gap."""
     edges = np.arange(usual, 1.0 + STEP / 2, STEP)
     if len(scores) < FEWEST_PAIRS or len(edges) < 5 or usual + STEP >= HIGHEST:
         return ScoreGap(usual, False)
@@ -69,17 +69,17 @@ def score_gap(scores: Array, usual: float) -> ScoreGap:
 
 
 def least_doubt(scores: Array, usual: float, reach: float) -> float:
-    """The threshold near the ``usual`` one where the fewest pairs, for what passes, are in doubt.
-    Doubt must fall on the way there, and it moves half as far up as down, because nobody sees what
-    is lost by a threshold too high. ``scores`` are those of all pairs from ``reach`` on; those of
-    probability 1 are equal texts and show nothing."""
+    """The threshold near ``usual`` at which the fewest pairs, relative to those that pass, are in
+    doubt. Doubt must decrease on the way there. The threshold may move only half as far up as down,
+    because nobody notices the duplicates that a threshold too high loses. ``scores`` has all pairs
+    from the score ``reach`` on; pairs of probability 1 are equal texts and are ignored."""
     at, odds = _log_odds(np.array([usual]))[0], np.sort(_log_odds(scores[scores < 1]))
     if np.diff(np.searchsorted(odds, [at - 1, at + 1]))[0] < ENOUGH_PAIRS:
         return usual
     far = round((at - _log_odds(np.array([reach]))[0] - DOUBT) / STRIDE)
     tried = at + STRIDE * np.arange(-far, far + 1)
     below, here, beyond = np.searchsorted(odds, tried + np.array([[-DOUBT], [0], [DOUBT]]))
-    # By their number alone, a threshold that lets hardly anything pass would look best.
+    # Divided by what passes: otherwise a threshold that hardly any pair reaches would look best.
     doubt = (beyond - below) / np.sqrt(len(odds) - here + 1)
     down, up = _downhill(doubt[far::-1]), _downhill(doubt[far : far + far // 2 + 1])
     steps = -down if doubt[far - down] <= doubt[far + up] else up
@@ -87,7 +87,7 @@ def least_doubt(scores: Array, usual: float, reach: float) -> float:
 
 
 def _downhill(doubt: Array) -> int:
-    """How many steps from the first it is to the lowest, before a hill begins."""
+    """The number of steps from the first value to the lowest one before the values rise again."""
     lowest = np.minimum.accumulate(doubt)
     hills = np.flatnonzero(doubt > HILL * lowest)
     return int(np.argmin(doubt[: hills[0]] if len(hills) else doubt))
@@ -100,15 +100,15 @@ def _log_odds(probability: Array) -> Array:
 
 
 def stability(scores: Array, threshold: float) -> float | None:
-    """The share of duplicates that moving the threshold by 0.05 either way would not touch."""
+    """The share of duplicates that stay the same if the threshold moves by 0.05 up or down."""
     near = np.count_nonzero(np.abs(scores - threshold) < STEP)
     above = np.count_nonzero(scores >= threshold)
     return round(max(0.0, float(1 - near / above)), 4) if above else None
 
 
 def own_thresholds(documents: int, pairs: Pairs, usual: float) -> npt.NDArray[np.float64]:
-    """The score from which a neighbour of each document is an exception; infinite where that would
-    be above the ``usual`` threshold, which needs no contrast."""
+    """For each document, the score from which a neighbour is an exception. It is infinite if it
+    would exceed the ``usual`` threshold, from which pairs pass without contrast."""
     background = _background(documents, pairs.where(pairs.score < usual))
     odds = background / (1 - background) * np.exp(CONTRAST)
     thresholds = np.maximum(odds / (1 + odds), LEAST_THRESHOLD)
@@ -134,15 +134,16 @@ def above_both(pairs: Pairs, thresholds: Array) -> Pairs:
 
 
 def background_pairs(leaders: Leaders, method: Method) -> tuple[Pairs, Array]:
-    """The low-scoring pairs of all documents, where they are enough to be a background."""
+    """The low-scoring pairs of all documents; none if these are too few for a background."""
     places = leaders.long
     enough = places if len(places) >= FEWEST_DOCUMENTS else places[:0]
     return low_scoring_pairs(enough, leaders, method)
 
 
 def low_scoring_pairs(places: Array, leaders: Leaders, method: Method) -> tuple[Pairs, Array]:
-    """Pairs of ``places`` that share rare features, with an estimate of the score that these alone
-    would give; and which of the pairs may be exceptions. Of none, where no document may."""
+    """Pairs of ``places`` that share rare features, with a score estimated from these features
+    alone, and a mask of the pairs that may be exceptions. Empty if no document may be part of an
+    exception."""
     if not _anyone_may(places, leaders, method):
         return Pairs.none(), np.empty(0, np.bool_)
     entries, every = _rare_entries(places, leaders, method)
@@ -153,7 +154,7 @@ def low_scoring_pairs(places: Array, leaders: Leaders, method: Method) -> tuple[
 def pairs_of_entries(
     rare: RareEntries, every: int, places: Array, codes: Array | None
 ) -> tuple[Pairs, Array]:
-    """``low_scoring_pairs`` of the documents at ``places``, whose rare entries are given."""
+    """``low_scoring_pairs`` of the documents at ``places``, from their rare entries."""
     entries, weights = rare.entries, rare.weights
     groups = share_keys(entries, entries.lengths.astype(np.int32), codes)
     members = groups.where(groups.members.lengths <= LARGEST_GROUP).members
@@ -166,13 +167,13 @@ def pairs_of_entries(
 
 
 def _anyone_may(places: Array, leaders: Leaders, method: Method) -> bool:
-    """Whether any document may be in an exception. Mostly none may, and nothing is gathered."""
+    """Whether any document may be part of an exception; usually none may."""
     blocks = evidence_blocks(places, leaders.order, leaders.store)
     return any(method.may_be_exceptions(evidence).any() for evidence, _ in blocks)
 
 
 def one_in(features: int) -> int:
-    """One in how many of so many features stands for all."""
+    """The sampling interval for so many features: one in this number is used."""
     return 1 + features // MOST_FEATURES
 
 

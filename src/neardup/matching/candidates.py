@@ -1,11 +1,10 @@
 """Keys → groups of documents that share a key → candidate pairs.
 
-Groups are cheap while they are small. ``pairs_within`` makes the pairs of the small ones within a
-budget and leaves the rest as hot groups, which the rule then walks document by kept document
-(``decisions/rule.py``), so that no group costs its square. Documents with equal evidence are one
-document to every method, and the first stands for all (``leaders``): a million copies of one text
-cost as much as a million documents. :class:`Leaders` is what each way to meet is given, and
-:class:`Candidates` what it finds.
+``pairs_within`` expands small groups into pairs, up to a budget. It leaves the remaining ones as
+hot groups, in which the rule compares each document only with kept ones (``decisions/rule.py``), so
+that no group costs the square of its size. Documents with equal evidence are represented by the
+first of them (``leaders``), so a million copies of one text cost no more than a million documents.
+Each way to meet takes :class:`Leaders` and returns :class:`Candidates`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from neardup.schema import Array, Ragged, offsets_of
 
 @dataclass(frozen=True)
 class Groups:
-    """``members`` of group g share a key; at least two, at least one of which looks."""
+    """The ``members`` of a group share a key: at least two, of which at least one searches."""
 
     members: Ragged
     probes: npt.NDArray[np.uint8]
@@ -47,7 +46,8 @@ class Groups:
 
 
 def share_keys(keys: Ragged, probes: Array, within: Array | None = None) -> Groups:
-    """``within`` holds a code a document: only documents of one code may meet."""
+    """Groups of documents with a common key. Only documents with the same code in ``within`` can
+    meet."""
     values = keys.values
     if within is not None:
         spread = (within.astype(np.uint64) + np.uint64(1)) * SPREAD
@@ -57,14 +57,14 @@ def share_keys(keys: Ragged, probes: Array, within: Array | None = None) -> Grou
 
 
 def distinct(groups: Groups) -> Groups:
-    """One of all groups with the same entries: documents that are alike share many keys."""
+    """Groups without repetitions: similar documents share many keys, which give the same group."""
     members = groups.members
     first = _native.distinct_groups(members.values, groups.probes, members.offsets)
     return groups.where(first.view(np.bool_))
 
 
 def pair_count(groups: Groups) -> int:
-    """The pairs of all groups, repeats counted."""
+    """The number of pairs in all groups; a pair in two groups counts twice."""
     sizes = groups.members.lengths
     return int((sizes * (sizes - 1) // 2).sum())
 
@@ -77,7 +77,7 @@ def pairs_within(groups: Groups, budget: int) -> tuple[Array, Array, Groups]:
 
 
 def leaders(digests: Array, rank: Array, within: Array | None = None) -> npt.NDArray[np.int64]:
-    """For each document the first, by rank, of those with its digest (and its ``within`` code)."""
+    """For each document, the first by rank of those with its digest and its ``within`` code."""
     code = within if within is not None else np.zeros(len(rank), np.int64)
     order = np.lexsort((rank, code, digests[:, 1], digests[:, 0]))
     same = np.ones(len(order), bool)
@@ -95,10 +95,10 @@ Verify = Callable[[Array, Array], Pairs]  # pairs of places → those that pass
 
 @dataclass(frozen=True)
 class Leaders:
-    """Documents with unlike evidence that are to be matched. Each has a place, and is document
-    ``order[place]`` of the collection; places follow the policy. Only documents with one code of
-    ``codes`` may meet. ``usual_pairs`` is how many pairs are worth making when decisions alone are
-    asked for, ``most_pairs`` how many may be made and listed."""
+    """The documents to be matched, all with different evidence. Each has a place in the order of
+    the policy and is document ``order[place]`` of the collection. Only documents with the same code
+    in ``codes`` can meet. ``usual_pairs`` is the number of pairs worth expanding if only decisions
+    are needed, ``most_pairs`` the number that may be expanded and listed."""
 
     order: Array
     codes: Array | None
@@ -110,20 +110,20 @@ class Leaders:
 
     @property
     def keys(self) -> tuple[Ragged, Array]:
-        """The keys of each place, and with how many of them the document looks."""
+        """The keys of each place, and the number of them with which the document searches."""
         return self.prepared.keys.take(self.order), self.prepared.probes[self.order]
 
     @property
     def long(self) -> Array:
-        """Places of documents that are not too short. A digest stands for a short document, not
-        features: its equals are collapsed already, and whatever else shares a number with it does
-        so by accident."""
+        """Places of documents that are not too short. The evidence of a short document is a digest
+        and no set of features: equal documents are collapsed already, and any other match is an
+        accident."""
         return np.flatnonzero(~self.prepared.too_short[self.order])
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """Verified pairs of small groups, hot groups still to be walked, and how to verify those."""
+    """Verified pairs of small groups; hot groups and the function that verifies their pairs."""
 
     pairs: Pairs
     hot: Groups

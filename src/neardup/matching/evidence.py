@@ -1,7 +1,7 @@
 """Evidence of a whole collection: in memory while it is small, in a spool file when it is not.
 
-Appended in document order, read back for chosen documents only. Peak memory is ``limit`` plus what
-a caller takes at once, whatever the size of the collection.
+Evidence is appended in the order of the documents and read back for chosen documents only. Peak
+memory is ``limit`` plus what one call of ``take`` returns, whatever the size of the collection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from neardup.schema import Array, Ragged, offsets_of
 
 
 class EvidenceStore:
-    """``folder`` is where the spool file goes; it has no name there and vanishes with the store."""
+    """The spool file lies in ``folder`` without a name there, and vanishes with the store."""
 
     def __init__(self, dtype: npt.DTypeLike, *, limit: int, folder: Path | None = None) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
@@ -39,7 +39,7 @@ class EvidenceStore:
         values = evidence.values[evidence.offsets[0] : evidence.offsets[-1]]
         self._lengths.append(evidence.lengths)
         self._starts = None
-        self._parts.append(values.copy())  # to its size: a kernel's buffer has room to spare
+        self._parts.append(values.copy())  # trimmed: a kernel's buffer has room to spare
         self._part_counts.append(len(evidence))
         self._part_bytes += values.nbytes
         if self._file is not None or self._part_bytes > self.limit:
@@ -100,7 +100,7 @@ class EvidenceStore:
             list(pool.map(block, range(len(self._part_counts))))
 
     def _take_memory(self, documents: Array, starts: Array, sizes: Array, out: Array) -> None:
-        """Part by part: one large array would need its size twice while it is made."""
+        """The parts are never joined: while one large array is built, it needs its size twice."""
         cuts = np.searchsorted(documents, np.cumsum(self._part_counts))
         base, begin, done = 0, 0, 0
         for part, end in zip(self._parts, cuts.tolist(), strict=True):

@@ -1,7 +1,7 @@
-"""The way to meet that a method declares → the code that finds who meets.
+"""Maps the ``meeting`` that a method declares to the code that finds which documents meet.
 
-Here alone is decided which file of ``matching/`` serves which ``meeting``: for all documents of a
-collection (``candidates``) and for one document after the other (``postings``).
+This is the only place that decides which file of ``matching/`` serves which way to meet:
+``candidates`` for all documents of a collection, ``postings`` for documents that arrive one by one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from neardup.methods.meeting import Meeting, NearBits, RarePrefix, SharedKeys, S
 
 
 def candidates(meeting: Meeting, leaders: Leaders, verify: Verify) -> Candidates:
-    """The pairs of leaders that meet, verified, and hot groups."""
+    """The verified pairs of leaders that meet, and hot groups."""
     way = meeting.batch
     if isinstance(way, SharedKeys):
         return key_candidates(way, leaders, verify)
@@ -29,8 +29,8 @@ def candidates(meeting: Meeting, leaders: Leaders, verify: Verify) -> Candidates
 
 
 def postings(meeting: Meeting, period: int | None = None) -> Postings:
-    """What makes arrivals meet. ``period``: how much time one slot of a window takes; None where
-    documents are never too old."""
+    """An empty memory of documents for later arrivals. ``period`` is the time that one slot of a
+    window covers; None if documents never expire."""
     way = meeting.arrival
     if isinstance(way, SharedWindow):
         return SlottedWindow(way.share, period)

@@ -1,7 +1,7 @@
-"""Fingerprints within a Hamming distance, table by table (Manku et al. 2007).
+"""Pairs of fingerprints within a Hamming distance, found table by table (Manku et al. 2007).
 
-Pairs come verified from the kernel, so that accidental meetings under a narrow key cost time and no
-memory. Crowds, where pairs would not be linear, are left as groups for the rule to walk.
+The kernel verifies pairs itself, so documents that share a narrow key by accident cost time but no
+memory. Crowds, whose number of pairs would not be linear, are returned as groups for the rule.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from neardup.schema import Array, Ragged
 
 
 def near_candidates(way: NearBits, leaders: Leaders, verify: Verify) -> Candidates:
-    """Pairs (a < b) of the documents that have a fingerprint, each once, and crowds."""
+    """Each pair (a < b) of documents with near fingerprints once, and crowds."""
     places, budget = leaders.long, leaders.most_pairs
     documents = leaders.order[places]
     ascending = np.argsort(documents, kind="stable")
@@ -39,7 +39,7 @@ def near_candidates(way: NearBits, leaders: Leaders, verify: Verify) -> Candidat
 
 
 def _group(places: Array, members: Array, ends: Array) -> Groups:
-    """The rule walks members in ascending order."""
+    """Groups with members in ascending order, as the rule expects them."""
     group = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     named = places[members]
     return Groups(Ragged(named[np.lexsort((named, group))], ends), np.ones(len(members), np.uint8))

@@ -1,12 +1,12 @@
 """Pairs of sets that share much, found by paths (Christiani & Pagh 2017; Christiani, Pagh &
 Sivertsen 2018, CPSJoin).
 
-Every set walks down ``repetitions`` random trees; each step takes, by hash, about one of the
-features that any partner must share. Sets on the same path are compared on sketches when they are
-few, and go on when they are many: common features make long paths, rare ones short ones. The
-kernels and the proof are in ``native/matching/paths.hpp``. How deep paths go and how many
-repetitions keep the miss rate is computed here. How rare features are is counted from a sample, and
-changes the cost, not the bound on what is missed.
+Every set walks down ``repetitions`` random trees. Each step takes, by hash, about one of the
+features that any partner must share. Sets on the same path are compared on sketches if they are
+few, and walk on if they are many, so common features make long paths and rare ones short paths. The
+kernels and the proof are in ``native/matching/paths.hpp``; this module computes how deep paths go
+and how many repetitions keep the miss rate. The rarity of features is counted from a sample. It
+affects the cost, but not the bound on the miss rate.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from neardup.methods.meeting import SPREAD, SharedPaths
 from neardup.schema import Array, Ragged, offsets_of
 
 LEAST_DEPTH, MOST_DEPTH = 3, 15
-# Where paths are short, repetitions are cheap: pairs above the threshold are then all but certain.
+# Short paths make repetitions cheap, so there are enough to find nearly every pair that passes.
 FEWEST_REPETITIONS = 33
-STILL_OPEN = 0.5  # paths of one repetition that are cut off at the deepest, about
+STILL_OPEN = 0.5  # paths of one repetition that end only at the greatest depth, on average
 
 
 def repetitions(depth: int, miss_rate: float) -> int:
-    """So many that two sets share no path of this depth with probability ``miss_rate`` at most: a
-    branching process of mean 1 (``native/matching/paths.hpp``)."""
+    """The number of repetitions with which two sets share no path of this depth with probability
+    ``miss_rate`` at most: a branching process of mean 1 (``native/matching/paths.hpp``)."""
     alive = 1.0
     for _ in range(depth):
         alive = -math.expm1(-alive)
@@ -53,8 +53,8 @@ def repetitions(depth: int, miss_rate: float) -> int:
 
 
 def path_depth(count: int, few_bits: int, share: Fraction, rarities: Array) -> int:
-    """So deep that few paths of ``count`` sets have more than 2^``few_bits`` on them. ``rarities``
-    says how many features have which rarity, in eighths of a bit."""
+    """The depth at which few paths of ``count`` sets have more than 2^``few_bits`` sets.
+    ``rarities`` is the number of features by rarity, in eighths of a bit."""
     wanted = 8 * max((count - 1).bit_length() - few_bits, 1)
     chances = rarities / max(rarities.sum(), 1)
     open_ = np.eye(1, wanted)[0]  # by the rarity of the path so far
@@ -71,7 +71,7 @@ BLOCK_FEATURES = 4 << 20
 
 
 class PathSets(NamedTuple):
-    """Evidence of ``documents``, which ascend, in blocks."""
+    """Evidence of ``documents``, which are in ascending order, in blocks."""
 
     documents: Array
     store: EvidenceStore
@@ -82,7 +82,7 @@ class PathSets(NamedTuple):
         return np.asarray(self.store.lengths[self.documents])
 
     def of(self, chosen: Array, work: Callable[[Ragged, Array], Ragged]) -> list[Ragged]:
-        """What ``work`` makes of blocks of the chosen sets, in their order."""
+        """The results of ``work`` for blocks of the chosen sets, in their order."""
         blocks = list(_blocks(chosen, self.sizes))
         return list(self.pool.map(lambda at: work(self.store.take(self.documents[at]), at), blocks))
 
@@ -94,7 +94,8 @@ def _blocks(chosen: Array, sizes: Array) -> Iterator[Array]:
 
 
 def rarity(sets: PathSets) -> tuple[Array, Array]:
-    """−8·log₂ of the share of documents by slot, and how many features of the sample have which."""
+    """−8·log₂ of the share of documents by slot, and the number of sampled features by that
+    rarity."""
     count = len(sets.documents)
     chosen = np.arange(0, count, -(-count // SAMPLE))
     counts = np.zeros(SLOTS, np.int64)
@@ -107,8 +108,8 @@ def rarity(sets: PathSets) -> tuple[Array, Array]:
 
 
 def sketches(sets: PathSets, share: Fraction) -> Ragged:
-    """So many bits that unlike sets differ in more than sets that pass can: at most half of the
-    bits differ, and 2(1 − t) of a set that passes do."""
+    """Sketches with so many bits that unlike sets differ in more of them than sets that pass can:
+    at most half of the bits of two sets differ, and 2(1 − t) of those of sets that pass."""
     bits = max(5 * (1 - share), Fraction(1, 8))
 
     def work(evidence: Ragged, _: Array) -> Ragged:
@@ -121,10 +122,10 @@ def sketches(sets: PathSets, share: Fraction) -> Ragged:
     return Ragged.concat(sets.of(np.arange(len(sets.documents)), work), np.uint64)
 
 
-FEW_BITS = 5  # who is on a path with fewer than 2⁵ others is compared with them
+FEW_BITS = 5  # documents on a path with fewer than 2⁵ others are compared with them
 FEW = 64  # documents that are all compared
 PART_PATHS = 1 << 20
-PATHS_OF_ONE = 6  # of one repetition of one document, roughly: what memory is planned with
+PATHS_OF_ONE = 6  # paths of a document in one repetition, roughly: the basis of memory planning
 _LOW_BITS = np.uint64(0x3FF)  # of a path: its depth and how many are on it
 
 
@@ -141,7 +142,7 @@ def path_candidates(way: SharedPaths, leaders: Leaders, verify: Verify) -> Candi
 
 
 def _path_pairs(way: SharedPaths, leaders: Leaders) -> tuple[Array, Array, Groups]:
-    """Pairs (a < b) that may pass, each once; and crowds, whose pairs were not made."""
+    """Each pair (a < b) that may pass once, and crowds, whose pairs were not expanded."""
     places = leaders.long
     codes = None if leaders.codes is None else leaders.codes[places]
     if len(places) <= FEW:
@@ -153,11 +154,11 @@ def _path_pairs(way: SharedPaths, leaders: Leaders) -> tuple[Array, Array, Group
         search = _Search.over(PathSets(leaders.order[named], leaders.store, pool), way)
         met = [search.run(roots) for roots in search.rounds(codes)]
     pairs = np.unique(np.concatenate([some for some, _ in met]))
-    one, other = pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)
+    first, second = pairs >> np.uint64(32), pairs & np.uint64(0xFFFFFFFF)
     if codes is not None:  # first paths are hashes: two codes may have the same
-        same = codes[one] == codes[other]
-        one, other = one[same], other[same]
-    a, b = named[one], named[other]
+        same = codes[first] == codes[second]
+        first, second = first[same], second[same]
+    a, b = named[first], named[second]
     crowds = Groups.concat([crowd for _, some in met for crowd in some])
     return np.minimum(a, b), np.maximum(a, b), _named(crowds, named)
 
@@ -173,7 +174,7 @@ def _everyone(places: Array, codes: Array | None) -> Groups:
 
 
 def _named(groups: Groups, names: Array) -> Groups:
-    """Under the names, which need not ascend where members do."""
+    """Groups with their members renamed; the new names need not be in ascending order."""
     members = groups.members
     of = np.repeat(np.arange(len(groups)), members.lengths)
     values = names[members.values]
@@ -181,11 +182,11 @@ def _named(groups: Groups, names: Array) -> Groups:
 
 
 class _Met(NamedTuple):
-    """What one part of all paths came to."""
+    """The result of one part of all paths."""
 
     pairs: Array  # a << 32 | b
-    open: Array  # paths on which documents go on,
-    documents: Array  # and who
+    open: Array  # paths on which documents walk on,
+    documents: Array  # and these documents
     members: Array
     ends: Array
     compared: int
@@ -269,7 +270,7 @@ class _Search:
         place[self.by_size] = np.arange(len(place), dtype=np.uint32)
 
         def part(number: int) -> _Met:
-            made = _native.meet(
+            met = _native.meet(
                 paths.values,
                 paths.offsets,
                 self.by_size,
@@ -284,7 +285,7 @@ class _Search:
                 number,
                 bits,
             )
-            return _Met(*made)
+            return _Met(*met)
 
         return list(self.sets.pool.map(part, range(1 << bits)))
 

@@ -1,8 +1,8 @@
-"""What an index remembers of documents so that the next one meets them.
+"""The contract of postings: what an index remembers of its documents, so that arrivals meet them.
 
-Documents have numbers in the order of their arrival. Postings are by keys
-(``matching/shared_keys.py``) or a bitmap window (``matching/window.py``), as the ``meeting`` of the
-method declares (``matching/finder.py``).
+Documents are numbered in the order of arrival. The ``meeting`` of the method declares
+(``matching/finder.py``) whether they are found by keys (``matching/shared_keys.py``) or in a bitmap
+window (``matching/window.py``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from neardup.schema import Array
 
 
 class Signed(Protocol):
-    """What postings use of a document."""
+    """The properties of a document that postings use."""
 
     @property
     def keys(self) -> Array: ...
@@ -39,21 +39,21 @@ class Postings(Protocol):
     def add(self, signed: Signed, number: int, time: int) -> None: ...
 
     def meet(self, signed: Signed) -> Array | Passing:
-        """Numbers, ascending, of the documents to score; or all that pass, with scores. Forgotten
-        ones may be among them."""
+        """Either the numbers of the documents to score, ascending, or all documents that pass, with
+        their scores. Forgotten documents may be among them."""
         ...
 
     def forget(self, number: int) -> None:
-        """It cannot be matched any more; its number stays taken until ``keep``."""
+        """The document can no longer be matched; its number is not reused before ``keep``."""
         ...
 
     def keep(self, numbers: Array) -> None:
-        """``numbers[i]`` is the new number of document i, negative where it was forgotten."""
+        """``numbers[i]`` is the new number of document i, negative if it was forgotten."""
         ...
 
     @property
     def bytes(self) -> int: ...
 
     def lasting_bytes(self, alive: float) -> int:
-        """``bytes`` without what ``keep`` would give back; ``alive`` is a share of the numbers."""
+        """``bytes`` without what ``keep`` would free; ``alive`` is the share of live numbers."""
         ...

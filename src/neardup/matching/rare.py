@@ -1,17 +1,18 @@
-"""Prefix filter with the rarest features first.
+"""A prefix filter with the rarest features first.
 
-Of every set, so many features are keys that any partner above the threshold has at least one of
-them (``rare_keys`` of the method), taken in an order that is the same for all documents: rarest
-first, as counted over the documents at hand. What many documents share drops out of the prefixes,
-so few documents meet. Any order loses nothing, so the counts may be rough and cannot change the
-answer. Features of a single document, which are most features of running text, make no keys.
+The keys of a set are so many of its features that any partner above the threshold shares at least
+one of them (``rare_keys`` of the method). They are taken in the same order for all documents,
+rarest first, as counted over the documents at hand. Features that many documents share drop out of
+the prefixes, so few documents meet. The filter is complete in any order, so the counts may be rough
+and cannot change the result. Unique features, which are most features of running text, give no
+keys.
 
-Hot groups of shared keys are looked at again here (``refine``). Where their members are alike, such
-as a thousand versions of one text, the rule compares each with the few that are kept, and the group
-may stay large. Where they are not, such as one template filled with different facts, all would be
-kept and compared with each other; these documents get rare keys instead, in which the template
-drops out. Where even the rarest features are common, such as character q-grams of one language, the
-groups stay as they are.
+``refine`` revises hot groups of shared keys. If their members are similar, such as a thousand
+versions of one text, the rule compares each with the few that are kept, and the group may stay
+large. If they are not, such as one template filled with different facts, all would be kept and
+compared with each other; these documents get rare keys instead, in which the template drops out. If
+even the rarest features are common, such as character q-grams of one language, the groups stay as
+they are.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ PART_KEYS = 8 << 20
 
 def rare_candidates(way: RarePrefix, leaders: Leaders, verify: Verify) -> Candidates:
     groups = _rare_groups(leaders.long, leaders, way.rare_keys)
-    assert groups is not None  # it may make as many pairs as there are
+    assert groups is not None  # no limit on pairs was set
     a, b, hot = pairs_within(distinct(groups), leaders.most_pairs)
     return Candidates(verify(a, b), hot, verify)
 
@@ -51,18 +52,18 @@ def rare_candidates(way: RarePrefix, leaders: Leaders, verify: Verify) -> Candid
 def _rare_groups(
     places: Array, leaders: Leaders, rare_keys: RareKeys, *, most_pairs: int | None = None
 ) -> Groups | None:
-    """Groups of ``places`` that share a key; None where they make more than ``most_pairs``."""
+    """Groups of ``places`` that share a key; None if they have more than ``most_pairs`` pairs."""
     if not len(places):
         return Groups.concat([])
     codes = None if leaders.codes is None else leaders.codes[places]
-    found, made = [], 0
+    parts, pairs = [], 0
     for keys, probes in _rare_keys(places, leaders.order, rare_keys, leaders.store):
         groups = share_keys(keys, probes, codes)
-        made += pair_count(groups)
-        if most_pairs is not None and made > most_pairs:
+        pairs += pair_count(groups)
+        if most_pairs is not None and pairs > most_pairs:
             return None
-        found.append(_named(groups, places))
-    return Groups.concat(found)
+        parts.append(_named(groups, places))
+    return Groups.concat(parts)
 
 
 def _named(groups: Groups, places: Array) -> Groups:
@@ -72,21 +73,21 @@ def _named(groups: Groups, places: Array) -> Groups:
 def _rare_keys(
     places: Array, order: Array, rare_keys: RareKeys, store: EvidenceStore
 ) -> Iterator[tuple[Ragged, Array]]:
-    """Keys of the documents at ``places``, a share of the key space at a time."""
+    """Keys of the documents at ``places``, one part of the key space at a time."""
     features = int(store.lengths[order[places]].sum())
     counts = np.zeros(_slots(features, store.limit), np.uint8)
     for evidence, _ in evidence_blocks(places, order, store):
         _native.count_features(_features(evidence), counts)
-    # Which features are keys is found once: looking counts up is what costs.
-    made = EvidenceStore(np.uint64, limit=store.limit // 2, folder=store.folder)
+    # The keys are selected once for all parts, because looking up the counts is what costs.
+    key_store = EvidenceStore(np.uint64, limit=store.limit // 2, folder=store.folder)
     try:
-        yield from _key_parts(made, places, order, rare_keys, store, counts)
-    finally:  # who has enough leaves before the end
-        made.close()
+        yield from _key_parts(key_store, places, order, rare_keys, store, counts)
+    finally:  # the caller may stop before the last part
+        key_store.close()
 
 
 def _key_parts(
-    made: EvidenceStore,
+    key_store: EvidenceStore,
     places: Array,
     order: Array,
     rare_keys: RareKeys,
@@ -96,27 +97,27 @@ def _key_parts(
     probes, at = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     for evidence, where in evidence_blocks(places, order, store):
         keys, looks = rare_keys(evidence, Rarity(counts))
-        made.append(keys)
+        key_store.append(keys)
         probes.append(looks)
         at.append(where)
     back = np.argsort(np.concatenate(at), kind="stable")
-    looking, total = np.concatenate(probes), int(made.lengths.sum())
+    looking, total = np.concatenate(probes), int(key_store.lengths.sum())
     parts = 1 << (total // PART_KEYS).bit_length()
     for part in range(parts):
-        shares = [_share(keys, looking[some], part, parts) for keys, some in _key_blocks(made)]
+        shares = [_share(keys, looking[some], part, parts) for keys, some in _key_blocks(key_store)]
         keys = Ragged.concat([keys for keys, _ in shares], np.uint64)
         yield keys.take(back), np.concatenate([looks for _, looks in shares])[back]
 
 
-def _key_blocks(made: EvidenceStore) -> Iterator[tuple[Ragged, Array]]:
-    everyone = np.arange(len(made.lengths))
-    cuts = np.flatnonzero(np.diff(made.lengths.cumsum() // PART_KEYS)) + 1
+def _key_blocks(key_store: EvidenceStore) -> Iterator[tuple[Ragged, Array]]:
+    everyone = np.arange(len(key_store.lengths))
+    cuts = np.flatnonzero(np.diff(key_store.lengths.cumsum() // PART_KEYS)) + 1
     for some in np.split(everyone, cuts):
-        yield made.take(some), some
+        yield key_store.take(some), some
 
 
 def _share(keys: Ragged, probes: Array, part: int, parts: int) -> tuple[Ragged, Array]:
-    """The keys of one part of the key space; those that look stay before the others."""
+    """The keys in one part of the key space; keys that search stay before the others."""
     if parts == 1:
         return keys, probes
     wanted = keys.values >> np.uint64(32) & np.uint64(parts - 1) == part
@@ -128,8 +129,8 @@ def _share(keys: Ragged, probes: Array, part: int, parts: int) -> tuple[Ragged, 
 
 
 def _slots(features: int, memory: int) -> int:
-    """More than there are features, as far as a quarter of the memory goes: then most features of
-    one document only are known to be so."""
+    """More slots than features, as far as a quarter of the memory allows, so that most unique
+    features are recognised as unique."""
     fit = 1 << max(memory // 4, 1).bit_length() - 1
     return min(max(1 << features.bit_length(), FEWEST_COUNT_SLOTS), MOST_COUNT_SLOTS, fit)
 
@@ -144,7 +145,7 @@ def _features(evidence: Ragged) -> Array:
 def evidence_blocks(
     places: Array, order: Array, store: EvidenceStore
 ) -> Iterator[tuple[Ragged, Array]]:
-    """Evidence in document order (as it is stored), and which of ``places`` it belongs to."""
+    """Evidence in document order (as it is stored), and the indices into ``places`` of its rows."""
     by_document = np.argsort(order[places], kind="stable")
     ends = offsets_of(store.lengths[order[places[by_document]]])
     cuts = np.flatnonzero(np.diff(ends[1:] // BLOCK_FEATURES)) + 1
@@ -153,11 +154,11 @@ def evidence_blocks(
 
 
 SAMPLE = 12  # members of a hot group that are compared with each other
-ALIKE = 0.5  # of their pairs pass: the group is one of copies
+ALIKE = 0.5  # if this share of their pairs passes, the group consists of copies
 
 
 def refine(hot: Groups, leaders: Leaders, rare_keys: RareKeys | None, verify: Verify) -> Groups:
-    """``hot`` with the groups of unlike members under rare keys; without them, as it is."""
+    """``hot`` with groups of unlike members regrouped by rare keys; unchanged if there are none."""
     if not len(hot) or rare_keys is None:
         return hot
     unlike = _share_alike(hot, verify) < ALIKE
@@ -170,7 +171,7 @@ def refine(hot: Groups, leaders: Leaders, rare_keys: RareKeys | None, verify: Ve
 
 
 def _share_alike(hot: Groups, verify: Verify) -> Array:
-    """The share of verified pairs among a few members of each group, evenly chosen."""
+    """The share of verified pairs among a few members of each group, chosen at even intervals."""
     a, b, group = [], [], []
     for g in range(len(hot)):
         members = hot.members[g]

@@ -1,7 +1,7 @@
-"""Documents meet that share keys: one is enough, or several where single keys say little.
+"""Documents that share a key meet; if single keys are weak, they must share several.
 
-For a whole collection keys are grouped (``matching/candidates.py``); for one document after the
-other they are kept as postings in memory. Which pairs meet is the same.
+In a collection, documents are grouped by key (``matching/candidates.py``). In an index, the keys
+are kept as postings in memory. Both find the same pairs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from neardup.matching.verify import Pairs
 from neardup.methods.meeting import SharedKeys
 from neardup.schema import Array, Ragged
 
-SMALL_GROUP = 128  # more documents that share a weak key are near copies, or the table is of others
+SMALL_GROUP = 128  # larger groups of a weak key are near copies, or the table does not fit
 
 
 def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
@@ -37,7 +37,7 @@ def key_candidates(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candida
     if not len(hot):
         return Candidates(cold, hot, verify)
 
-    # Rare features may bring together what shares no key; engines must not differ in that.
+    # Rare features may find pairs that share no key; they are left out, so that engines agree.
     def verify_sharing(a: Array, b: Array) -> Pairs:
         return verify(*_that_share_one(keys, probes, a, b))
 
@@ -57,36 +57,36 @@ def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
         return verify(*_that_share(keys, way.least, a, b))
 
     c, d, hot = pairs_within(large, leaders.most_pairs)
-    found = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
-    return Candidates(found, hot, verify_sharing)
+    verified = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
+    return Candidates(verified, hot, verify_sharing)
 
 
 def small_and_large(groups: Groups) -> tuple[Groups, Groups]:
-    """Groups of weak keys whose pairs are counted, and those whose pairs are made."""
+    """Groups of weak keys whose pairs are counted, and larger ones whose pairs are expanded."""
     small = groups.members.lengths <= SMALL_GROUP
     return groups.where(small), distinct(groups.where(~small))
 
 
 def sharing_pairs(groups: Groups, documents: int, least: int) -> tuple[Array, Array, Array]:
-    """The pairs (a < b) that stand together in so many groups, and in how many they do."""
+    """The pairs (a < b) that are together in at least so many groups, and in how many."""
     members = groups.members
     return _native.sharing_pairs(members.values, members.offsets, documents, least)
 
 
 def _that_share_one(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    """Those of the pairs that ``share_keys`` would have brought together."""
+    """The pairs that ``share_keys`` would have put into one group."""
     shared = _native.share_key(keys.values, keys.offsets, probes, a, b).view(np.bool_)
     return a[shared], b[shared]
 
 
 def _that_share(keys: Ragged, least: int, a: Array, b: Array) -> tuple[Array, Array]:
-    """Those of the pairs that share so many; keys are sorted, and a document looks with all."""
+    """The pairs that share at least so many keys. Keys are sorted, and all of them search."""
     shared = _native.common_values(keys.values, keys.offsets, a, b) >= least
     return a[shared], b[shared]
 
 
 class KeyPostings:
-    """The keys of documents that came one by one. ``least`` keys bring two together."""
+    """The keys of documents that arrived one by one; two documents meet if they share ``least``."""
 
     def __init__(self, least: int) -> None:
         self._postings = _native.Postings()
@@ -99,7 +99,7 @@ class KeyPostings:
         return self._postings.meet(signed.keys, signed.probes, self._least)
 
     def forget(self, number: int) -> None:
-        """Its keys stay until the next ``keep``."""
+        """The keys of the document stay until the next ``keep``."""
 
     def keep(self, numbers: Array) -> None:
         self._postings.keep(numbers)

@@ -1,4 +1,4 @@
-"""Candidate pairs → verified pairs: each is scored on evidence, in blocks of bounded memory."""
+"""Scores candidate pairs on their evidence, in blocks of bounded memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BLOCK_BYTES = 32 << 20
 
 @dataclass(frozen=True)
 class Pairs:
-    """Verified pairs of documents, by index; which of the two comes first has no meaning here."""
+    """Verified pairs of documents, by index. The order of the two documents has no meaning."""
 
     a: npt.NDArray[np.int64]
     b: npt.NDArray[np.int64]
@@ -46,11 +46,11 @@ class Pairs:
         return Pairs(self.a[mask], self.b[mask], self.score[mask])
 
     def mapped(self, names: Array) -> Pairs:
-        """The same pairs under other numbers: document ``i`` is called ``names[i]``."""
+        """The same pairs with other numbers: document ``i`` becomes ``names[i]``."""
         return Pairs(names[self.a], names[self.b], self.score)
 
     def distinct(self) -> Pairs:
-        """Each pair once, the smaller number first, sorted."""
+        """Each pair once, sorted, with the smaller number first."""
         a, b = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
         order = np.lexsort((b, a))
         a, b, score = a[order], b[order], self.score[order]
@@ -59,13 +59,13 @@ class Pairs:
         return Pairs(a[new], b[new], score[new])
 
 
-# Evidence and pairs of its rows → scores; with ``forms`` also what each row is known by.
+# Evidence and pairs of its rows → scores; ``forms`` adds the digest of each row's normal form.
 ScorePairs = Callable[..., Scores]
 
 
 class Verifier:
-    """``score`` is asked with the evidence of some documents and pairs of them. Where ``forms`` of
-    all documents are given, it is given those of these documents too."""
+    """``score`` gets the evidence of some documents and pairs of them. If ``forms`` has the digest
+    of the normal form of each document, it also gets the digests of these documents."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Verifier:
         self.scored = self.refused = 0
 
     def scoring(self, score: ScorePairs, forms: Array) -> Verifier:
-        """The same documents scored otherwise; what it scores is not counted here."""
+        """A verifier of the same documents with a different score; it counts separately."""
         return Verifier(
             score, self._store, forms=forms, workers=self._workers, progress=self._progress
         )
@@ -94,7 +94,7 @@ class Verifier:
         self._score_pairs, self._forms = score, forms
 
     def scores(self, a: Array, b: Array) -> Scores:
-        """One score a pair, in the order given."""
+        """One score for each pair, in the order of the pairs."""
         blocks = self._blocks(a, b)
         self.scored += len(a)
         if len(blocks) < 2:

@@ -1,17 +1,20 @@
-"""The window index of DDD (Montanari & Puglisi): a new document against all of the last hours.
+"""The window index of DDD (Montanari & Puglisi), which compares a document with the last hours.
 
-A ring of slots, one an hour in the paper; a slot knows which of its documents have which q-gram.
-``overlaps`` finds every document of the window with ``doc_q = |A∩B| / max(|A|, |B|)`` at or above a
-threshold, decided in integers: the same as comparing with each of them. How it is fast stands in
-``native/online/bitmap_window.hpp``. ``drop`` gives the memory of a slot back.
+The window is a ring of slots, one for each hour in the paper. A slot records which of its documents
+have which q-gram. ``overlaps`` finds every document of the window with
+``doc_q = |A∩B| / max(|A|, |B|)`` at or above a threshold. It decides in integers, so the result is
+the same as comparing with each document. ``native/online/bitmap_window.hpp`` explains why it is
+fast. ``drop`` frees the memory of a slot.
 
-Clipping (``common``, ``rare``) leaves frequent or rare q-grams of the new document out of the look.
-Frequent ones count as shared, rare ones as not shared, so doc_q is at most ``clipped.common / m``
-too high and ``clipped.rare / m`` too low, m being the size of the larger set.
+Clipping (``common``, ``rare``) excludes frequent or rare q-grams of the new document from the
+lookup. Frequent ones count as shared, rare ones as not shared, so doc_q is at most
+``clipped.common / m`` too high and ``clipped.rare / m`` too low, where m is the size of the larger
+set.
 
-An index numbers its documents in the order of arrival and now and then anew, without those that are
-gone. ``WindowPostings`` is the window under these numbers, and ``SlottedWindow`` chooses the slots.
-What they meet is what passes, with its score, so an index keeps no evidence beside them.
+An index numbers its documents in the order of arrival, and renumbers them from time to time without
+those that are gone. ``WindowPostings`` is the window under these numbers, and ``SlottedWindow``
+chooses the slots. Both return the documents that pass with their scores, so an index keeps no
+evidence of its own.
 """
 
 from __future__ import annotations
@@ -35,14 +38,14 @@ SLOT_BITS = 32
 
 
 class Clipped(NamedTuple):
-    """How many q-grams of the new document were not looked up."""
+    """The number of q-grams of the new document that were not looked up."""
 
     common: int
     rare: int
 
 
 class Overlaps(NamedTuple):
-    """Documents in rising order, with the q-grams that each shares and has."""
+    """Documents in ascending order, with the number of q-grams that each shares and has."""
 
     documents: Array
     shared: Array
@@ -52,7 +55,7 @@ class Overlaps(NamedTuple):
 
 
 class WindowMemory(NamedTuple):
-    """``grams`` counts a q-gram once for each slot that has it; the last three are bytes."""
+    """``grams`` counts a q-gram once for each slot that has it; the last three fields are bytes."""
 
     documents: int
     grams: int
@@ -79,25 +82,26 @@ class BitmapWindow:
         self._window = _native.BitmapWindow(slots, common, rare)
 
     def add(self, slot: int, evidence: Array) -> int:
-        """The number of the document: that of its slot, and in the slot from 0 on."""
+        """The number of the document: the number of its slot, followed by its place in the slot."""
         return self._window.add(self._slot(slot), _set(evidence))
 
     def overlaps(self, evidence: Array, threshold: float | Fraction) -> Overlaps:
         """All documents whose doc_q with this one is at least the threshold."""
         t = threshold if isinstance(threshold, Fraction) else threshold_fraction(threshold)
-        found = self._window.overlaps(_set(evidence), t.numerator, t.denominator)
-        return Overlaps(*found[:3], Clipped(*found[3:5]), found[5])
+        columns = self._window.overlaps(_set(evidence), t.numerator, t.denominator)
+        return Overlaps(*columns[:3], Clipped(*columns[3:5]), columns[5])
 
     def remove(self, document: int) -> bool:
-        """False where it is not there. Its memory comes back with that of its slot."""
+        """False if the document is not in the window. Its memory is freed together with its
+        slot."""
         return self._window.remove(document)
 
     def drop(self, slot: int) -> None:
-        """Forgets all documents of the slot; it is then empty and can be used again."""
+        """Forgets all documents of the slot, which is then empty and can be used again."""
         self._window.drop(self._slot(slot))
 
     def sets(self, slot: int) -> Ragged:
-        """What was added to the slot, in that order; of a removed document the empty set."""
+        """The sets of the slot in the order of addition; a removed document has the empty set."""
         return Ragged(*self._window.sets(self._slot(slot)))
 
     def __len__(self) -> int:
@@ -133,7 +137,7 @@ def _check(slots: int, common: float, rare: float) -> None:
 
 
 def _set(evidence: Array) -> Array:
-    """A rising set of 32-bit features, as ``qgram_sets`` gives them."""
+    """An ascending set of 32-bit features, as ``qgram_sets`` returns it."""
     good = evidence.ndim == 1 and evidence.dtype == np.uint32
     if not good or not np.all(evidence[1:] > evidence[:-1]):
         raise SettingsError(
@@ -149,7 +153,7 @@ MEASURE = "max"
 
 
 class WindowPostings:
-    """``slots``: how many there are at once; a slot that is used again must be dropped first."""
+    """A window with ``slots`` slots at once. A slot must be dropped before it is used again."""
 
     def __init__(self, threshold: Fraction, slots: int = HOURS) -> None:
         self._threshold = threshold
@@ -162,21 +166,21 @@ class WindowPostings:
 
     def meet(self, evidence: Array) -> Passing:
         """The documents that pass with this one."""
-        found = self._window.overlaps(evidence, self._threshold)
+        overlaps = self._window.overlaps(evidence, self._threshold)
         place = (1 << SLOT_BITS) - 1
-        there = [self._numbers[d >> SLOT_BITS][d & place] for d in found.documents.tolist()]
-        size = np.full(len(there), len(evidence))
-        scores = passing_scores(MEASURE, self._threshold, found.shared, found.sizes, size)
-        order = np.argsort(there)
-        return Passing(np.array(there, np.int64)[order], scores[order])
+        numbers = [self._numbers[d >> SLOT_BITS][d & place] for d in overlaps.documents.tolist()]
+        size = np.full(len(numbers), len(evidence))
+        scores = passing_scores(MEASURE, self._threshold, overlaps.shared, overlaps.sizes, size)
+        order = np.argsort(numbers)
+        return Passing(np.array(numbers, np.int64)[order], scores[order])
 
     def drop(self, slot: int) -> None:
-        """Forgets the documents of the slot, at once."""
+        """Forgets the documents of the slot immediately."""
         self._window.drop(slot)
         self._numbers[slot] = array("q")
 
     def keep(self, numbers: Array) -> None:
-        """``numbers[i]`` is the new number of document i, negative where it is gone."""
+        """``numbers[i]`` is the new number of document i, negative if it is gone."""
         for slot, before in enumerate(self._numbers):
             old = np.array(before, np.int64)
             new = np.full(len(old), GONE)
@@ -186,12 +190,12 @@ class WindowPostings:
             self._numbers[slot] = array("q", new.tolist())
 
     def sets(self, slot: int) -> list[tuple[int, Array]]:
-        """Number and evidence of the documents of the slot that are there."""
+        """Number and evidence of the documents of the slot that are not gone."""
         sets = self._window.sets(slot)
         return [(n, sets[i]) for i, n in enumerate(self._numbers[slot]) if n != GONE]
 
     def places(self, slot: int) -> int:
-        """How many documents take memory in the slot, those that are gone among them."""
+        """The number of documents that take memory in the slot, including those that are gone."""
         return len(self._numbers[slot])
 
     @property
@@ -199,18 +203,18 @@ class WindowPostings:
         return self._window.memory().bytes + sum(8 * len(numbers) for numbers in self._numbers)
 
 
-A_SLOT = 4096  # documents, without a window of time
-MOST_COUNTED = 4096  # slots, without a window of time; the last one then takes all that come
-LEAST_LEFT = 2  # a slot of which less than one in so many is left is emptied
+A_SLOT = 4096  # documents in a slot, if slots are not periods of time
+MOST_COUNTED = 4096  # slots, if they are not periods of time; the last one takes all the rest
+LEAST_LEFT = 2  # a slot is emptied when fewer than one in so many of its documents are left
 NOWHERE = -1
 NOBODY = Passing(np.empty(0, np.int64), np.empty(0))
 
 
 class SlottedWindow:
-    """A window whose slots give memory back: a slot is dropped when none of its documents is left,
-    and where most of a slot is gone, what is left of it moves. A slot holds the documents of one
-    ``period`` of time, or so many documents where there is no window of time. Documents that are
-    too short are not in it: only equal ones match, which need not meet."""
+    """A window whose slots free their memory. A slot is dropped when none of its documents is left;
+    if most of them are gone, the rest moves to a different slot. A slot holds the documents of one
+    ``period`` of time, or a fixed number of documents if no period is set. Documents that are too
+    short are not in the window: they match only equal ones, which are found without it."""
 
     def __init__(self, share: Fraction, period: int | None) -> None:
         self._by_time = period is not None
@@ -274,7 +278,8 @@ class SlottedWindow:
             self._move(slot)
 
     def _move(self, slot: int) -> None:
-        """What is left goes to a slot of the same time, or to the newest slot without times."""
+        """Moves the remaining documents to a slot of the same time, or without times to the newest
+        slot."""
         left, (_, time) = self._postings.sets(slot), self._first[slot]
         self._drop(slot)
         for number, evidence in left:

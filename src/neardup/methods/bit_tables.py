@@ -1,9 +1,9 @@
-"""Which tables find all fingerprints within k bits (Manku, Jain & Das Sarma 2007, §3).
+"""Tables that find all fingerprints within k bits (Manku, Jain & Das Sarma 2007, §3).
 
-The bits are divided into B blocks; two fingerprints that differ in at most k bits agree in B − k
-whole blocks, so a table for every choice of B − k blocks finds them all. Few blocks make few tables
-with narrow keys, under which many meet by accident; more blocks make more tables with wider keys.
-The cheaper for so many documents is taken.
+The bits are divided into B blocks. Two fingerprints that differ in at most k bits agree in B − k
+whole blocks, so a table for every choice of B − k blocks finds them all. Few blocks give few tables
+with narrow keys, which many documents share by accident; more blocks give more tables with wider
+keys. ``choose_tables`` takes the number of blocks that is cheapest for the number of documents.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ class Tables:
 
     @property
     def key_bits(self) -> int:
-        """The bits of the narrowest key."""
+        """The number of bits of the narrowest key."""
         return self.bits * self.chosen // self.blocks
 
     def comparisons(self, documents: int) -> float:
-        """The work for random fingerprints, in comparisons."""
+        """The cost for random fingerprints, in comparisons."""
         accidents = documents**2 / 2 / 2.0**self.key_bits
         return self.count * (KEY_COST * documents + accidents)
 
 
 @lru_cache(maxsize=256)
 def choose_tables(bits: int, distance: int, documents: int, cores: int = 1) -> Tables:
-    """The cheapest tables that miss nothing; refused where ``cores`` together would take hours."""
+    """The cheapest complete tables; refused if comparing would take hours on all ``cores``."""
     choices = [
         Tables(blocks, blocks - distance, bits)
         for blocks in range(distance + 1, bits + 1)
@@ -67,7 +67,7 @@ def choose_tables(bits: int, distance: int, documents: int, cores: int = 1) -> T
 
 @lru_cache(maxsize=64)
 def masks(tables: Tables) -> npt.NDArray[np.uint64]:
-    """One row a table; a row has a word for every 64 bits."""
+    """One row for each table; a row has one word for every 64 bits."""
     edges = [tables.bits * i // tables.blocks for i in range(tables.blocks + 1)]
     blocks = [sum(1 << bit for bit in range(begin, end)) for begin, end in pairwise(edges)]
     wide = [sum(some) for some in combinations(blocks, tables.chosen)]
@@ -79,8 +79,8 @@ def masks(tables: Tables) -> npt.NDArray[np.uint64]:
 def mixed(
     masked: npt.NDArray[np.uint64], table: int | npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.uint64]:
-    """Keys of unlike tables must never meet, so the table's number is part of the key. One number
-    for all rows, or one for each."""
+    """Keys with the number of their table mixed in, because keys of different tables must never
+    meet. ``table`` is one number for all rows, or one for each."""
     number = np.atleast_1d(np.asarray(table, np.uint64)) + np.uint64(1)
     key = np.broadcast_to(number * SPREAD, len(masked))
     for lane in range(masked.shape[1]):

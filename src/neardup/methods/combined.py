@@ -1,8 +1,9 @@
-"""Several methods as one: all must agree, or one is enough (Henzinger 2006; Williams & Giles §2).
+"""Combines several methods: all must agree, or one is enough (Henzinger 2006; Williams & Giles §2).
 
-A pair is scored by each method on its own evidence. Their scores are put on one scale, where 0.5 is
-the threshold of each: agreement takes the weakest, union the strongest. The evidence of a document
-is one row of 32-bit words: the byte size of the evidence of each method, then the evidence itself.
+Each method scores a pair on its own evidence. The scores are mapped to a common scale on which 0.5
+is the threshold of each method; agreement takes the lowest of them, union the highest. The evidence
+of a document is one row of 32-bit words: the byte size of the evidence of each method, followed by
+the evidence itself.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def _part(bytes_: Array, starts: Array, sizes: Array, dtype: np.dtype[np.generic
 
 
 def _words(part: Ragged) -> Ragged:
-    """The same bytes as 32-bit words, each row filled up with zeros."""
+    """The same bytes as 32-bit words, each row padded with zeros."""
     size = part.values.dtype.itemsize
     if size % WORD == 0:
         values = part.values[part.offsets[0] : part.offsets[-1]]
@@ -138,7 +139,7 @@ class Combined(Method):
 
     @property
     def _seekers(self) -> Sequence[int]:
-        """Whose keys bring documents together: where all must agree, those of the first."""
+        """The parts whose keys find pairs; if all must agree, those of the first are enough."""
         return range(len(self.parts)) if self.rule == "union" else [0]
 
     @property
@@ -163,50 +164,50 @@ class Combined(Method):
             part.check_artefacts(_own(part, artefacts, number))
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
-        made = [
+        prepared = [
             part.prepare(batch, _own(part, artefacts, number))
             for number, part in enumerate(self.parts, 1)
         ]
-        keys, probes = _joined_keys([(i, made[i]) for i in self._seekers])
-        evidence = packed([one.evidence for one in made])
-        flags = functools.reduce(np.bitwise_or, (one.flags for one in made))
-        short = np.logical_and.reduce([one.too_short for one in made])
+        keys, probes = _joined_keys([(i, prepared[i]) for i in self._seekers])
+        evidence = packed([of_part.evidence for of_part in prepared])
+        flags = functools.reduce(np.bitwise_or, (of_part.flags for of_part in prepared))
+        short = np.logical_and.reduce([of_part.too_short for of_part in prepared])
         flags = np.where(short, flags | TOO_SHORT, flags & ~np.uint8(TOO_SHORT)).astype(np.uint8)
         return Prepared(
             keys=keys,
             probes=probes,
             evidence=evidence,
             digests=evidence_digests(evidence, short),
-            text_digests=made[0].text_digests,
-            normal_digests=made[0].normal_digests,
+            text_digests=prepared[0].text_digests,
+            normal_digests=prepared[0].normal_digests,
             flags=flags,
         )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        made = self._scores(evidence, a, b)
-        pairs = zip(self.parts, made, strict=True)
+        scores = self._scores(evidence, a, b)
+        pairs = zip(self.parts, scores, strict=True)
         score = self._together([_scaled(one.score, one.passed, p.threshold) for p, one in pairs])
         passed = (np.logical_and if self._everyone else np.logical_or).reduce(
-            [one.passed for one in made]
+            [one.passed for one in scores]
         )
         return Scores(passed, agreeing(score, passed, self.threshold))
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
-        found = self.score(evidence, a, b)
+        scores = self.score(evidence, a, b)
         pairs = [
             (part.threshold, whole_scores(part, one, a, b).score)
             for part, one in self._evidence(evidence)
         ]
         whole = self._together([_scaled(one, one >= t, t) for t, one in pairs])
-        return np.where(found.passed, found.score, whole)
+        return np.where(scores.passed, scores.score, whole)
 
     def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
-        """Where all methods must agree, the refusal of one refuses the pair."""
-        said: list[str | None] = [None] * len(a)
+        """If all methods must agree, the refusal of one refuses the pair."""
+        reasons: list[str | None] = [None] * len(a)
         for part, rows in self._evidence(evidence) if self._everyone else ():
             for i, reason in enumerate(part.refusals(rows, a, b)):
-                said[i] = said[i] or (reason and f"{part.name}: {reason}")
-        return said
+                reasons[i] = reasons[i] or (reason and f"{part.name}: {reason}")
+        return reasons
 
     @property
     def _everyone(self) -> bool:
@@ -230,7 +231,7 @@ class Combined(Method):
 
 
 def one_or_any(given: object) -> str | Method:
-    """A method, or several of which one is enough, each as :class:`Combined` takes it."""
+    """One method, or several of which one is enough, each as :class:`Combined` takes it."""
     if isinstance(given, str | Method):
         return given
     methods = _written(given)
@@ -241,7 +242,8 @@ def one_or_any(given: object) -> str | Method:
 
 @dataclass(frozen=True)
 class _Renamed:
-    """Two parts may need unlike artefacts of one name."""
+    """A need under a name of its own, because two methods may need different artefacts of one
+    name."""
 
     need: Need
     name: str
@@ -282,7 +284,7 @@ def _own(part: Method, artefacts: Artefacts, number: int) -> Artefacts:
 
 
 def _written(given: object) -> tuple[str, ...]:
-    """Methods as text, so that a plan, a recipe and a signature say the same."""
+    """Methods in canonical text form, so that a plan, a recipe and a signature agree."""
     if isinstance(given, list | tuple) and all(isinstance(one, str | Method) for one in given):
         return tuple(write_method(read_method(m) if isinstance(m, str) else m) for m in given)
     raise SettingsError(
@@ -292,14 +294,14 @@ def _written(given: object) -> tuple[str, ...]:
 
 
 def _scaled(score: Array, reached: Array, threshold: float) -> Array:
-    """The threshold becomes 0.5; below and above it the scale is straight."""
+    """Scores on a scale that is linear below and above the threshold, which becomes 0.5."""
     above = (score - threshold) / (1 - threshold) if threshold < 1 else score
     below = score / threshold if threshold else score
     return np.where(reached, 0.5 + above / 2, np.minimum(below, 1) / 2)
 
 
 def _joined_keys(seekers: Sequence[tuple[int, Prepared]]) -> tuple[Ragged, Array]:
-    """Keys of all, each part's number mixed in; those a document looks with come first."""
+    """The keys of all parts, mixed with the number of the part; keys that search come first."""
     heads = [_cut(_mixed(one.keys, i), one.probes, True) for i, one in seekers]
     tails = [_cut(_mixed(one.keys, i), one.probes, False) for i, one in seekers]
     rows = [*heads, *tails]
@@ -317,7 +319,7 @@ def _mixed(keys: Ragged, number: int) -> Ragged:
 
 
 def _cut(keys: Ragged, probes: Array, head: bool) -> Ragged:
-    """The first ``probes`` keys of each row, or the others."""
+    """The first ``probes`` keys of each row (``head``), or the remaining ones."""
     lengths = keys.lengths
     place = np.arange(len(keys.values)) - np.repeat(keys.offsets[:-1], lengths)
     inside = (place < np.repeat(probes, lengths)) == head

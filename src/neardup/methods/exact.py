@@ -1,8 +1,8 @@
-"""Exact duplicates: equal bytes, or equal normal forms, confirmed on the text itself.
+"""Exact duplicates: texts with equal bytes or equal normal forms, confirmed on the text itself.
 
-The key is a digest; the evidence is the text (or its normal form), and copies are confirmed on it,
-so a collision of digests never becomes a duplicate. Normal form: words folded and joined by single
-spaces (``text/words.py``).
+The key is a digest. The evidence is the text or its normal form, on which every copy is confirmed,
+so two texts are never taken for duplicates because their digests collide. The normal form consists
+of the folded words, joined by single spaces (``text/words.py``).
 """
 
 from __future__ import annotations

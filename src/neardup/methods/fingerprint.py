@@ -1,11 +1,12 @@
 """Term fingerprints, for identical documents (Conrad et al. 2003, §6).
 
-The six rarest terms of a document that are not too rare (idf ≤ .8: above are typing errors), by
-descending idf, equal ones by code point; each with its offset: the position of its first occurrence
-minus the smallest such position among the six. SHA-1 of that is the key. Documents with equal keys
-whose lengths differ by a small percentage at most are duplicates.
+A fingerprint consists of the six rarest terms of a document, except those with an idf above .8,
+which are typing errors. They are sorted by descending idf, then by code point. Each has an offset:
+the position of its first occurrence minus the smallest such position among the six. The key is the
+SHA-1 of terms and offsets. Documents with equal keys whose lengths differ by at most a small
+percentage are duplicates.
 
-Terms are written into SHA-1 as their ranks in the idf table, whose digest is part of whatever is
+SHA-1 reads terms as their ranks in the idf table, whose digest is part of everything that is
 stored; 128 of the 160 bits are kept.
 """
 
@@ -110,17 +111,17 @@ class Fingerprint(Method):
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         table = table_of(artefacts)
-        reading, found = read_terms(batch, self.text, table, self._candidates(table), self.size)
-        ranks = found.ranks
-        made = _native.fingerprints(
-            ranks.values, found.first, ranks.offsets, self.size, self.bin or 0
+        reading, terms = read_terms(batch, self.text, table, self._candidates(table), self.size)
+        ranks = terms.ranks
+        fingerprints = _native.fingerprints(
+            ranks.values, terms.first, ranks.offsets, self.size, self.bin or 0
         ).reshape(-1, 2)
         rows = np.arange(len(reading) + 1, dtype=np.int64)
-        entries = np.column_stack([made, found.tokens.astype(np.uint64)])
+        entries = np.column_stack([fingerprints, terms.tokens.astype(np.uint64)])
         return prepared(
             reading,
             evidence=Ragged(entries.reshape(-1), rows * ENTRIES),
-            keys=Ragged(made[:, 0].copy(), rows),
+            keys=Ragged(fingerprints[:, 0].copy(), rows),
             probes=np.ones(len(reading), np.int32),
             short=ranks.lengths < self.size,
             flags=number_flags(batch),

@@ -1,4 +1,4 @@
-"""What methods on idf terms share: the table they ask for, and the terms of a batch by it."""
+"""The idf table and the terms of a batch, for all methods that use idf terms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from neardup.methods.preparation import Reading, read_words
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 
-# A table of fewer documents cannot tell common terms from rare ones; its lexicon may be empty.
+# A table of fewer documents cannot separate common from rare terms; its lexicon may be empty.
 FEWEST_DOCUMENTS = 20
 
 
@@ -29,8 +29,8 @@ def table_of(artefacts: Artefacts) -> IdfTable:
 def read_terms(
     batch: pa.RecordBatch, text: Text, table: IdfTable, ranks: range, most: int = ALL_TERMS
 ) -> tuple[Reading, DocumentTerms]:
-    """Words and digests of each document, and those of its terms that have one of the ranks: at
-    least the ``most`` rarest."""
+    """The words and digests of each document, and its terms whose rank is in ``ranks``: at least
+    the ``most`` rarest of them."""
     reading = read_words(batch, text)
     terms = table.terms_of_words(reading.words, ranks, most)
     return reading, terms or table.terms_of(batch.column("text"), ranks)
@@ -42,13 +42,13 @@ def number_flags(batch: pa.RecordBatch) -> npt.NDArray[np.uint8]:
 
 
 def equal_evidence(evidence: Ragged, a: Array, b: Array) -> npt.NDArray[np.bool_]:
-    """What stands for short documents says nothing but whether they are equal."""
+    """Which pairs have equal evidence: the only comparison that short documents allow."""
     offsets = evidence.offsets * evidence.values.dtype.itemsize
     return _native.equal_pairs(evidence.values.view(np.uint8), offsets, a, b).view(np.bool_)
 
 
 def check_lexicon(method: str, table: IdfTable, ranks: range, limits: str) -> None:
-    """Refuses limits that no term satisfies: nothing could be compared."""
+    """Refuses limits that no term satisfies, because no document could be compared."""
     if len(ranks) or not len(table) or table.documents < FEWEST_DOCUMENTS:
         return
     raise SettingsError(

@@ -1,11 +1,11 @@
 """I-Match: one signature of the terms that matter (Chowdhury et al. 2002; Kołcz et al. 2004).
 
-A lexicon is the terms whose idf is within limits. The signature of a document is SHA-1 of its
-distinct terms that are in the lexicon, sorted; equal signatures are duplicates. One term more or
-less makes another signature, so more lexicons can be made, each with a random share of the terms
-left out: documents that differ in a term agree in every lexicon without it.
+The lexicon consists of the terms whose idf is within limits. The signature of a document is the
+SHA-1 of its distinct terms in the lexicon, sorted; documents with equal signatures are duplicates.
+A single additional term changes the signature. Further lexicons, each without a random share of the
+terms, reduce this effect: documents that differ in one term agree in every lexicon without it.
 
-Terms are written into SHA-1 as their ranks in the idf table, whose digest is part of whatever is
+SHA-1 reads terms as their ranks in the idf table, whose digest is part of everything that is
 stored; 128 of the 160 bits are kept.
 """
 
@@ -97,7 +97,8 @@ class IMatch(Method):
 
     @property
     def _keys(self) -> int:
-        """Whoever agrees in min_equal of the signatures agrees in one of so many of them."""
+        """The number of signatures that are keys: two documents that agree in ``min_equal`` of all
+        signatures agree in at least one of these."""
         return self.signatures - self.min_equal + 1
 
     def _lexicon(self, table: IdfTable) -> range:
@@ -110,10 +111,10 @@ class IMatch(Method):
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         table = table_of(artefacts)
-        reading, found = read_terms(batch, self.text, table, self._lexicon(table))
+        reading, terms = read_terms(batch, self.text, table, self._lexicon(table))
         signed = _native.imatch_signatures(
-            found.ranks.values,
-            found.ranks.offsets,
+            terms.ranks.values,
+            terms.ranks.offsets,
             table.hashes,
             self.lexicons,
             int(Fraction(str(self.dropped)) * 2**64),
@@ -127,7 +128,7 @@ class IMatch(Method):
             evidence=Ragged(signed, rows * 2 * self.signatures),
             keys=Ragged(np.ascontiguousarray(first).reshape(-1), rows * self._keys),
             probes=np.full(len(reading), self._keys, np.int32),
-            short=found.ranks.lengths < self.min_terms,
+            short=terms.ranks.lengths < self.min_terms,
         )
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:

@@ -1,8 +1,9 @@
-"""Exact set-similarity join: every pair at the threshold, by any of five measures on sets.
+"""Exact set-similarity join: finds every pair at or above the threshold, by any of five measures.
 
-Rarest features first make the prefixes that serve as keys (Chaudhuri et al. 2006, Bayardo et al.
-2007); what is in one document only makes no key; sets that are too unlike in size, or that cannot
-reach the threshold any more, are left early. Nothing is sketched: recall is 1 by construction.
+The keys of a set are a prefix of its features, rarest first (Chaudhuri et al. 2006, Bayardo et al.
+2007); unique features are no keys. The comparison of two sets ends early if their sizes differ too
+much, or as soon as they cannot reach the threshold any more. No set is sampled, so the join is
+complete.
 """
 
 from __future__ import annotations
@@ -104,9 +105,9 @@ class Join(Method):
         return prepared(reading, sets.features, *self._own_keys(sets.features), short)
 
     def _of_words(self, batch: pa.RecordBatch) -> Prepared:
-        """The kernel of ``shingles``, for its sets and digests: keys depend on the measure."""
+        """Uses the kernel of ``shingles`` for sets and digests; the keys depend on the measure."""
         texts = Ragged.of_strings(batch.column("text"))
-        made = _native.prepare_shingles(
+        columns = _native.prepare_shingles(
             texts.values,
             texts.offsets,
             self.text.native(),
@@ -121,16 +122,16 @@ class Join(Method):
             threshold_den=1,
             ignored=np.empty(0, np.uint64),
         )
-        evidence = Ragged(made["features"], made["feature_offsets"])
+        evidence = Ragged(columns["features"], columns["feature_offsets"])
         keys, probes = self._own_keys(evidence)
         return Prepared(
             keys=keys,
             probes=probes,
             evidence=evidence,
-            digests=made["set_digests"].reshape(-1, 2),
-            text_digests=made["text_digests"],
-            normal_digests=made["normal_digests"],
-            flags=made["too_short"],
+            digests=columns["set_digests"].reshape(-1, 2),
+            text_digests=columns["text_digests"],
+            normal_digests=columns["normal_digests"],
+            flags=columns["too_short"],
         )
 
     def _own_keys(self, evidence: Ragged) -> tuple[Ragged, Array]:

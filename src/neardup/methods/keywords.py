@@ -1,10 +1,10 @@
-"""Weighted keywords: the terms of greatest tf·idf of a document or of each sentence (Raveena &
-Nandini 2014).
+"""Weighted keywords: terms of greatest tf·idf of a document or sentence (Raveena & Nandini 2014).
 
-A document is the vector of its ``k`` heaviest terms, or the union of those of its sentences; or,
-with ``unit="tuple"``, the set of ordered k-tuples. idf comes from a frozen table, counted from the
-input where no file is named. Weights are whole numbers below 2²⁰ (``native/methods/keywords.hpp``),
-so pairs are decided in integers; keys are prefixes, which miss nothing.
+A document is the vector of its ``k`` heaviest terms, or of those of all its sentences; with
+``unit="tuple"``, it is the set of ordered k-tuples. The idf comes from a frozen table, which is
+counted from the input if no file is named. Weights are whole numbers below 2²⁰
+(``native/methods/keywords.hpp``), so pairs are decided in integers. Keys are prefixes, which miss
+no pair.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Keywords(Method):
         table = table_of(artefacts)
         reading = read_words(batch, self.text)
         evidence = self.keywords(batch.column("text"), table)
-        # One order for all documents; that of the frozen table is nearly that of the collection.
+        # All documents need the same order; that of the frozen table is close to the collection's.
         counts = table.feature_counts if self.unit == "word" else BY_FEATURE
         keys, probes = self.rare_keys(evidence, Rarity(counts))
         short = reading.shorter_than(self.min_words) | (evidence.lengths == 0)
@@ -126,11 +126,11 @@ class Keywords(Method):
 
     def keywords(self, texts: pa.LargeStringArray, table: IdfTable) -> Ragged:
         """The entries ``feature << 32 | weight`` of each text, sorted."""
-        given = Ragged.of_strings(texts)
+        encoded = Ragged.of_strings(texts)
         known = self.min_documents > 0
         entries, ends = _native.keywords(
-            given.values,
-            given.offsets,
+            encoded.values,
+            encoded.offsets,
             self.text.native(),
             FILTERS.index(self.terms),
             table.lookup,
@@ -164,14 +164,15 @@ class Keywords(Method):
 
 
 def _fixed(idf: Any) -> npt.NDArray[np.uint32]:
-    """Never 0: what is in every document is light, not absent."""
+    """idf as a whole number; never 0, because a term of every document is light but not absent."""
     fixed = np.maximum(np.rint(np.asarray(idf) * _FIXED), 1)
     return np.asarray(fixed, np.uint32)
 
 
 @functools.lru_cache(maxsize=2)
 def _tf(kind: str) -> npt.NDArray[np.uint32]:
-    """Weights by number of occurrences; the largest is below 2²⁰, and stands for all above it."""
+    """Weights by number of occurrences. The largest weight is below 2²⁰ and also holds for all
+    higher numbers."""
     if kind == "count":
         return np.arange(1024, dtype=np.uint32) << np.uint32(10)
     logs = [0.0, *(1 + math.log(n) for n in range(1, 1 << 16))]

@@ -1,23 +1,22 @@
-"""A model that was trained on labelled pairs decides, in place of a threshold set by hand
-(Raveena & Nandini 2014).
+"""Decides pairs by a model that was trained on labelled pairs (Raveena & Nandini 2014).
 
 Documents that share character grams meet (``methods/profiles.py``). For each pair the similarity
-vector is computed, and the model estimates the probability that the two are duplicates. The order
-in which a model puts pairs holds in different collections too, its threshold less so: a collection
-may move it a little, to where the fewest duplicates are in doubt.
+vector is computed, from which the model estimates the probability that the two are duplicates. The
+ranking of pairs by a model is valid in other collections too, but its threshold less so; a
+collection may therefore move it slightly, to where the fewest pairs are in doubt.
 
-Without a model file the method takes the general model that comes with the package. It is
-calibrated as ``rareshingles`` is: pairs that share more than a quotation pass below the threshold
-where they are far more alike than all other neighbours of both documents.
+Without a model file, the method uses the general model that comes with the package. It is
+calibrated in the same way as ``rareshingles``: a pair below the threshold passes if it shares more
+than a quotation and is far more similar than all other neighbours of both documents.
 
-Two kinds of pairs are refused, however alike. Documents that share only what many have, and each go
-on with words of their own, fill one template with different content (docs/decisions/0014). To the
-general model, documents that share only a quotation are no duplicates: half of the smaller must be
-in the other or, where one is noisy, a fifth of what other documents know of it. A model that was
-trained on labels is not overruled so.
+Two kinds of pairs are refused at any score. Documents that share only common features, and each
+continue with words of their own, fill one template with different content (docs/decisions/0014).
+The general model also refuses documents that share only a quotation: the larger document must
+contain half of the smaller one or, if one of the two is noisy, a fifth of the weight of its known
+features. This rule does not apply to models that were trained on labels.
 
-A model knows what its documents looked like (``artefacts/outline.py``). In a collection that is
-unlike them the method reports it, and only pairs that reach the model's own threshold pass.
+A model stores the outline of its training documents (``artefacts/outline.py``). If a collection is
+unlike them, the method reports it, and only pairs that reach the model's own threshold pass.
 """
 
 from __future__ import annotations
@@ -79,24 +78,25 @@ from neardup.schema import Array, Ragged
 
 
 def smaller(family: Family) -> Array:
-    """How many features the one has that has fewer."""
+    """The number of features of the smaller document."""
     return np.asarray(np.minimum(family.a[FEATURES], family.b[FEATURES]))
 
 
 def held(family: Family) -> Array:
-    """The share of the smaller that is in the other, whatever else it has that is its own."""
+    """The share of the features of the smaller document that the larger one has."""
     return np.asarray(family.shared[FEATURES] / np.maximum(smaller(family), 1))
 
 
 def is_template(shingles: Family) -> Array:
-    """Whether both go on with words of their own, and hardly anything they share is rare."""
+    """Whether both documents have words of their own and share hardly any rare features."""
     own = np.minimum(shingles.a[LONES], shingles.b[LONES])
     shared = shingles.shared[FEATURES], shingles.shared[RARES]
     return fills_template(own, smaller(shingles), *shared)
 
 
 def rare_share(family: Family) -> Array:
-    """Rare features that both have, in all that other documents know of the two."""
+    """The weight of the shared rare features, as a share of the known features of both
+    documents."""
     shared = family.shared[RARE_WEIGHT]
     known = sum(side[WEIGHT] - side[LONE_WEIGHT] for side in (family.a, family.b))
     return np.asarray(shared / np.maximum(known - shared, np.maximum(shared, 1)))
@@ -108,7 +108,7 @@ def place_of(model: str | None) -> str | None:
 
 
 def check_reached(model: Model, threshold: float) -> None:
-    """Refuses a threshold that not even documents with everything in common would reach."""
+    """Refuses a threshold that not even equal documents would reach."""
     most = float(model.probability(np.ones((1, len(model.measures))))[0])
     if model.discriminant.monotone() and threshold > most:
         raise SettingsError(
@@ -119,14 +119,14 @@ def check_reached(model: Model, threshold: float) -> None:
 
 
 def model_at(path: str | None) -> Model:
-    """The general model, or one from a file, read once; another file of that name is read again."""
+    """The general model, or a model from a file. A file is read again only if it has changed."""
     if path is None:
         return _general()
     try:
-        there = Path(path).stat()
+        status = Path(path).stat()
     except OSError:
-        return load_model(Path(path))  # says what is wrong
-    return _read(path, there.st_dev, there.st_ino, there.st_mtime_ns, there.st_size)
+        return load_model(Path(path))  # raises an error that explains the problem
+    return _read(path, status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
 
 
 @functools.cache
@@ -141,21 +141,22 @@ def _read(path: str, *_: int) -> Model:
 
 
 def cut_of(model: Model) -> float:
-    """Rounded down to as many decimals as a threshold may have: what was at it stays above it."""
+    """The threshold of the model, rounded down to the decimals that a threshold may have, so that a
+    pair exactly at it still passes."""
     steps: int = 10**MOST_DECIMALS
     return max(math.floor(model.threshold * steps), 1) / steps
 
 
-GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # sought by; noise is told by; templates by
+GRAMS, WORDS, SHINGLES = "chars8", "words1", "words3"  # used for keys, noise and templates
 ALWAYS = (f"{GRAMS}_known", "length_ratio", f"{SHINGLES}_known")  # one measure of each of these
-LOW_FEATURES, LOW_SCORE, LOW_GRAMS = 5, 0.05, 150  # the least that an exception has
-LOW_LIMIT = 0.5  # a pair that shares so many of the rare grams is no background
-QUOTING = 0.05  # the most that a quotation scores
-HELD = 0.5  # of the grams of the smaller of two clean documents, that the other must have
-NOISY_HELD = 0.2  # where one is noisy, of the weight of what the smaller has and others know
+LOW_FEATURES, LOW_SCORE, LOW_GRAMS = 5, 0.05, 150  # the minima for an exception
+LOW_LIMIT = 0.5  # a pair that shares so many of its rare grams does not count as background
+QUOTING = 0.05  # the highest score of a quotation
+HELD = 0.5  # the share of the smaller document's grams that the larger one must have
+NOISY_HELD = 0.2  # if one is noisy: the same share, of the weight of known grams
 TEMPLATE = "they share only a template: what many documents have, with words of their own"
 QUOTATION = f"too little of the smaller is in the other, so the score is at most {QUOTING:g}"
-REACH = 2.5  # log-odds below the threshold of a model, from which pairs may move it
+REACH = 2.5  # pairs up to so many log-odds below the threshold of a model may move it
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,7 @@ class Learned(Method):
     miss_rate: ClassVar[float] = MISS_RATE
     follows: ClassVar[dict[str, tuple[str, ...]]] = {
         "model": ("threshold", "calibrate"),
-        "date": (),  # nothing follows, but a model of dates cannot be without it
+        "date": (),  # no default follows from it, but a model of dates cannot be built without it
     }
 
     def __post_init__(self) -> None:
@@ -209,13 +210,14 @@ class Learned(Method):
 
     @property
     def reach(self) -> float:
-        """The threshold of the general model stays: it was chosen with its calibration."""
+        """The lowest score that calibration needs. The threshold of the general model does not
+        move: it was chosen together with its calibration."""
         assert self.threshold is not None
         return self.threshold if self._contrasts else moved(self.threshold, -REACH)
 
     @property
     def _contrasts(self) -> bool:
-        """Whether there are exceptions: what labels taught is not overruled."""
+        """Whether exceptions exist; a model that was trained on labels is not overruled."""
         return self.model is None
 
     @property
@@ -228,7 +230,7 @@ class Learned(Method):
 
     @property
     def meeting(self) -> Meeting:
-        """Grams are weak keys: one alone says little, so documents meet that share several."""
+        """Documents must share several grams to meet, because a single gram is a weak key."""
         return by_keys(LEAST_SHARED)
 
     @functools.cached_property
@@ -265,16 +267,18 @@ class Learned(Method):
         }
 
     def check_artefacts(self, artefacts: Artefacts) -> None:
-        """What was stored was decided by the model of that time, whatever the file is now."""
-        there = artefacts.get(ModelNeed.name)
-        if there is not None and there.digest != self.discriminant.digest:
+        """Refuses a model file that differs from the model with which stored documents were
+        decided."""
+        stored = artefacts.get(ModelNeed.name)
+        if stored is not None and stored.digest != self.discriminant.digest:
             raise SignatureError(
                 f"The model {self.model or GENERAL} is not the one that was decided by.",
                 hint="put that model back, or build what was made with it again.",
             )
 
     def unlike(self, artefacts: Artefacts) -> tuple[str, ...]:
-        """In which ways the collection differs from the training, where the model knows it."""
+        """The ways in which the collection differs from the training documents, if the model stores
+        them."""
         seen = artefacts.get(outline.NAME)
         if not isinstance(seen, Outline):
             return ()
@@ -283,8 +287,8 @@ class Learned(Method):
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         text = self.discriminant.text
         reading = read_words(batch, text)
-        made = profiles(batch, artefacts, text, self.measures, date=self.date)
-        evidence = self._marked(made, artefacts)
+        profile_rows = profiles(batch, artefacts, text, self.measures, date=self.date)
+        evidence = self._marked(profile_rows, artefacts)
         entries = section(evidence, self.families, GRAMS)
         grams = Ragged((entries.values >> np.uint64(32)).astype(np.uint32), entries.offsets)
         table = artefacts[frequency_name(GRAMS)]
@@ -294,14 +298,15 @@ class Learned(Method):
         return prepared(reading, evidence, keys, probes, short, self._flags(evidence))
 
     def _flags(self, evidence: Ragged) -> Array | None:
-        """Flags documents without a date, where dates are compared."""
+        """Flags documents without a date if dates are compared."""
         if not self.date:
             return None
         days = section(evidence, self.families, similarity.DATE_FAMILY)
         return np.where(days.lengths == 0, UNDATED, 0)
 
     def _marked(self, evidence: Ragged, artefacts: Artefacts) -> Ragged:
-        """Lone words of noisy documents say so. Of few documents, any has many such words."""
+        """Marks the unique words of noisy documents. In a small collection every document has many
+        unique words, so none is marked."""
         table = artefacts[frequency_name(WORDS)]
         assert isinstance(table, Frequencies)
         if table.documents < NOISY_DOCUMENTS:
@@ -319,10 +324,10 @@ class Learned(Method):
         return np.diff(np.concatenate([[0], np.cumsum(marked)])[words.offsets]) > 0
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        found = self._judged(evidence, a, b)
-        enough = found.probability >= self.threshold
-        passed, refused = enough & ~found.template, int((enough & found.template).sum())
-        return Scores(passed, found.probability, refused)
+        judged = self._judged(evidence, a, b)
+        enough = judged.probability >= self.threshold
+        passed, refused = enough & ~judged.template, int((enough & judged.template).sum())
+        return Scores(passed, judged.probability, refused)
 
     def exception_limit(self, threshold: float) -> float:
         return LOW_LIMIT
@@ -339,7 +344,7 @@ class Learned(Method):
             wanted &= (grams.values >> np.uint64(32)) % np.uint64(every) == 0
         ends = np.concatenate([[0], np.cumsum(wanted)])[grams.offsets]
         sizes = self._sizes(evidence)
-        # The unit of a weight is that of an entry: its class stands below it.
+        # The weight of an entry is above the two bits of its class, hence the factor.
         known = 4 * (sizes[similarity.WEIGHT] - sizes[similarity.LONE_WEIGHT])
         entries = Ragged(grams.values[wanted], ends.astype(np.int64))
         return RareEntries(entries, known, grams.lengths >= LOW_GRAMS)
@@ -352,34 +357,35 @@ class Learned(Method):
         return self._judged(evidence, a, b).probability
 
     def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
-        found = self._judged(evidence, a, b)
-        template = found.template & (found.probability >= self.threshold)
-        both = zip(template.tolist(), found.lowered.tolist(), strict=True)
+        judged = self._judged(evidence, a, b)
+        template = judged.template & (judged.probability >= self.threshold)
+        both = zip(template.tolist(), judged.lowered.tolist(), strict=True)
         return [TEMPLATE if one else QUOTATION if other else None for one, other in both]
 
     def low_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        """The share of rare grams in all that is known: there unlike documents differ most."""
-        found = self._judged(evidence, a, b)
-        grams = found.sums[GRAMS]
+        """The weight of shared rare grams among all known grams: the measure that separates
+        low-scoring pairs best."""
+        judged = self._judged(evidence, a, b)
+        grams = judged.sums[GRAMS]
         score, enough = rare_share(grams), smaller(grams) >= LOW_GRAMS
-        alike = ~found.quoting & ~found.template & self._contrasts
+        alike = ~judged.quoting & ~judged.template & self._contrasts
         passed = alike & enough & (score >= LOW_SCORE)
         return Scores(passed & (grams.shared[similarity.RARES] >= LOW_FEATURES), score)
 
     def _judged(self, evidence: Ragged, a: Array, b: Array) -> _Judged:
-        found = similarity.compared(evidence, a, b, self.families)
+        compared = similarity.compared(evidence, a, b, self.families)
         probability = self.discriminant.probability(
-            similarity.measured(found, self.discriminant.measures)
+            similarity.measured(compared, self.discriminant.measures)
         )
         noisy = self._noisy(evidence)
-        quoting = _quotes(found.sums[GRAMS], noisy[a] | noisy[b]) & self._contrasts
+        quoting = _quotes(compared.sums[GRAMS], noisy[a] | noisy[b]) & self._contrasts
         lowered = quoting & (probability > QUOTING)
         probability = np.where(quoting, np.minimum(probability, QUOTING), probability)
-        template = is_template(found.sums[SHINGLES]) & (self.templates == "refuse")
+        template = is_template(compared.sums[SHINGLES]) & (self.templates == "refuse")
         equal = equal_evidence(evidence, a, b)  # short documents have no profile to measure
         return _Judged(
             np.where(equal, 1.0, probability),
-            found.sums,
+            compared.sums,
             template & ~equal,
             quoting,
             lowered & ~equal,
@@ -387,15 +393,15 @@ class Learned(Method):
 
 
 def _quotes(grams: Family, noisy: Array) -> Array:
-    """Whether too little of the smaller is in the other."""
+    """Whether too little of the smaller document is in the larger one."""
     known = similarity.MADE_OF["known_containment"](grams)
     return np.where(noisy, known < NOISY_HELD, held(grams) < HELD)
 
 
 class _Judged(NamedTuple):
-    """``template``: both go on with words of their own, and hardly anything they share is rare.
-    ``quoting``: too little of the smaller is in the other, to the general model; ``lowered``: the
-    model alone would give more."""
+    """``template``: both documents have words of their own and share hardly any rare features.
+    ``quoting``: for the general model, too little of the smaller document is in the larger one.
+    ``lowered``: the probability was reduced for this reason."""
 
     probability: Array
     sums: dict[str, Family]

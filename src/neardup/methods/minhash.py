@@ -1,20 +1,20 @@
-"""MinHash values, bands of them as keys, and sketches: sets compared on a sample of themselves.
+"""MinHash values, their bands as keys, and sketches, which compare sets on a sample of themselves.
 
 The hash family is ``h_i(x, y) = y + a_i·x mod 2³²`` over the two halves of a 64-bit feature; its
 proof and kernel are in ``native/features/minhash.hpp``. The multipliers come from SplitMix64 with a
-fixed seed and carry their own index in their low bits, which keeps any two of them apart modulo
-2¹²; shorter signatures are prefixes of longer ones.
+fixed seed and carry their own index in their low bits, so that any two of them differ modulo 2¹².
+Shorter signatures are prefixes of longer ones.
 
-With a sketch the relation is defined on the sample, and every pair that passes there is found. The
+With a sketch, the relation is defined on the sample, and every pair that passes there is found. The
 sample estimates the measure on the whole sets with a standard error:
 
 - minima: the least value under each of m functions; agreeing positions / m estimates the
   resemblance r with standard error ``√(r(1−r)/m)`` (Broder 1997; Williams & Giles 2013).
-- mod: the features ≡ 0 modulo ``modulus``; both measures, on n = |A∪B| / modulus features, with
-  ``√(r(1−r)/n)``. Capped to the ``sample_limit`` smallest it is a bottom sketch where the cap is
-  reached, which ends containment (Broder et al. 1997).
-- bottom: the s smallest features; the share of common ones among the s smallest of the union, with
-  at most ``√(r(1−r)/s)``. Sets of fewer than s are compared whole.
+- mod: the features ≡ 0 modulo ``modulus``; estimates both measures on n = |A∪B| / modulus features
+  with standard error ``√(r(1−r)/n)``. If the sample reaches ``sample_limit``, it is a bottom
+  sketch, which cannot estimate containment (Broder et al. 1997).
+- bottom: the s smallest features; the share of common ones among the s smallest of the union has a
+  standard error of at most ``√(r(1−r)/s)``. Sets of fewer than s features are compared whole.
 
 ``native/features/sketch.hpp`` has the kernels.
 """
@@ -55,14 +55,14 @@ _MASK = (1 << 64) - 1
 
 
 def _splitmix64(state: int) -> int:
-    """Steele, Lea & Flood 2014."""
+    """The generator of Steele, Lea & Flood 2014."""
     state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
     state = (state ^ (state >> 27)) * 0x94D049BB133111EB & _MASK
     return state ^ (state >> 31)
 
 
 def stream(seed: int, count: int) -> list[int]:
-    """The first numbers of 64 bits that SplitMix64 gives for a seed."""
+    """The first 64-bit numbers that SplitMix64 generates from a seed."""
     return [_splitmix64(seed + (i + 1) * _GOLDEN & _MASK) for i in range(count)]
 
 
@@ -83,19 +83,20 @@ class Bands(NamedTuple):
         return self.bands * self.rows
 
     def miss_rate(self, t: float) -> float:
-        """(1 − tʳ)ᵇ: no band agrees though the resemblance is t."""
+        """(1 − tʳ)ᵇ: the probability that no band agrees at resemblance t."""
         return float((1 - t**self.rows) ** self.bands)
 
 
-FEWEST_ROWS = 3  # fewer let unlike documents meet: 1 − (1 − .1²)⁶⁴ = .47 at resemblance .1
+FEWEST_ROWS = 3  # with 2, unlike documents meet: 1 − (1 − .1²)⁶⁴ = .47 at resemblance .1
 VALUES_LIMIT = 1024
 
 
 def choose_bands(threshold: float, values: int, miss_rate: float) -> Bands | None:
-    """The most rows a band for which a pair at the threshold is missed at most ``miss_rate``.
+    """The most rows a band with which a pair at the threshold is missed at most at ``miss_rate``.
 
-    More rows, fewer accidental meetings. Where ``values`` do not allow three rows, more values are
-    taken, up to ``VALUES_LIMIT``; beyond that there is no such banding and a prefix join serves.
+    More rows let fewer documents meet by accident. If ``values`` do not allow three rows, more
+    values are used, up to ``VALUES_LIMIT``. Beyond that no banding is possible, and a prefix join
+    is used.
     """
     for rows in range(values, FEWEST_ROWS - 1, -1):
         bands = Bands(values // rows, rows)
@@ -107,7 +108,7 @@ def choose_bands(threshold: float, values: int, miss_rate: float) -> Bands | Non
 
 
 def band_keys(sets: Ragged, bands: Bands) -> tuple[Ragged, Array]:
-    """Keys of sets of 32-bit features, and how many of them look: all."""
+    """Keys of sets of 32-bit features, and the number of them that search: all."""
     family = multipliers(bands.values)
     keys = _native.band_keys(sets.values, sets.offsets, family, bands.bands, bands.rows)
     ends = np.arange(len(sets) + 1, dtype=np.int64) * bands.bands
@@ -116,16 +117,16 @@ def band_keys(sets: Ragged, bands: Bands) -> tuple[Ragged, Array]:
 
 SAMPLINGS = ("none", "minima", "mod", "bottom")
 FAMILIES = ("fast", "classic")
-FEWEST_RELIABLE = 16  # a sample of fewer has a standard error of an eighth and more at r = .5
+FEWEST_RELIABLE = 16  # smaller samples have a standard error above an eighth at r = .5
 _CLASSIC_SEED = 0x636C6173736963  # "classic"
 _SALT_SEED = 0x706C61636573  # "places"
 
 
 @functools.cache
 def family(name: str, count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """Multipliers and addends of so many functions, padded to whole vectors. The fast family
-    (``methods/minhash.py``) has no addends. Classic: ``(Ax + B) mod p``, A from 1 and B from 0 to
-    p − 1, by SplitMix64 with a fixed seed, A and B in turn."""
+    """Multipliers and addends of ``count`` functions, padded to whole vectors. The fast family (see
+    the top of this file) has no addends. The classic family is ``(Ax + B) mod p``, with A from 1
+    and B from 0 to p − 1, which SplitMix64 generates in turn from a fixed seed."""
     if name == "fast":
         return multipliers(count), np.empty(0, np.uint32)
     padded = -(-count // LANES) * LANES
@@ -138,7 +139,7 @@ def family(name: str, count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[n
 def minima(
     words: Ragged, width: int, ignored: Array, functions: str, count: int
 ) -> tuple[npt.NDArray[np.uint32], Array]:
-    """One row of ``count`` minima a document, and of how many shingles they were taken."""
+    """One row of ``count`` minima for each document, and the number of its shingles."""
     values, shingles = _native.sketch_minima(
         words.values, words.offsets, width, ignored, *family(functions, count), count
     )
@@ -147,12 +148,12 @@ def minima(
 
 @functools.cache
 def salts(count: int) -> npt.NDArray[np.uint32]:
-    """What tells the places of a sketch apart, so that a value is a feature of its place."""
+    """A number for each position of a sketch, by which values at different positions differ."""
     return np.array([x >> 32 for x in stream(_SALT_SEED, count)], np.uint32)
 
 
 def check(method: Shingles) -> None:
-    """Refuses what has no meaning on samples."""
+    """Refuses options that have no meaning on samples."""
     if method.sampling == "none":
         _check_whole_sets(method)
         return
@@ -195,8 +196,8 @@ def _check_whole_sets(method: Shingles) -> None:
 
 
 def standard_error(method: Shingles) -> float | None:
-    """Of the estimate at the threshold, for sets larger than the sample; None where the size of
-    the sample depends on the document."""
+    """The standard error of the estimate at the threshold, for sets larger than the sample; None if
+    the size of the sample depends on the document."""
     size = {"minima": method.permutations, "bottom": method.sample_limit}.get(method.sampling)
     return math.sqrt(method.threshold * (1 - method.threshold) / size) if size else None
 
@@ -210,7 +211,8 @@ def prepare(method: Shingles, batch: pa.RecordBatch) -> Prepared:
 
 
 def _sample(method: Shingles, reading: Reading) -> tuple[Ragged, Array | None]:
-    """Features, and what is to be said of them. No shingles, no features."""
+    """The sampled features, and the flags of documents. A document without shingles has no
+    features."""
     words, ignored = reading.words, method.ignored
     if method.sampling == "minima":
         count = method.permutations
@@ -246,8 +248,8 @@ def _own_keys(method: Shingles, sample: Ragged) -> tuple[Ragged, Array]:
 
 
 def rare_keys(method: Shingles, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
-    """A pair that passes shares ⌈t·|A|⌉ of the features of each, whichever sampling it is: of m
-    places; of the s smallest of the union, s ≥ |A|; or of the union."""
+    """Keys that miss no pair. With any sampling, a pair that passes shares ⌈t·|A|⌉ features of each
+    set: of the m positions; of the s smallest of the union, where s ≥ |A|; or of the union."""
     return rare_set_keys(method.set_measure, method.fraction, evidence, rarity)
 
 

@@ -1,4 +1,4 @@
-"""Measures on two sets, decided in integers, and what a prefix filter needs to know of each.
+"""Measures on two sets, decided in integers, and the prefix filter of each.
 
 With ``s = |A∩B|``, ``a = |A|``, ``b = |B|``:
 
@@ -26,8 +26,8 @@ MEASURES = ("jaccard", "dice", "cosine", "max", "containment")
 
 
 def set_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Array) -> Scores:
-    """Exact for pairs that pass; the score of others may be too low, they are left early. What is
-    shown is ``whole_set_score``."""
+    """Exact scores of pairs that pass. The comparison of other pairs ends early, so their score may
+    be too low; ``whole_set_score`` is the one to show."""
     sizes = evidence.lengths
     x, y = sizes[a], sizes[b]
     needed = shared_needed(measure, t, x, y)
@@ -37,7 +37,7 @@ def set_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Array) 
 
 
 def whole_set_score(measure: str, evidence: Ragged, a: Array, b: Array) -> Array:
-    """The measure itself: nothing is needed, so no pair is left early."""
+    """The exact measure of every pair; no comparison ends early."""
     sizes = evidence.lengths
     nothing = np.zeros(len(a), np.int64)
     shared = _native.overlaps(evidence.values, evidence.offsets, a, b, nothing)
@@ -45,8 +45,8 @@ def whole_set_score(measure: str, evidence: Ragged, a: Array, b: Array) -> Array
 
 
 def pair_scorer(measure: str, t: Fraction) -> PairScorer | None:
-    """``set_scores`` of one pair at a time, faster where there are few. None for measures that
-    were never asked so."""
+    """``set_scores`` for one pair at a time, which is faster for few pairs. None for measures
+    other than ``jaccard``."""
     return functools.partial(_resemblance, t) if measure == "jaccard" else None
 
 
@@ -58,18 +58,18 @@ def _resemblance(t: Fraction, one: Array, other: Array) -> float | None:
 
 
 def passing_scores(measure: str, t: Fraction, shared: Array, a: Array, b: Array) -> Array:
-    """``set_scores`` of pairs that are known to pass and what they share."""
+    """``set_scores`` of pairs that are known to pass, from the number of features they share."""
     return np.maximum(_scores(measure, shared, a, b), float(t))
 
 
 def agreeing(score: Array, passed: Array, threshold: float) -> Array:
-    """Rounding must not put a score on the other side of the threshold than what was decided."""
+    """Scores corrected so that rounding never contradicts the decision at the threshold."""
     below = np.minimum(score, np.nextafter(threshold, 0))
     return np.where(passed, np.maximum(score, threshold), below)
 
 
 def shared_needed(measure: str, t: Fraction, a: Array, b: Array) -> Array:
-    """The smallest whole s for which the measure is at least t."""
+    """The smallest integer s for which the measure is at least t."""
     num, den = t.numerator, t.denominator
     if measure == "jaccard":  # s / (a + b − s) ≥ t  ⇔  s ≥ t(a + b) / (1 + t)
         return _ceil((a + b) * num, num + den)
@@ -83,7 +83,8 @@ def shared_needed(measure: str, t: Fraction, a: Array, b: Array) -> Array:
 
 
 def _root_needed(t: Fraction, a: Array, b: Array) -> Array:
-    """⌈t√(ab)⌉. The floating root may be off by one; whole numbers settle it: s²·den² ≥ num²·ab."""
+    """⌈t√(ab)⌉. The floating-point root may be off by one; integers correct it: s²·den² ≥
+    num²·ab."""
     num, den = t.numerator**2, t.denominator**2
     product = a.astype(object) * b
     need = np.floor(float(t) * np.sqrt(a.astype(np.float64) * b)).astype(np.int64)
@@ -106,23 +107,26 @@ def _scores(measure: str, s: Array, a: Array, b: Array) -> Array:
 
 
 def prefix_sizes(measure: str, t: Fraction, sizes: Array) -> Array:
-    """A partner has one of the first |A| − least shared + 1 features, in any fixed order."""
+    """|A| − least shared + 1: in any fixed order, every partner has one of so many first
+    features."""
     return np.asarray(sizes - np.maximum(_least_shared(measure, t, sizes), 1) + 1)
 
 
 def _least_shared(measure: str, t: Fraction, a: Array) -> Array:
-    """What A shares with any partner above the threshold, whatever the partner's size."""
+    """The least number of features that A shares with any partner that passes, whatever its
+    size."""
     if measure == "dice":  # s ≥ t(a + b)/2 and b ≥ s  ⇒  s ≥ ta / (2 − t)
         bound = t / (2 - t)
     elif measure == "cosine":  # s ≥ t√(ab) and b ≥ s  ⇒  s ≥ t²a
         bound = t * t
-    else:  # containment: of the smaller set, which looks; the larger is found by all its features
+    else:  # containment: the smaller set searches, the larger one is found by all its features
         bound = t
     return _ceil(sizes_times(a, bound.numerator), bound.denominator)
 
 
 def sizes_times(sizes: Array, factor: int) -> Array:
-    """Squared thresholds can have 12 decimals, which times a large set is more than 64 bits."""
+    """The product without overflow: a squared threshold can have 12 decimals, and times the size of
+    a large set it exceeds 64 bits."""
     if factor < 1 << 31:
         return sizes * factor
     return sizes.astype(object) * factor
@@ -135,7 +139,7 @@ def _ceil(values: Array, by: int) -> Array:
 def rare_set_keys(
     measure: str, t: Fraction, evidence: Ragged, rarity: Rarity
 ) -> tuple[Ragged, Array]:
-    """``rare_keys`` of a set measure."""
+    """``rare_keys`` for a measure on sets."""
     sizes = prefix_sizes(measure, t, evidence.lengths)
     everything = measure == "containment"
     keys, ends, probes = _native.rare_prefixes(
@@ -148,5 +152,5 @@ NO_COUNTS = np.empty(0, np.uint8)
 
 
 def own_set_keys(measure: str, t: Fraction, evidence: Ragged) -> tuple[Ragged, Array]:
-    """Keys from the document alone: nothing is counted, so features come by their value."""
+    """Keys from the document alone: nothing is counted, so features are ordered by their value."""
     return rare_set_keys(measure, t, evidence, Rarity(NO_COUNTS))

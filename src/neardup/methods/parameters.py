@@ -1,7 +1,7 @@
 """The parameters of a method as data: name, type, default and meaning.
 
-A meaning is written once, in the docstring of the class, as a line that begins with the name of
-the parameter in double backquotes and a colon.
+The meaning of a parameter is written once, in the docstring of the class: the line begins with the
+name of the parameter in double backquotes and a colon.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MEANING = re.compile(r"^``(\w+)``: (.*(?:\n(?!``|\n).*)*)", re.MULTILINE)
 
 
 class Parameter(NamedTuple):
-    name: str  # dotted where it belongs to a parameter that is itself a set of options
+    name: str  # dotted if the parameter is part of a set of options, such as text.case
     type: str
     default: Any
     meaning: str
@@ -41,20 +41,20 @@ def parameters(cls: type[Any], prefix: str = "") -> list[Parameter]:
         name: " ".join(text.replace("``", "`").split())
         for name, text in _MEANING.findall(inspect.getdoc(cls) or "")
     }
-    found: list[Parameter] = []
+    listed: list[Parameter] = []
     for field in dataclasses.fields(cls):
         nested = field.default_factory
         if dataclasses.is_dataclass(nested):
-            found += parameters(nested, f"{prefix}{field.name}.")
+            listed += parameters(nested, f"{prefix}{field.name}.")
             continue
         default = nested() if nested is not dataclasses.MISSING else field.default
         meaning = meanings.get(field.name, "")
-        found.append(Parameter(prefix + field.name, str(field.type), default, meaning))
-    return found
+        listed.append(Parameter(prefix + field.name, str(field.type), default, meaning))
+    return listed
 
 
 def check_type(field: dataclasses.Field[Any], value: object, where: str) -> None:
-    """Refuses a value of another plain type than the field's; other types check themselves."""
+    """Refuses a value whose plain type differs from the field's; other types check themselves."""
     names = str(field.type).split(" | ")
     if any(name not in _PLAIN for name in names):
         return
@@ -67,7 +67,7 @@ def check_type(field: dataclasses.Field[Any], value: object, where: str) -> None
 
 
 def require(condition: bool, method: Any, name: str, expected: str) -> None:
-    """Refuses the value of a method's parameter in a sentence."""
+    """Refuses the value of a parameter with a sentence, unless the condition holds."""
     if not condition:
         raise SettingsError(
             f"{method.name}: {name} is {getattr(method, name)!r}; expected {expected}.",
@@ -76,7 +76,7 @@ def require(condition: bool, method: Any, name: str, expected: str) -> None:
 
 
 def require_one_of(choices: Collection[object], method: Any, name: str) -> None:
-    """Refuses a value that is none of the choices, and names them."""
+    """Refuses a value that is none of the choices, and lists them."""
     *others, last = map(repr, choices)
     expected = f"{', '.join(others)} or {last}"
     require(getattr(method, name) in choices, method, name, expected)

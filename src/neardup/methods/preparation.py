@@ -1,8 +1,8 @@
-"""What all methods do alike: read the words of a batch, set short documents apart, make digests.
+"""The preparation that all methods share: words of a batch, short documents and digests.
 
-A document that is too short for its method is compared by its normal form only: four 32-bit numbers
-of a digest stand in the place of its evidence, and a key of its own brings equals together. No
-other evidence looks like that by design: sets of four such features by accident once in 2⁹⁶.
+A document that is too short for its method is compared by its normal form only. Its evidence is
+replaced by four 32-bit numbers of a digest, and it gets a key by which equal documents meet. No
+other evidence has this form by design; a set of four features equals it by accident once in 2⁹⁶.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ TEXT_SEED = 7  # of the digests of texts, as in native/methods/reading.hpp
 
 @dataclass(frozen=True)
 class Reading:
-    """``words`` are hashes in order, stop words left out; ``short_digests`` has two a document."""
+    """``words`` are hashes in order, without stop words; ``short_digests`` has two for each
+    document."""
 
     words: Ragged
     text_digests: npt.NDArray[np.uint64]
@@ -50,7 +51,7 @@ def read_words(batch: pa.RecordBatch, text: Text) -> Reading:
 
 
 def text_digests(batch: pa.RecordBatch) -> Array:
-    """Digests of the bytes of each text, as ``read_words`` gives them; a run stores them."""
+    """Digests of the bytes of each text, as ``read_words`` computes them; a run stores them."""
     texts = Ragged.of_strings(batch.column("text"))
     digests: Array = _native.bytes_digests(texts.values, texts.offsets, TEXT_SEED)
     return digests
@@ -64,7 +65,7 @@ def prepared(
     short: npt.NDArray[np.bool_],
     flags: Array | None = None,
 ) -> Prepared:
-    """``evidence``, ``keys`` and ``probes`` of documents that are ``short`` are replaced."""
+    """The prepared batch; documents that are ``short`` get a digest as evidence and key."""
     marks = np.zeros(len(reading), np.uint8) if flags is None else flags.astype(np.uint8)
     if short.any():
         evidence = replaced(evidence, short, short_evidence(reading, evidence.values.dtype))
@@ -83,18 +84,19 @@ def prepared(
 
 
 def least_features(min_words: int, width: int) -> int:
-    """How many shingles the shortest text has that is compared."""
+    """The number of shingles of the shortest text that is compared."""
     return max(min_words - width + 1, 1)
 
 
 def no_keys(sets: Ragged) -> tuple[Ragged, Array]:
-    """No keys, for an engine that makes its own or needs none."""
+    """Empty keys, for an engine that makes its own or needs none."""
     none = Ragged(np.empty(0, np.uint64), np.zeros(len(sets) + 1, np.int64))
     return none, np.zeros(len(sets), np.int32)
 
 
 def evidence_digests(evidence: Ragged, short: npt.NDArray[np.bool_]) -> Array:
-    """128 bits a document; evidence that stands for a short one is never equal to another's."""
+    """128 bits for each document; the evidence of a short document never equals that of a long
+    one."""
     size = evidence.values.dtype.itemsize
     values, offsets = evidence.values.view(np.uint8), evidence.offsets * size
     digests = np.stack([_native.bytes_digests(values, offsets, seed) for seed in (3, 4)], axis=1)
@@ -102,7 +104,7 @@ def evidence_digests(evidence: Ragged, short: npt.NDArray[np.bool_]) -> Array:
 
 
 def short_evidence(reading: Reading, dtype: np.dtype[np.generic]) -> Ragged:
-    """What stands for short documents: sorted features, of weight 1 where entries carry weights; or
+    """The evidence of short documents: sorted features, of weight 1 if entries have weights, or
     single bytes."""
     features = np.sort(reading.short_digests.view(np.uint32).reshape(-1, SHORT_ENTRIES), axis=1)
     if dtype.itemsize == 1:

@@ -1,15 +1,16 @@
 """Character q-grams, as in DDD (Montanari & Puglisi): for flows of short news, in any script.
 
-``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always exact. A score
-of 1 means equal sets of q-grams, not equal texts. Q-grams are common, so the prefix filter, which
-finds every pair, makes most documents of a language meet. An engine that has all evidence finds
-pairs by paths (``matching/paths.py``), an index in a bitmap window (``matching/window.py``). The
-keys of a document alone are MinHash bands: ``doc_q ≥ t`` means a resemblance of at least
-``t / (2 − t)``.
+The score is ``doc_q = |A∩B| / max(|A|, |B|)`` on the distinct q-grams of the normal form, always
+exact. A score of 1 means equal sets of q-grams, not equal texts. Q-grams are so common that with
+the prefix filter, which is complete, most documents of a language meet. An engine with all evidence
+therefore finds pairs by paths (``matching/paths.py``), an index by a bitmap window
+(``matching/window.py``). The keys of a single document are MinHash bands: ``doc_q ≥ t`` implies a
+resemblance of at least ``t / (2 − t)``.
 
-``|A∩B| ≥ t·max(|A|, |B|)`` cannot hold where one set has less than t of the size of the other. So
-sizes are divided into classes such that a partner is in the same class or the next, and each set
-has its band keys under the number of its class and of the next: only sets of near sizes share one.
+If one set has less than t of the size of the other, ``|A∩B| ≥ t·max(|A|, |B|)`` cannot hold. Sizes
+are therefore divided into classes such that the partner of a set is in the same class or the next.
+Each set has its band keys under the number of its class and of the next one, so only sets of
+similar size share a key.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from neardup.text.text_options import Text
 
 
 def sized_keys(keys: Ragged, sizes: Array, t: Fraction) -> tuple[Ragged, Array]:
-    """Twice as many keys, all to look with."""
+    """Band keys under the class of the size and the next one: twice as many, and all search."""
     classes = np.repeat(size_classes(sizes, t), keys.lengths)
     both = np.stack([_mixed(keys.values, classes), _mixed(keys.values, classes + 1)], axis=1)
     return Ragged(both.reshape(-1), keys.offsets * 2), keys.lengths * 2
@@ -61,8 +62,8 @@ def size_classes(sizes: Array, t: Fraction) -> Array:
 
 @lru_cache(maxsize=64)
 def _edges(t: Fraction, bits: int) -> npt.NDArray[np.int64]:
-    """The first size of each class. A class ends with what its first size can still reach, so what
-    a size of the class can reach lies before the end of the next."""
+    """The first size of each class. A class ends at the largest size that its first size can match,
+    so the partners of every size in a class are before the end of the next class."""
     edges = [1]
     while edges[-1] < 1 << bits:
         edges.append(edges[-1] * t.denominator // t.numerator + 1)
@@ -119,7 +120,8 @@ class Qgrams(Method):
 
     @functools.cached_property
     def bands(self) -> minhash.Bands | None:
-        """None where the prefix filter serves. |A∪B| ≤ 2m − tm where |A∩B| ≥ tm, m the larger."""
+        """None if the prefix filter is used. |A∪B| ≤ 2m − tm if |A∩B| ≥ tm, where m is the larger
+        size."""
         if self.keys == "prefix":
             return None
         return minhash.choose_bands(self._resemblance, self.permutations, self.miss_rate_limit)
@@ -143,7 +145,8 @@ class Qgrams(Method):
 
     @property
     def miss_rate(self) -> float:
-        """At most: sets of equal size are the worst for bands, long paths for paths."""
+        """An upper bound: the worst case for bands is sets of equal size, for paths it is long
+        paths."""
         if self._by_paths:
             return self.miss_rate_limit
         return self.bands.miss_rate(self._resemblance) if self.bands else 0.0

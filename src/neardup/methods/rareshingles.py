@@ -1,13 +1,15 @@
 """Word shingles, each counted by how rare it is among the documents: a calibrated method on words.
 
-Three observations on real collections made it (docs/decisions/0014-the-usual-method.md). What many
-documents carry is boilerplate and says little: a shingle weighs its idf. What one document alone
-has says little too, be it noise of a scan or a sentence more: it counts in part (``lone``). And two
-documents that share nothing but what many have, and each go on with words of their own, fill the
-same template with other content: they are no duplicates, however alike (``templates``).
+It follows from three observations on real collections (docs/decisions/0014-the-usual-method.md).
+Shingles of many documents are boilerplate and weak evidence, so a shingle has its idf as weight.
+Unique shingles are weak evidence too, whether they are the noise of a scan or an added sentence, so
+they count only in part (``lone``). Two documents that share only common shingles, and each continue
+with words of their own, fill the same template with different content; they are not duplicates at
+any score (``templates``).
 
-Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``, in whole numbers. Rare features are the keys, until
-less weight is left than a partner must share, so no pair is missed (``methods/weighted_sets.py``).
+Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``, in whole numbers. The rarest features are keys
+until the remaining weight is less than a partner must share, so no pair is missed
+(``methods/weighted_sets.py``).
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 
 REFUSAL = "they share only what many have, and each goes on with words of its own"
-LOW_FEATURES = 5  # rare ones that a pair below the threshold has to share
+LOW_FEATURES = 5  # rare features that a pair below the threshold must share
 _NOTHING = np.empty(0, np.uint64)
 
 
@@ -159,14 +161,14 @@ class Rareshingles(Method):
 
     @property
     def _least(self) -> int:
-        """The fewest shingles beside boilerplate of a document that is compared."""
+        """The fewest shingles, without boilerplate, that a document needs to be compared."""
         return least_features(self.min_words, self.words) if self.boilerplate else 1
 
     def _own_keys(self, evidence: Ragged) -> tuple[Ragged, Array]:
         return self.rare_keys(evidence, Rarity(NO_COUNTS))  # heaviest first
 
     def _weights(self, table: Frequencies) -> Array:
-        """The weight of a feature by how many documents have it."""
+        """The weight of a feature by the number of documents that have it."""
         idf = np.maximum(table.idf, LEAST)
         idf[:2] *= self.lone
         classes = np.full(len(idf), COMMON, np.uint32)
@@ -183,10 +185,10 @@ class Rareshingles(Method):
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         num, den = self.fraction.as_integer_ratio()
-        found = self._compared(evidence, a, b, num, den)
-        enough = found.common * den >= found.union * num
-        passed, refused = enough & ~found.template, int((enough & found.template).sum())
-        return Scores(passed, agreeing(found.score, passed, self.threshold), refused)
+        compared = self._compared(evidence, a, b, num, den)
+        enough = compared.common * den >= compared.union * num
+        passed, refused = enough & ~compared.template, int((enough & compared.template).sum())
+        return Scores(passed, agreeing(compared.score, passed, self.threshold), refused)
 
     def may_be_exceptions(self, evidence: Ragged) -> npt.NDArray[np.bool_]:
         _, _, noise = _native.sizes_by_rarity(evidence.values, evidence.offsets)
@@ -206,21 +208,22 @@ class Rareshingles(Method):
 
     def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
         num, den = self.fraction.as_integer_ratio()
-        found = self._compared(evidence, a, b, num, den)
-        refused = found.template & (found.common * den >= found.union * num)
-        return [REFUSAL if one else None for one in refused.tolist()]
+        compared = self._compared(evidence, a, b, num, den)
+        refused = compared.template & (compared.common * den >= compared.union * num)
+        return [REFUSAL if is_refused else None for is_refused in refused.tolist()]
 
     def low_score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        found = self._compared(evidence, a, b, 0, 1)
-        union = found.common + found.union - found.rare_weight
-        score = np.asarray(found.rare_weight / np.maximum(union, 1))
-        passed = ~found.template & (found.rare >= LOW_FEATURES) & found.noisy
+        compared = self._compared(evidence, a, b, 0, 1)
+        union = compared.common + compared.union - compared.rare_weight
+        score = np.asarray(compared.rare_weight / np.maximum(union, 1))
+        passed = ~compared.template & (compared.rare >= LOW_FEATURES) & compared.noisy
         return Scores(passed, score)
 
     def _compared(self, evidence: Ragged, a: Array, b: Array, num: int, den: int) -> _Compared:
-        """Exact for pairs that reach num/den; others may be given up with too little."""
+        """Exact for pairs that reach num/den; the comparison of other pairs may end early with sums
+        that are too low."""
         weights, lone, noise = _native.sizes_by_rarity(evidence.values, evidence.offsets)
-        # What one has more of its own than the other is new text, not noise: it counts in full.
+        # A surplus of unique shingles in one document is new text, not noise: it counts in full.
         more = np.abs(lone[a] - lone[b]) * round(4 * UNIT * (1 - self.lone))
         total = weights[a] + weights[b] + more
         needed = -(-total * num // (num + den))
@@ -239,7 +242,8 @@ def _sets(words: Ragged, width: int, ignored: Array = _NOTHING) -> Ragged:
 
 
 def _noisy(words: Ragged, vocabulary: Frequencies) -> Array:
-    """Documents full of words that no other has. Of few documents, any has many such words."""
+    """Documents with many unique words. In a small collection every document has many of them, so
+    none counts as noisy."""
     if vocabulary.documents < NOISY_DOCUMENTS:
         return np.zeros(len(words), np.bool_)
     different = _sets(words, 1)
@@ -258,7 +262,7 @@ def _marked(evidence: Ragged, noisy: Array) -> Ragged:
 
 
 class _Compared(NamedTuple):
-    """``template``: both go on with words of their own, and hardly anything they share is rare."""
+    """``template``: both documents have words of their own and share hardly any rare features."""
 
     common: Array
     union: Array

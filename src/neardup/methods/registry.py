@@ -1,8 +1,9 @@
-"""The methods by name: one visible table, and the entry points of other packages.
+"""The methods by name: one table of built-in methods, and the entry points of other packages.
 
-A method is imported only when it is asked for, so that listing them costs nothing. Methods are read
-as people write them, ``shingles words=3 text.digits=mask``, with the assignments that ``--set``
-takes on the command line, and described as data: threshold, miss rate, parameters.
+A method is imported only when it is used, so that listing the methods costs nothing. The module
+reads methods as people write them, ``shingles words=3 text.digits=mask``, with the assignments that
+``--set`` takes on the command line, and describes methods as data: threshold, miss rate,
+parameters.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ ALIASES = {
 
 
 def _plugins() -> EntryPoints:
-    from importlib.metadata import entry_points  # slow to load, and most runs ask for none
+    from importlib.metadata import entry_points  # slow to load, and most runs need none
 
     return entry_points(group=ENTRY_POINTS)
 
@@ -68,7 +69,7 @@ def names() -> list[str]:
 
 
 def check_name(name: str) -> None:
-    """Refuses the name of a method that does not exist, without loading any."""
+    """Refuses the name of a method that does not exist, without loading any method."""
     if name not in METHODS and name not in names():
         raise SettingsError(f"There is no method {shortened(name)!r}.", hint=_other(name))
 
@@ -82,8 +83,9 @@ def method_class(name: str) -> type[Any]:
 
 
 def _other(name: str) -> str:
-    """What was meant: the same word in other letters, what others call so, what looks alike."""
-    same = [one for one in names() if plain(one) == plain(name)]
+    """A hint at the method that was meant: the same name in other spelling, a name that other tools
+    use, or a similar name."""
+    same = [method for method in names() if plain(method) == plain(name)]
     if not same and (hint := other_name(name)):
         return hint
     near = same or difflib.get_close_matches(name.lower(), names(), 1)
@@ -95,11 +97,11 @@ def parameter_names(cls: type[Any]) -> list[str]:
 
 
 def canonical(cls: type[Any], parameters: dict[str, Any]) -> dict[str, Any]:
-    """The parameters by their own names."""
-    there = parameter_names(cls)
+    """The parameters under their own names instead of aliases."""
+    own_names = parameter_names(cls)
     named: dict[str, Any] = {}
     for key, value in parameters.items():
-        alias = key not in there and ALIASES.get(key) in there
+        alias = key not in own_names and ALIASES.get(key) in own_names
         name = ALIASES[key] if alias else key
         if name in named:
             raise SettingsError(f"{name} is given twice, also as {key}.", hint="give one of them.")
@@ -108,14 +110,14 @@ def canonical(cls: type[Any], parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def build(name: str, parameters: dict[str, Any] | None = None) -> Method:
-    """A method from its name and flat or nested parameters, as recipes and ``--set`` give them."""
+    """A method from its name and flat or nested parameters, as in recipes and ``--set``."""
     cls = method_class(name)
-    made: Method = construct(cls, parameters or {}, name)
-    return made
+    method: Method = construct(cls, parameters or {}, name)
+    return method
 
 
 def changed(method: Method, parameters: dict[str, Any]) -> Method:
-    """The same method with other parameters."""
+    """The same method with some parameters changed."""
     if not parameters:
         return method
     values = _values(type(method), parameters, method.name, method)
@@ -126,23 +128,23 @@ def changed(method: Method, parameters: dict[str, Any]) -> Method:
 
 
 def leaders(method: Method) -> dict[str, Any]:
-    """The parameters that defaults of others follow from, as they are here."""
+    """The values of those parameters from which the defaults of other parameters follow."""
     return {name: getattr(method, name) for name in method.follows}
 
 
 def usual(method: Method) -> Method:
-    """The method with its defaults, as they follow from its leaders."""
-    made: Method = method_class(method.name)(**leaders(method))
-    return made
+    """The method with the defaults that follow from its leading parameters."""
+    defaults: Method = method_class(method.name)(**leaders(method))
+    return defaults
 
 
 def construct(cls: type[Any], parameters: dict[str, Any], where: str) -> Any:
-    """A dataclass from checked values; unknown names are refused with the nearest one."""
+    """A dataclass from checked values; an unknown name is refused with the nearest known one."""
     return cls(**_values(cls, parameters, where, None))
 
 
 def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any) -> dict[str, Any]:
-    """Checked values by field; nested ones start from ``current`` where there is one."""
+    """Checked values by field; nested options start from ``current`` if it has them."""
     fields = {field.name: field for field in dataclasses.fields(cls)}
     values = {}
     for key, value in canonical(cls, parameters).items():
@@ -153,24 +155,24 @@ def _values(cls: type[Any], parameters: dict[str, Any], where: str, current: Any
         nested = fields[key].default_factory
         if isinstance(value, dict) and dataclasses.is_dataclass(nested):
             inner = getattr(current, key, None)
-            made = _values(nested, value, f"{where}.{key}", inner)
-            value = dataclasses.replace(inner, **made) if inner else nested(**made)
+            options = _values(nested, value, f"{where}.{key}", inner)
+            value = dataclasses.replace(inner, **options) if inner else nested(**options)
         if isinstance(value, Path):  # a plan is data, so files are named by strings
             value = str(value)
         check_type(fields[key], value, where)
         values[key] = value
-    if "threshold" in values and "calibrate" in fields:  # who names a threshold means it
+    if "threshold" in values and "calibrate" in fields:  # an explicit threshold is not moved
         values.setdefault("calibrate", False)
     return values
 
 
 def elsewhere(parameter: str) -> str | None:
-    """A hint where this method has no such parameter and another one does."""
+    """A hint at the methods that have this parameter; None if no method has it."""
     own = ALIASES.get(parameter, parameter)
-    there = [name for name in METHODS if own in parameter_names(method_class(name))]
-    if not there:
+    owners = [name for name in METHODS if own in parameter_names(method_class(name))]
+    if not owners:
         return None
-    listed = there[0] if len(there) == 1 else f"{', '.join(there[:-1])} and {there[-1]}"
+    listed = owners[0] if len(owners) == 1 else f"{', '.join(owners[:-1])} and {owners[-1]}"
     return f"it is a parameter of {listed}; name the method too."
 
 
@@ -186,8 +188,8 @@ def _instead(key: str, there: Iterable[str], where: str) -> str:
 def read_method(
     written: str, over: dict[str, Any] | None = None, date: str | None = None
 ) -> Method:
-    """The method of a name and assignments, parted by spaces. What is said in ``over`` counts more;
-    ``date`` is the column for methods that take one, where neither names it."""
+    """The method of a name and assignments, separated by spaces. ``over`` has precedence; ``date``
+    is the date column for methods that use one, unless it is named already."""
     try:
         name, *assignments = shlex.split(written)
     except ValueError:
@@ -202,28 +204,28 @@ def read_method(
 
 
 def write_method(method: Method) -> str:
-    """Its name and the parameters that are not the defaults; :func:`read_method` reads it."""
+    """The name and the parameters that differ from the defaults; :func:`read_method` reads it."""
     plain = method_class(method.name)()
     led = leaders(method).items()
-    found = [_assignment(name, value) for name, value in led if value != getattr(plain, name)]
-    return shlex.join([method.name, *found, *_assignments(method, usual(method), "")])
+    leading = [_assignment(name, value) for name, value in led if value != getattr(plain, name)]
+    return shlex.join([method.name, *leading, *_assignments(method, usual(method), "")])
 
 
 def _assignment(name: str, value: Any) -> str:
     return f"{name}={json.dumps(value, ensure_ascii=False)}"
 
 
-def _assignments(made: Any, plain: Any, prefix: str) -> list[str]:
-    found = []
-    for field in dataclasses.fields(made):
-        value, usual = getattr(made, field.name), getattr(plain, field.name)
+def _assignments(options: Any, plain: Any, prefix: str) -> list[str]:
+    written = []
+    for field in dataclasses.fields(options):
+        value, usual = getattr(options, field.name), getattr(plain, field.name)
         if value == usual:
             continue
         if dataclasses.is_dataclass(value):
-            found += _assignments(value, usual, f"{prefix}{field.name}.")
+            written += _assignments(value, usual, f"{prefix}{field.name}.")
         else:
-            found.append(_assignment(prefix + field.name, value))
-    return found
+            written.append(_assignment(prefix + field.name, value))
+    return written
 
 
 def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[str, Any]:
@@ -244,7 +246,8 @@ def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[
 
 
 def toml_value(written: str) -> Any:
-    """A TOML value where it is one (3, 0.5, true, "x", ["a", "b"]), else the string itself."""
+    """A TOML value (3, 0.5, true, "x", ["a", "b"]) if it can be read as one, else the string
+    itself."""
     try:
         read = tomllib.loads(f"value = {written}")
     except tomllib.TOMLDecodeError:

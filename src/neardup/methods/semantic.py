@@ -1,16 +1,16 @@
-"""Vectors of an encoder, near when the cosine is high (keys: random hyperplanes, Charikar 2002).
+"""Vectors of an encoder, compared by cosine; keys are random hyperplanes (Charikar 2002).
 
-What the vectors mean depends on the encoder: with a model of sentences, texts with the same meaning
-are near; with ``hashing``, which needs no model, texts that use the same words. Encoders of
-sentences ignore what comes after some hundred tokens. So a long text is divided into chunks of as
-many words as the encoder reads, and its vector is the mean of theirs, each weighted by its words.
-Words are those of ``Text()``, so that a chunk of a script without spaces has as many characters as
-a chunk of a different script has words. The vector is kept as numbers of 8 bits, on which the
-cosine is decided exactly.
+The meaning of the vectors depends on the encoder: with a sentence model, texts with the same
+meaning are near; with ``hashing``, which needs no model, texts that use the same words. Sentence
+encoders ignore all but the first few hundred tokens. A long text is therefore divided into chunks
+of as many words as the encoder reads, and its vector is the mean of their vectors, weighted by
+number of words. Words are those of ``Text()``, so a chunk in a script without spaces has as many
+characters as a chunk in a different script has words. The vector is stored in 8-bit integers, on
+which the cosine is decided exactly.
 
-With ``k`` bits a key and ``L`` keys, each of a table of its own, a pair with the angle θ shares no
-key with probability (1 − (1 − θ/π)ᵏ)ᴸ. More bits let fewer unlike documents meet, and need more
-tables.
+With ``k`` bits a key and ``L`` keys, each of its own table, a pair with the angle θ shares no key
+with probability (1 − (1 − θ/π)ᵏ)ᴸ. With more bits fewer unlike documents meet, but more tables are
+needed.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class PlaneTables(NamedTuple):
 def choose_tables(
     cosine: float, most: int, miss_rate: float, bits: int | None = None
 ) -> PlaneTables | None:
-    """The most bits, unless they are given, for which at most ``most`` tables miss so few; and the
-    fewest tables for these bits. None where there are no such tables."""
+    """The most bits with which at most ``most`` tables keep the miss rate, unless ``bits`` is set,
+    and the fewest tables for these bits. None if no such tables exist."""
     wanted = range(MOST_BITS, FEWEST_BITS - 1, -1) if bits is None else (bits,)
     for k in wanted:
         tables = tables_needed(cosine, k, miss_rate)
@@ -77,11 +77,11 @@ def tables_needed(cosine: float, bits: int, miss_rate: float) -> int:
 
 
 def plane_keys(vectors: Array, chosen: PlaneTables) -> tuple[Ragged, Array]:
-    """Keys of vectors of 8-bit numbers, and how many of them look: all."""
+    """Keys of vectors of 8-bit integers, and the number of them that search: all."""
     count, (bits, tables) = len(vectors), chosen
     packed = np.zeros((count, tables, 8), np.uint8)
-    found = sides(vectors, bits * tables).reshape(count, tables, bits)
-    packed[:, :, : -(-bits // 8)] = np.packbits(found, axis=2, bitorder="little")
+    signs = sides(vectors, bits * tables).reshape(count, tables, bits)
+    packed[:, :, : -(-bits // 8)] = np.packbits(signs, axis=2, bitorder="little")
     words = packed.reshape(-1, 8).view(np.dtype("<u8")).astype(np.uint64)
     keys = mixed(words, np.tile(np.arange(tables, dtype=np.uint64), count))
     ends = np.arange(count + 1, dtype=np.int64) * tables
@@ -89,8 +89,8 @@ def plane_keys(vectors: Array, chosen: PlaneTables) -> tuple[Ragged, Array]:
 
 
 class Chunks(NamedTuple):
-    """Those of text ``i`` are ``texts[offsets[i]:offsets[i + 1]]``, joined they are the text;
-    ``words`` of each."""
+    """The chunks of text ``i`` are ``texts[offsets[i]:offsets[i + 1]]``; joined they are the text.
+    ``words`` is the number of words of each chunk."""
 
     texts: list[str]
     words: npt.NDArray[np.int64]
@@ -98,24 +98,25 @@ class Chunks(NamedTuple):
 
 
 def chunks(texts: Ragged, words: int) -> Chunks:
-    """0 words: each text is one chunk. Every text has at least one, an empty one too."""
+    """Texts divided into chunks of so many words; with 0, each text is one chunk. Every text has at
+    least one chunk, even an empty text."""
     plain = Text().native()
     _, begins, _, ends = _native.word_spans(texts.values, texts.offsets, plain, None)
-    found: list[str] = []
+    pieces: list[str] = []
     counts: list[int] = []
     many: list[int] = []
     for i, (first, last) in enumerate(pairwise(ends.tolist())):
         cuts = begins[first:last][words::words].tolist() if words else []
         whole = bytes(texts[i])
-        found += [whole[a:b].decode() for a, b in pairwise([0, *cuts, len(whole)])]
+        pieces += [whole[a:b].decode() for a, b in pairwise([0, *cuts, len(whole)])]
         counts += [words] * len(cuts) + [last - first - words * len(cuts)]
         many.append(len(cuts) + 1)
-    return Chunks(found, np.array(counts, np.int64), offsets_of(np.array(many, np.int64)))
+    return Chunks(pieces, np.array(counts, np.int64), offsets_of(np.array(many, np.int64)))
 
 
-FEWEST_ENTRIES = 2 * SHORT_BYTES  # no vector is as short as what stands for a short document
-_DOCUMENTS = 512  # whose vectors are floats at once
-_PAIRS = 1024  # that are multiplied at once
+FEWEST_ENTRIES = 2 * SHORT_BYTES  # every vector is longer than the evidence of a short document
+_DOCUMENTS = 512  # documents whose vectors are in memory as floats
+_PAIRS = 1024  # pairs that are multiplied at once
 
 
 @dataclass(frozen=True)
@@ -197,12 +198,13 @@ class Semantic(Method):
         return {"scheme": "hyperplanes", **self.planes._asdict(), "miss_rate": self.miss_rate}
 
     def check_artefacts(self, artefacts: Artefacts) -> None:
-        """Whoever names an encoder must get it, and not that of a run."""
-        given = encoder_in(artefacts)
-        if self.encoder is not None and self._need.ready().digest != given.digest:
+        """Refuses a named encoder that differs from the encoder of the run that this one is built
+        on."""
+        stored = encoder_in(artefacts)
+        if self.encoder is not None and self._need.ready().digest != stored.digest:
             raise SignatureError(
                 f"semantic: encoder is {self.encoder}, but what it is built on was made with the "
-                f"encoder {given.name}, which gives other vectors.",
+                f"encoder {stored.name}, which gives other vectors.",
                 hint="name the same encoder, or none.",
             )
 
@@ -218,16 +220,16 @@ class Semantic(Method):
     def _document_vectors(
         self, batch: pa.RecordBatch, encoder: Encoder, wanted: npt.NDArray[np.bool_]
     ) -> npt.NDArray[np.int8]:
-        """One row a document; zeros for those that are not wanted."""
+        """One row for each document, with zeros if it is not wanted."""
         entries = max(encoder.dimensions, FEWEST_ENTRIES)
-        made = np.zeros((len(wanted), entries), np.int8)
+        vectors = np.zeros((len(wanted), entries), np.int8)
         texts = Ragged.of_strings(batch.column("text"))
         rows = np.flatnonzero(wanted)
         for begin in range(0, len(rows), _DOCUMENTS):
             some = rows[begin : begin + _DOCUMENTS]
             means = self._means(encoder, texts.take(some))
-            made[some, : encoder.dimensions] = quantised(means)
-        return made
+            vectors[some, : encoder.dimensions] = quantised(means)
+        return vectors
 
     def _means(self, encoder: Encoder, texts: Ragged) -> npt.NDArray[np.float64]:
         length = encoder.length if self.length is None else self.length
@@ -241,8 +243,8 @@ class Semantic(Method):
         equal = equal_evidence(evidence, a, b)
         passed, score = equal.copy(), equal.astype(np.float64)
         if long.any():
-            made = _cosines(evidence, a[long], b[long], self._fraction)
-            passed[long], score[long] = made.passed, np.maximum(made.score, 0)
+            cosines = _cosines(evidence, a[long], b[long], self._fraction)
+            passed[long], score[long] = cosines.passed, np.maximum(cosines.score, 0)
         return Scores(passed, np.where(equal, 1.0, score))
 
 
@@ -251,7 +253,7 @@ def encoder_in(artefacts: Artefacts) -> Encoder:
 
 
 def _cosines(evidence: Ragged, a: Array, b: Array, t: Fraction) -> Scores:
-    """All of these have vectors, which have one length."""
+    """Scores of pairs that all have vectors, of the same length."""
     documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
     vectors = evidence.take(documents).values.reshape(len(documents), -1)
     x, y = local[: len(a)], local[len(a) :]
@@ -261,12 +263,12 @@ def _cosines(evidence: Ragged, a: Array, b: Array, t: Fraction) -> Scores:
 
 
 def _products(vectors: npt.NDArray[np.int8], x: Array, y: Array) -> npt.NDArray[np.int64]:
-    """x·y of each pair, in floats that hold every sum exactly."""
+    """x·y of each pair, in floats that represent every sum exactly."""
     narrow = LARGEST**2 * vectors.shape[-1] < 1 << 24
     dtype: type[np.floating[Any]] = np.float32 if narrow else np.float64
-    made = np.empty(len(x), np.int64)
+    products = np.empty(len(x), np.int64)
     for begin in range(0, len(x), _PAIRS):
         some = slice(begin, begin + _PAIRS)
-        one, other = (vectors[z[some]].astype(dtype) for z in (x, y))
-        made[some] = np.einsum("ij,ij->i", one, other)
-    return made
+        left, right = (vectors[z[some]].astype(dtype) for z in (x, y))
+        products[some] = np.einsum("ij,ij->i", left, right)
+    return products

@@ -1,18 +1,18 @@
 """Word w-shingles: resemblance and containment (Broder 1997; Williams & Giles; the lecture).
 
-Resemblance is ``r = |A∩B| / |A∪B|`` of the two sets of w-word shingles; containment is
-``|A∩B| / min(|A|, |B|)``, the share of the shorter one found in the longer. Keys come from MinHash
-bands where they serve the threshold, else from the head of the sorted set (prefix filter), which
-misses nothing. Every pair that meets is scored on the full sets of 32-bit features, whose error is
-stated in ``native/features/shingles.hpp``. With ``sampling`` a sample stands for the set, as in
-the papers (``methods/minhash.py``); with ``weights`` rare shingles count for more
+Resemblance is ``r = |A∩B| / |A∪B|`` of two sets of w-word shingles; containment is
+``|A∩B| / min(|A|, |B|)``, the share of the shorter document that the longer one contains. Keys are
+MinHash bands if they serve the threshold, otherwise the first features of the sorted set (prefix
+filter), which miss no pair. Every pair that meets is scored on the full sets of 32-bit features,
+whose error is stated in ``native/features/shingles.hpp``. With ``sampling``, a sample represents
+the set, as in the papers (``methods/minhash.py``); with ``weights``, rare shingles count more
 (``methods/weighted_sets.py``).
 
-Boilerplate is left out of the sets, and with ``clip`` what more than a share, or a number, of the
-documents have (Montanari & Puglisi, §6); the counts are an artefact. A share of a small collection
-could be less than the copies of one text, so it means 20 documents at least. A document of which
-fewer shingles are left than the shortest comparable text has is a duplicate only of an equal one:
-two of three shingles in common would say nothing.
+The sets exclude boilerplate and, with ``clip``, the shingles that more than a share or a number of
+the documents have (Montanari & Puglisi, §6); the counts are an artefact. In a small collection a
+share could be less than the copies of one text, so it means at least 20 documents. A document with
+fewer remaining shingles than the shortest comparable text is a duplicate only of an equal one,
+because two of three common shingles would be no evidence.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def check(method: Shingles) -> None:
 
 
 def most_documents(clip: float, documents: int) -> int:
-    """The most documents that may have a shingle which still counts."""
+    """The largest number of documents that may have a shingle which still counts."""
     most = int(clip) if clip >= 1 else max(int(clip * documents), FEWEST)
     return min(most, MOST_COUNT - 1)  # counts end there
 
@@ -192,7 +192,7 @@ class Shingles(Method):
 
     @functools.cached_property
     def bands(self) -> minhash.Bands | None:
-        """None where a prefix join serves: containment, low thresholds, samples, weights, clipped
+        """None if a prefix join is used: for containment, low thresholds, samples, weights, clipped
         sets, or on request."""
         whole = self.measure == "resemblance" and self.weights == "none" and not self.sampled
         if self.keys == "prefix" or self.clip or not whole:
@@ -234,7 +234,7 @@ class Shingles(Method):
 
     @property
     def score_meaning(self) -> str:
-        """What the sets are, where they are not all shingles of the text."""
+        """A description of the sets, if they are not all shingles of the text."""
         how = [
             "estimated from a sample" * self.sampled,
             "rare ones count for more" * (self.weights != "none"),
@@ -258,19 +258,19 @@ class Shingles(Method):
             return weighted_sets.prepare(self, batch, artefacts)
         texts = Ragged.of_strings(batch.column("text"))
         words = word_map(texts.values, texts.offsets, self.text)
-        made = _native.prepare_shingles(texts.values, texts.offsets, *self._kernel(words))
+        columns = _native.prepare_shingles(texts.values, texts.offsets, *self._kernel(words))
         return Prepared(
-            keys=Ragged(made["keys"], made["key_offsets"]),
-            probes=made["probes"],
-            evidence=Ragged(made["features"], made["feature_offsets"]),
-            digests=made["set_digests"].reshape(-1, 2),
-            text_digests=made["text_digests"],
-            normal_digests=made["normal_digests"],
-            flags=made["too_short"],
+            keys=Ragged(columns["keys"], columns["key_offsets"]),
+            probes=columns["probes"],
+            evidence=Ragged(columns["features"], columns["feature_offsets"]),
+            digests=columns["set_digests"].reshape(-1, 2),
+            text_digests=columns["text_digests"],
+            normal_digests=columns["normal_digests"],
+            flags=columns["too_short"],
         )
 
     def _kernel(self, words: _native.WordMap | None) -> tuple[Any, ...]:
-        """What the kernels are told."""
+        """The arguments of the kernels."""
         bands = self.bands or minhash.Bands(0, 0)
         return (
             self.text.native(),
@@ -322,13 +322,14 @@ class Shingles(Method):
 
     @property
     def meeting(self) -> Meeting:
-        """Prefix keys: an engine that has all evidence at hand may take rarer features instead."""
+        """Prefix keys may be replaced by rarer features if an engine has all evidence at hand."""
         if self.bands is None and self.keys != "all":
             return by_rare_prefix(self.rare_keys)
         return by_keys(rare_keys=self.rare_keys)
 
     def signatures(self, texts: pa.LargeStringArray) -> Array:
-        """The MinHash values alone, one row a document: the sketch others call a signature."""
+        """The MinHash values alone, one row for each document: the sketch that other tools call a
+        signature."""
         ragged = Ragged.of_strings(texts)
         if self.family != "fast":
             words = self._words(ragged)

@@ -1,8 +1,8 @@
-"""SimHash: one fingerprint a document (Charikar 2002; Manku et al. 2007).
+"""SimHash: one fingerprint for each document (Charikar 2002; Manku et al. 2007).
 
-Every feature of a document votes on every bit with its weight; the bit is 1 iff the sum is above 0.
-The fingerprint is all the evidence there is: a pair within ``distance`` bits is a duplicate by this
-method, though the words may tell otherwise. All pairs within the distance are found.
+Every feature of a document votes on every bit with its weight; a bit is 1 if the sum is above 0.
+The fingerprint is the only evidence: a pair within ``distance`` bits is a duplicate for this
+method, even if its words differ. All pairs within the distance are found.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from neardup.text.words import word_map
 WEIGHTS = ("tf", "set", "idf")
 BITS = (32, 64, 128)
 MOST_DISTANCE = 16
-USUAL_DOCUMENTS = 1_000_000  # for which keys are made that must not depend on the collection
+USUAL_DOCUMENTS = 1_000_000  # assumed size for keys that must not depend on the collection
 _UNIT = 1 << 10  # an idf of 1 as a whole number
 
 
@@ -150,7 +150,7 @@ class SimHash(Method):
         )
 
     def _weighted(self, batch: pa.RecordBatch, artefacts: Artefacts) -> npt.NDArray[np.uint64]:
-        """Votes of all fields added up."""
+        """The sum of the votes of all fields."""
         votes = sum(
             weight * self._sums(batch.column(name), artefacts)
             for name, weight in (("text", 1), *self.fields)
@@ -176,7 +176,7 @@ class SimHash(Method):
         )
 
     def _keys(self, prints: npt.NDArray[np.uint64]) -> Ragged:
-        """Keys of the document alone, for engines that compare documents one by one."""
+        """Keys from the document alone, for engines that compare documents one by one."""
         masks = self.masks(USUAL_DOCUMENTS)
         columns = [bit_tables.mixed(prints & mask, number) for number, mask in enumerate(masks)]
         keys = np.stack(columns, axis=1) if columns else np.empty((len(prints), 0), np.uint64)
@@ -188,7 +188,7 @@ class SimHash(Method):
         long = (lengths[a] == self.lanes) & (lengths[b] == self.lanes)
         differ = np.full(len(a), self.bits)
         differ[long] = _native.bit_distances(evidence.values, evidence.offsets, a[long], b[long])
-        # What stands for short documents is no fingerprint: equal or not.
+        # The evidence of short documents is no fingerprint: it is equal or not.
         differ[~long] = np.where(_equal(evidence, a[~long], b[~long]), 0, self.bits)
         return Scores(differ <= self.distance, 1 - differ / self.bits)
 
@@ -199,7 +199,7 @@ def _equal(evidence: Ragged, a: Array, b: Array) -> Array:
 
 
 def _fields(given: object) -> tuple[tuple[str, int], ...]:
-    """A mapping from columns to weights, or the same as pairs."""
+    """The weights of columns, from a mapping or from pairs."""
     pairs = list(given.items()) if isinstance(given, dict) else given
     if not isinstance(pairs, list | tuple) or not all(map(_is_weighted_field, pairs)):
         raise SettingsError(

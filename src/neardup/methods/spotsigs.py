@@ -1,10 +1,10 @@
 """Spot signatures (Theobald, Siddharth & Paepcke 2008): pages that carry the same running text.
 
-A document is the multiset of its spots (``features/spots.py``); two are duplicates when
-``Σmin / Σmax`` of their counts reaches the threshold. Written as sets in which every occurrence
-counts for itself, that is the Jaccard measure, and the prefix filter of all set methods is exact.
-The paper's partitions by length are the length filter in it: sets that are too unlike in size are
-left before they are compared.
+A document is the multiset of its spots (``features/spots.py``). Two documents are duplicates if
+``Σmin / Σmax`` of the counts of their spots reaches the threshold. If every occurrence is a
+separate element of the set, this is the Jaccard measure, so the prefix filter of all set methods is
+exact. The partitions by length of the paper correspond to its length filter: sets of too different
+sizes are not compared.
 """
 
 from __future__ import annotations

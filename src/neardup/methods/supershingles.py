@@ -1,10 +1,10 @@
 """Supershingles: shingles of a sketch (Broder et al. 1997; Henzinger 2006; the lecture).
 
-Some MinHash values together are hashed to one number of 64 bits, a supershingle; documents with
-enough of them in common are near-duplicates. They are the evidence: there is no set behind them to
-verify on. A supershingle of s values is equal with probability about ``r^s``, so only documents
-that are nearly equal pass. Small documents have few shingles to draw values from, and an excerpt
-has other minima than its source: no containment.
+Several MinHash values are hashed into one 64-bit number, a supershingle; documents with enough
+common supershingles are near-duplicates. Supershingles are the only evidence: no set is kept to
+verify a pair on. Supershingles of s values are equal with probability about ``r^s``, so only
+documents that are nearly equal pass. Small documents have few shingles from which values are drawn,
+and an excerpt has different minima than its source, so containment is not supported.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from neardup.methods.thresholds import MOST_DECIMALS, threshold_fraction
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 
-VARIANTS = {"henzinger": 2, "broder": 1}  # how many equal ones the papers ask for
-MOST_PAIRED = 12  # groups: 66 pairs of them; beyond that, single ones are keys
+VARIANTS = {"henzinger": 2, "broder": 1}  # equal supershingles that the papers require
+MOST_PAIRED = 12  # groups, which have 66 pairs; with more groups, single ones are keys
 _SALTS = [np.uint64(x) for x in minhash.stream(0x7375706572, 3)]  # "super"
 _SINGLE, _PAIR = _SALTS[1], _SALTS[2]
 
@@ -82,13 +82,14 @@ class Supershingles(Method):
 
     @functools.cached_property
     def count(self) -> int:
-        """Supershingles a document."""
+        """The number of supershingles of a document."""
         if self.variant == "henzinger":
             return self.permutations // self.size
         return self.permutations - self.size + 1
 
     def _usual_threshold(self) -> float:
-        """Rounded down, so that exactly so many suffice: a threshold has six decimals."""
+        """The variant's own threshold, rounded down to six decimals, so that exactly the required
+        number of supershingles reaches it."""
         parts = 10**MOST_DECIMALS
         return float(VARIANTS[self.variant] * parts // self.count / parts)
 
@@ -130,7 +131,7 @@ class Supershingles(Method):
         return prepared(reading, _ragged(evidence), _ragged(keys), probes, short)
 
     def supershingles(self, minima: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
-        """One row a document, with the number of the group mixed in where there are groups."""
+        """One row for each document; disjoint groups have their number mixed in."""
         if self.variant == "broder":
             windows = sliding_window_view(np.sort(minima, axis=1), self.size, axis=1)
             return _hashed(windows, np.zeros(self.count, np.uint64))
@@ -142,8 +143,8 @@ class Supershingles(Method):
         return self.variant == "henzinger" and self.needed > 1 and self.count <= MOST_PAIRED
 
     def _keys(self, rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-        """Of g, e equal: g − e are not, so of any g − e + 2 two are equal, of g − e + 1 one is.
-        Two together bring nobody together who shares one alone."""
+        """If e of g supershingles are equal, then two of any g − e + 2 are equal, and one of
+        any g − e + 1. Documents that share a single one do not share a key of two."""
         if not self._paired:
             first = int(prefix_sizes("max", self.fraction, np.array([self.count]))[0])
             return _mixed(np.sort(rows, axis=1)[:, :first] ^ _SINGLE)
@@ -155,7 +156,7 @@ class Supershingles(Method):
         return keys
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
-        """The share of equal ones; evidence that stands for a short document has another size."""
+        """The share of equal supershingles. Evidence of short documents has a different size."""
         equal = _native.common_values(evidence.values, evidence.offsets, a, b)
         sizes = np.maximum(evidence.lengths[a], evidence.lengths[b])
         return minhash.shares(equal, sizes, self.fraction)
@@ -168,7 +169,7 @@ def _ragged(rows: Array) -> Ragged:
 
 
 def _hashed(values: Array, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The values along the last axis, in order, into one number each."""
+    """The values along the last axis, in order, hashed into one number."""
     total = np.broadcast_to(_mixed(seeds ^ _SALTS[0]), values.shape[:-1])
     for k in range(values.shape[-1]):
         total = _mixed(total ^ values[..., k])
@@ -176,7 +177,7 @@ def _hashed(values: Array, seeds: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint
 
 
 def _mixed(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """A bijection of 64 bits; the constants are those of ``native/hash.hpp``."""
+    """A bijection of 64 bits; its constants are those of ``native/hash.hpp``."""
     x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
     return x ^ x >> np.uint64(31)

@@ -1,7 +1,7 @@
-"""What papers and other tools call the methods and their parameters: for hints, never as names.
+"""Names of methods and parameters in papers and other tools: for hints, never as names.
 
-A name that is taken for another would make two names of one thing. Parameters of datasketch and
-text-dedup are the exception (``registry.ALIASES``): they mean the same there.
+If such a name were accepted, one thing would have two names. Parameters of datasketch and
+text-dedup are the exception (``registry.ALIASES``), because they have the same meaning there.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ HINTS = {name: hint for names, hint in _SPECIFIC.items() for name in names.split
 
 
 def plain(name: str) -> str:
-    """The name without case and signs: ``MinHash-LSH`` and ``minhash_lsh`` are one."""
+    """The name without case and punctuation: ``MinHash-LSH`` and ``minhash_lsh`` are equal."""
     return re.sub(r"[^a-z0-9]+", "", name.lower())
 
 
 def other_name(name: str) -> str | None:
-    """The hint for what is called otherwise here; None if nobody calls it so."""
+    """A hint at the name that is used here; None if no other tool uses the name."""
     return HINTS.get(plain(name))

@@ -1,14 +1,16 @@
 """Term vectors, for duplicates that are not identical (Conrad et al. 2003, §7).
 
-The vector of a document is its date, its length in tokens and its 60 terms of highest idf. Two are
-compared only if their dates are at most 42 days apart and the shorter has at least .8 of the length
-of the longer; they are duplicates when 48 of 60 terms are common. With fewer terms, a and b of
-them, ``score = (common + 60 − max(a, b)) / 60``, and common must also be .8 of max(a, b).
+The vector of a document is its date, its length in tokens and its 60 terms of highest idf. Two
+documents are compared only if their dates are at most 42 days apart and the shorter one has at
+least .8 of the length of the longer. They are duplicates if 48 of 60 terms are common. For vectors
+with fewer terms, a and b, ``score = (common + 60 − max(a, b)) / 60``, and the common terms must
+also be .8 of max(a, b).
 
-Of a document of a terms, every duplicate shares ⌈.8a⌉ or more. Of these at most ⌈.8a⌉ − 2 are not
-among the first ``a − ⌈.8a⌉ + 2`` by rank, rarest first; so the two rarest common terms are among
-these first ones of both documents. Every two of them are a key, and nothing is missed. Where that
-would be too many keys (low thresholds) each of the first ``a − ⌈.8a⌉ + 1`` is one.
+A document with a terms shares at least ⌈.8a⌉ of them with every duplicate. At most ⌈.8a⌉ − 2 of the
+common terms are not among the first ``a − ⌈.8a⌉ + 2`` by rank, rarest first, so the two rarest
+common terms are among the first ones of both documents. Every two of these are a key, and no pair
+is missed. If these would be too many keys (low thresholds), each of the first ``a − ⌈.8a⌉ + 1``
+terms is a key.
 """
 
 from __future__ import annotations
@@ -45,9 +47,9 @@ from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
 
 MOST_TERMS = 1000
-NO_TESTS = -1, (0, 1), (0, 1)  # of days, lengths and common terms: every pair is compared whole
+NO_TESTS = -1, (0, 1), (0, 1)  # days, lengths and common terms exclude no pair
 HEAD = 2  # day and length stand before the terms
-FEWEST_TERMS = SHORT_ENTRIES - HEAD + 1  # fewer say nothing, and look like what is too short
+FEWEST_TERMS = SHORT_ENTRIES - HEAD + 1  # fewer would look like the evidence of a short document
 MOST_KEYS = 150  # a document
 FEW_TERMS = 20  # fewer are compared, but flagged
 DAY_ZERO = 1 << 31  # days are stored from here, and no day as 0
@@ -131,11 +133,11 @@ class TermVector(Method):
 
     def prepare(self, batch: pa.RecordBatch, artefacts: Artefacts = NO_ARTEFACTS) -> Prepared:
         table = table_of(artefacts)
-        reading, found = read_terms(batch, self.text, table, self._candidates(table), self.size)
+        reading, terms = read_terms(batch, self.text, table, self._candidates(table), self.size)
         day, flags = self._days(batch)
         evidence = Ragged(
             *_native.term_vectors(
-                found.ranks.values, found.ranks.offsets, day, found.tokens, self.size
+                terms.ranks.values, terms.ranks.offsets, day, terms.tokens, self.size
             )
         )
         count = evidence.lengths - HEAD
@@ -150,7 +152,8 @@ class TermVector(Method):
         )
 
     def _days(self, batch: pa.RecordBatch) -> tuple[npt.NDArray[np.uint32], Array]:
-        """Days as they are stored, and flags of documents without one, where there is a column."""
+        """Days as they are stored, and flags of documents without a date, if there is a date
+        column."""
         if not self.date:
             return np.zeros(batch.num_rows, np.uint32), np.zeros(batch.num_rows, np.uint8)
         since = days(batch.column(self.date), self.date)
@@ -160,17 +163,18 @@ class TermVector(Method):
 
     @property
     def _paired(self) -> bool:
-        """Keys of two terms, where every vector needs two in common and they are not too many."""
+        """Whether keys are pairs of terms: duplicates always share two, and the pairs are few."""
         looked_at = self.size - math.ceil(self.fraction * self.size) + 2
         return self.fraction * FEWEST_TERMS > 1 and math.comb(looked_at, 2) <= MOST_KEYS
 
     @property
     def meeting(self) -> Meeting:
-        """The engine makes keys when it has seen all, a share of the key space at a time."""
+        """The engine makes the keys when it has all documents, one part of the key space at a
+        time."""
         return by_rare_prefix(self.rare_keys)
 
     def rare_keys(self, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
-        """The order is that of the ranks of the table, not of the documents at hand."""
+        """Keys in the order of the ranks of the table, whatever the documents at hand."""
         count = evidence.lengths - HEAD
         sizes = prefix_sizes("max", self.fraction, count) + self._paired
         keys, ends = _native.vector_keys(
@@ -189,7 +193,8 @@ class TermVector(Method):
         return Scores(passed, agreeing(score, passed, self.threshold))
 
     def whole_score(self, evidence: Ragged, a: Array, b: Array) -> Array:
-        """Dates, lengths and the threshold let every pair be compared to its end."""
+        """Scores without the tests of dates, lengths and threshold, so that every pair is
+        compared."""
         common, _ = _common_terms(evidence, a, b, *NO_TESTS)
         score = self._share(evidence, a, b, common)
         either = _short(evidence, a, b)
@@ -216,7 +221,7 @@ class TermVector(Method):
         return self._too_few(len({*one.terms} & {*other.terms}), one, other)
 
     def _too_few(self, common: int, one: Vector, other: Vector) -> str | None:
-        """A pair of vectors that are not full can reach the score with too few common terms."""
+        """Pairs of incomplete vectors that reach the score with too few common terms."""
         larger = max(len(one.terms), len(other.terms))
         needed = math.ceil(self.fraction * larger)
         if common >= needed or common + self.size - larger < self.fraction * self.size:
@@ -241,17 +246,17 @@ def _common_terms(
     length: tuple[int, int],
     shared: tuple[int, int],
 ) -> tuple[Array, Array]:
-    """Common terms and how many are needed; −1 where dates or lengths forbid to compare."""
+    """The number of common terms and the number needed; −1 if dates or lengths exclude the pair."""
     return _native.common_terms(evidence.values, evidence.offsets, a, b, days, length, shared)
 
 
 def _short(evidence: Ragged, a: Array, b: Array) -> Array:
-    """Pairs in which a digest stands for a document that is too short."""
+    """Pairs in which at least one document is too short, so that its evidence is a digest."""
     short = evidence.lengths == SHORT_ENTRIES
     return np.asarray(short[a] | short[b])
 
 
 def vector_of(evidence: Array) -> Vector:
-    """The evidence of one document, for people and for packing."""
+    """The evidence of one document in readable form."""
     day, length, *terms = evidence.tolist()
     return Vector(day - DAY_ZERO if day else None, length, tuple(terms))

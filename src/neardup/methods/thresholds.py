@@ -1,10 +1,10 @@
-"""Thresholds: as written, as exact fractions, and as the values that a sweep goes through.
+"""Thresholds as users write them, as exact fractions, and as the values of a sweep.
 
-A threshold is written as a number or as ``auto``: then the collection chooses it. A method that
-calibrates itself is told so; for other methods planted copies and decoys choose among ``CUTS``
-(``engines/batch/threshold_choice.py``). A sweep changes the threshold of a method, or the distance
-of SimHash; one matching pass at the lowest threshold serves all above it. Thresholds are exact
-fractions, so that a pair exactly at the threshold passes on any machine.
+A threshold is written as a number, or as ``auto`` if the collection is to choose it. With ``auto``,
+some methods calibrate themselves; for other methods, planted copies and decoys choose among
+``CUTS`` (``engines/batch/threshold_choice.py``). A sweep varies the threshold of a method, or the
+distance of SimHash; one matching pass at the lowest threshold serves all higher ones. Thresholds
+are exact fractions, so that a pair exactly at the threshold passes on any machine.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ SWEPT_COUNTS = range(11)  # distances in bits, as in Manku's and Henzinger's fig
 
 @dataclass(frozen=True)
 class Cut:
-    """``parameter`` of the method at ``value`` passes pairs from ``threshold`` on."""
+    """With ``parameter`` at ``value``, the method passes pairs from the score ``threshold`` on."""
 
     threshold: float
     parameter: str | None = None
     value: float | int | None = None
-    auto: bool = False  # as the collection calibrates it: everything that was found
+    auto: bool = False  # calibrated by the collection: everything that was found passes
 
     def __str__(self) -> str:
         if self.auto:
@@ -49,15 +49,15 @@ class Cut:
 
 
 class Swept(NamedTuple):
-    """``wide`` finds the pairs of all ``cuts``, which rise."""
+    """The method ``wide`` finds the pairs of all ``cuts``, which are in ascending order."""
 
     wide: Method
     cuts: tuple[Cut, ...]
 
 
 def swept(method: Method, thresholds: Sequence[float]) -> Swept | None:
-    """At those of the rising thresholds that the method serves, SimHash at its distances instead;
-    None where there is nothing to choose."""
+    """A sweep over the ascending thresholds that the method supports, for SimHash over its
+    distances; None if there is nothing to choose."""
     if method.swept_parameter != THRESHOLD:
         return _counts(method)
     served = [(t, changed) for t in thresholds if (changed := _possible(method, t))]
@@ -67,7 +67,7 @@ def swept(method: Method, thresholds: Sequence[float]) -> Swept | None:
 
 
 def own_cut(method: Method) -> Cut:
-    """The method as it is, for a sweep of one; ``exact`` has nothing that could be swept."""
+    """A sweep with the method's own threshold only; ``exact`` has nothing to sweep."""
     if method.calibrate:
         return Cut(0.0, auto=True)
     parameter = method.swept_parameter
@@ -81,7 +81,7 @@ def has_threshold(method: Method) -> bool:
 
 
 def _possible(method: Method, threshold: float) -> Method | None:
-    """Some methods serve only some thresholds: ``exact`` one, MinHash bands the higher ones."""
+    """The thresholds that the method supports: ``exact`` has one, MinHash bands the higher ones."""
     if not has_threshold(method):
         return None
     try:
@@ -91,8 +91,8 @@ def _possible(method: Method, threshold: float) -> Method | None:
 
 
 def _counts(method: Method) -> Swept:
-    """Of a method that is swept by a count, such as the distance of SimHash in bits: the smallest
-    count is the strictest."""
+    """The sweep of a method by a count, such as the distance of SimHash in bits; the smallest count
+    is the strictest."""
     parameter, served = method.swept_parameter, list[Method]()
     for count in SWEPT_COUNTS:
         try:
@@ -110,8 +110,9 @@ CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
 def with_threshold(
     cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
 ) -> dict[str, Any]:
-    """The parameters with the threshold in place. A number is a threshold as given: the registry
-    then calibrates nothing, unless ``calibrate`` is given too, and it is where that begins."""
+    """The parameters with the threshold added. A number is used as it is: the registry then turns
+    calibration off, unless ``calibrate`` is set too; in that case calibration starts from the
+    number."""
     written = _written(parameters, threshold)
     if written is None:
         return parameters
@@ -141,9 +142,9 @@ def calibrates_itself(cls: type[Any]) -> bool:
 
 
 def check_cuts(method: Method) -> None:
-    """Refuses a method that has no threshold to choose."""
-    found = swept(method, CUTS)
-    if found is None or len(found.cuts) < 2:
+    """Refuses a method without a threshold to choose."""
+    sweep = swept(method, CUTS)
+    if sweep is None or len(sweep.cuts) < 2:
         raise SettingsError(
             f"threshold is 'auto', and {method.name} has no threshold to choose.",
             hint="leave it out, or take a method that scores by degrees, such as shingles.",
@@ -154,14 +155,14 @@ MOST_DECIMALS = 6  # keeps inter · denominator inside 64 bits for sets of 10¹�
 
 
 def moved(probability: float, by: float) -> float:
-    """A probability so many log-odds further, as a threshold: rounded down to what one may have."""
+    """A probability moved by so many log-odds, rounded down to the decimals of a threshold."""
     steps: int = 10**MOST_DECIMALS
     odds = probability / max(1 - probability, 1 / steps) * math.exp(by)
     return max(math.floor(odds / (1 + odds) * steps), 1) / steps
 
 
 def threshold_fraction(threshold: float) -> Fraction:
-    """The decimal number that was written, not its binary neighbour: 0.8 is 4/5."""
+    """The decimal number as it was written, not its binary approximation: 0.8 is 4/5."""
     try:
         fraction = Fraction(str(threshold))
     except ValueError:  # nan, inf, not a number at all

@@ -1,17 +1,17 @@
-"""Measures on weighted sets, decided in integers, and the prefix filters that serve them.
+"""Measures on weighted sets, decided in integers, and their prefix filters.
 
 Entries are ``feature << 32 | weight``. Each measure on vectors at a threshold ``t`` implies a
-cosine of at least ``c``, so one filter on squared weights serves all: what is left of x after its
-prefix has less than ``c²`` of its squared length, and by Cauchy and Schwarz a document that shares
-only that with x has a smaller cosine. Features come in one order for all documents, so that the
-first common one is in both prefixes; an order by weight, which each document has for itself, would
-lose pairs.
+cosine of at least ``c``, so one filter on squared weights serves all measures. The features of x
+after its prefix have less than ``c²`` of its squared length; by the Cauchy–Schwarz inequality, a
+document that shares only these with x has a smaller cosine. Features are in the same order for all
+documents, so that the first common one is in both prefixes. An order by weight differs between
+documents and would lose pairs.
 
-Shingles may weigh their rarity in the collection, so that what all documents carry counts for
-little. Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``. A pair that reaches t shares t of the
-weight of either set, so the rarest features of each set are keys until less than t of its weight is
-left. The two lowest bits of such a weight are the class of the feature: many documents have it, a
-few, one alone, or one alone that is full of words that no other has (decision 0014).
+Shingles may be weighted by their rarity in the collection, so that common ones count little.
+Weighted resemblance is ``Σ w(A∩B) / Σ w(A∪B)``. A pair that reaches t shares t of the weight of
+either set, so the rarest features of each set are keys until less than t of its weight remains. The
+two lowest bits of such a weight are the class of the feature: common, rare, unique, or unique in a
+document that is full of unique words (decision 0014).
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from neardup.methods.shingles import Shingles
 
 WEIGHT = np.uint64(0xFFFFFFFF)
-MOST_MEETING = 32  # documents that may meet by one feature
+MOST_MEETING = 32  # documents that a single feature may bring together
 _CLOSE = 1e-9  # far above the rounding of a few 64-bit operations
 
 
 def as_sets(evidence: Ragged) -> Ragged:
-    """The same features, each of weight 1: there the extended Jaccard is the Jaccard."""
+    """The same features with weight 1, for which the extended Jaccard measure equals Jaccard."""
     return Ragged(evidence.values & ~WEIGHT | np.uint64(1), evidence.offsets)
 
 
@@ -51,13 +51,13 @@ def squared_lengths(evidence: Ragged) -> npt.NDArray[np.uint64]:
     """x·x of each document."""
     weights = evidence.values & WEIGHT
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weights * weights, dtype=np.uint64)])
-    found: npt.NDArray[np.uint64] = sums[evidence.offsets[1:]] - sums[evidence.offsets[:-1]]
-    return found
+    squares: npt.NDArray[np.uint64] = sums[evidence.offsets[1:]] - sums[evidence.offsets[:-1]]
+    return squares
 
 
 def cosine_needed(measure: str, t: Fraction) -> Fraction:
-    """The least cosine of a pair for which the measure is at least t; for cosine and euclidean the
-    two are the same question."""
+    """The least cosine of a pair for which the measure is at least t; for cosine and euclidean, the
+    two conditions are equivalent."""
     if measure == "euclidean":  # 1 − √(1 − cos) ≥ t
         return 1 - (1 - t) ** 2
     if measure == "extended_jaccard":  # xy(1 + t) ≥ t(xx + yy) ≥ 2t|x||y|
@@ -72,7 +72,7 @@ def vector_scores(measure: str, t: Fraction, evidence: Ragged, a: Array, b: Arra
 
 
 def product_scores(measure: str, t: Fraction, xy: Array, xx: Array, yy: Array) -> Scores:
-    """Scores from whole numbers ``xy = x·y``, ``xx = x·x`` and ``yy = y·y``, one of each a pair."""
+    """Scores from the integers ``xy = x·y``, ``xx = x·x`` and ``yy = y·y`` of each pair."""
     products = Products(*(part.astype(np.float64) for part in (xy, xx, yy)))
     by_angle = measure in ("cosine", "euclidean")
     value = products.cosine if by_angle else getattr(products, measure)
@@ -85,7 +85,7 @@ def product_scores(measure: str, t: Fraction, xy: Array, xx: Array, yy: Array) -
 
 
 def _reaches(measure: str, limit: Fraction, xy: int, xx: int, yy: int) -> bool:
-    """Whether the measure reaches the limit, in whole numbers of any size."""
+    """Whether the measure reaches the limit, in integers of any size."""
     num, den = limit.numerator, limit.denominator
     if measure == "dice":
         return 2 * xy * den >= num * (xx + yy)
@@ -97,17 +97,17 @@ def _reaches(measure: str, limit: Fraction, xy: int, xx: int, yy: int) -> bool:
 def rare_vector_keys(
     measure: str, t: Fraction, evidence: Ragged, rarity: Rarity, *, pairs: bool = False
 ) -> tuple[Ragged, Array]:
-    """``rare_keys`` of a measure on vectors. ``pairs``: features that more than
-    ``COMMON`` documents have are keys two by two only, which is for vectors of few features."""
+    """``rare_keys`` for a measure on vectors. With ``pairs``, features of more than ``COMMON``
+    documents are keys only in pairs, which suits vectors of few features."""
     c = cosine_needed(measure, t)
-    # Rounded down: a prefix that is longer than it must be loses nothing.
+    # Rounded down: a prefix that is longer than necessary loses no pair.
     needed = np.floor(squared_lengths(evidence).astype(np.float64) * float(c * c) * (1 - 1e-12))
-    given = evidence.values, evidence.offsets, needed.astype(np.uint64)
+    prefixes = evidence.values, evidence.offsets, needed.astype(np.uint64)
     if pairs:
-        made = _native.rare_vector_pairs(*given, rarity.counts, MOST_MEETING, *rarity[1:])
+        columns = _native.rare_vector_pairs(*prefixes, rarity.counts, MOST_MEETING, *rarity[1:])
     else:
-        made = _native.rare_weighted_prefixes(*given, True, *rarity)
-    keys, ends, probes = made
+        columns = _native.rare_weighted_prefixes(*prefixes, True, *rarity)
+    keys, ends, probes = columns
     return Ragged(keys, ends), probes
 
 
@@ -146,7 +146,7 @@ def rare_keys(method: Shingles, evidence: Ragged, rarity: Rarity) -> tuple[Ragge
 
 
 def heavy_keys(t: Fraction, evidence: Ragged, rarity: Rarity) -> tuple[Ragged, Array]:
-    """Rare features until less than ``t`` of the weight is left, which a partner must share."""
+    """Rare features until less than ``t`` of the weight remains, which a partner must share."""
     needed = -(-total_weights(evidence) * t.numerator // t.denominator)
     keys, ends, probes = _native.rare_weighted_prefixes(
         evidence.values, evidence.offsets, needed.astype(np.uint64), False, *rarity
@@ -171,20 +171,20 @@ def total_weights(evidence: Ragged) -> Array:
 # The two lowest bits of a weight (native/features/overlap.hpp).
 COMMON, RARE, LONE, NOISE = range(4)
 UNIT = 1 << 14  # the weight of an idf of 1, before the class is put below it
-LEAST = 0.1  # of a feature that all documents have: copies of one text still resemble each other
+LEAST = 0.1  # weight of a feature of all documents, so that copies of one text stay similar
 TEMPLATES = ("refuse", "accept")
-OWN_FEATURES, OWN_SHARE = 6, 32  # a filled template has as many of its own, one of so many
-NOISY, NOISY_WORDS = 0.12, 20  # words that no other document has, of at least so many: a scan
-NOISY_DOCUMENTS = 1000  # of fewer documents, any has many such words
+OWN_FEATURES, OWN_SHARE = 6, 32  # own features of a filled template: a minimum, one in so many
+NOISY, NOISY_WORDS = 0.12, 20  # share of unique words in a noisy document, of at least so many
+NOISY_DOCUMENTS = 1000  # in a smaller collection every document has many unique words
 
 
 def full_of_noise(words: Array, lone: Array) -> npt.NDArray[np.bool_]:
-    """Whether so many of the distinct words of a document are its own."""
+    """Whether so many of the distinct words of a document are unique that it is noisy."""
     return np.asarray((words >= NOISY_WORDS) & (lone >= NOISY * words))
 
 
 def fills_template(own: Array, smaller: Array, shared: Array, rare: Array) -> npt.NDArray[np.bool_]:
-    """Whether two documents both go on with features of their own, and hardly anything they share
-    is rare. ``own`` and ``smaller``: of the one that has less."""
+    """Whether both documents have features of their own and share hardly any rare ones. ``own`` and
+    ``smaller`` are those of the document that has less."""
     goes_on = (own >= OWN_FEATURES) & (own * OWN_SHARE >= smaller)
     return np.asarray(goes_on & (rare < own) & (4 * rare < shared))

@@ -1,5 +1,5 @@
-"""Pages to text: HTML, PDF and what a crawl brings, with title, author and date.
+"""Pages to text: HTML, PDF and crawl records, with title, author and date.
 
-``Extraction`` says how; an ``Extractor`` does it, in processes of its own, each page once. Nothing
-here knows of sources or tables, so that the processes start fast.
+``Extraction`` has the settings; an ``Extractor`` extracts each page once, in separate processes.
+This package imports neither sources nor tables, so that the processes start fast.
 """

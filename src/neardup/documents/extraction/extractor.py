@@ -1,17 +1,14 @@
-"""How pages become texts in a run: which extractor, by how many processes, each page once.
+"""Extracts the texts of pages in a run: chooses the extractor, and extracts each page once.
 
-A page that no process survives, or that takes longer than a minute, is read as all its text if it
-is HTML, and rejected if it is a PDF.
+Pages are extracted in several processes. A page that crashes its process, or that takes longer than
+a minute, is read as all its text if it is HTML, and rejected if it is a PDF.
 
-Extracted pages of a run on disk, so that no page is extracted twice.
+A run reads its documents up to three times: to count, to compare and to explain. :class:`Spool`
+therefore stores extracted pages on disk; its file is in the temporary folder, is deleted with its
+owner and takes no memory.
 
-A run reads its documents up to three times: to count, to compare and to explain. The file lies in
-the temporary folder and goes away with its owner; memory holds none of it.
-
-Columns that hold HTML: the text of each document is extracted after it was read.
-
-The documents themselves stay as they are: kept lines and rows have the HTML that came in. One in
-which no text is found is rejected.
+Columns of HTML are extracted after they are read. The documents themselves do not change: kept
+lines and rows have the original HTML. A document in which no text is found is rejected.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ from neardup.errors import MissingExtraError, SettingsError
 
 
 class Spool:
-    """Thread-safe. Equal pages are stored once."""
+    """Extracted pages on disk. It is thread-safe, and equal pages are stored once."""
 
     def __init__(self) -> None:
         handle, name = tempfile.mkstemp(prefix="neardup-pages-")
@@ -59,8 +56,8 @@ class Spool:
             ).fetchone()
         if row is None:
             return None
-        found: Extracted = pickle.loads(zlib.decompress(row[0]))
-        return found
+        extracted: Extracted = pickle.loads(zlib.decompress(row[0]))
+        return extracted
 
     def put(self, digest: bytes, found: Extracted) -> None:
         data = zlib.compress(pickle.dumps(found, pickle.HIGHEST_PROTOCOL), 1)
@@ -70,7 +67,7 @@ class Spool:
             )
 
     def counts(self) -> dict[str, int]:
-        """How many pages were read by what, the most common first."""
+        """The number of pages by extractor, the most common first."""
         asked = "SELECT how, COUNT(*) FROM page WHERE how NOTNULL GROUP BY how ORDER BY 2 DESC, 1"
         with self._lock:
             return dict(self._base.execute(asked).fetchall())
@@ -95,8 +92,9 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class Extraction:
-    """As written. ``how=None``: pages (HTML, PDF, crawls) are extracted the usual way, and the
-    text columns of tables and lines are text already. Named, it is for columns too."""
+    """The settings as written. With ``how=None``, pages (HTML, PDF, crawls) are extracted in the
+    default way, and text columns of tables and lines are text already. Otherwise columns are
+    extracted too."""
 
     how: str | None = None
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
@@ -121,7 +119,7 @@ class Extraction:
         return self.how or USUAL
 
     def check(self, kinds: Iterable[str], file: str) -> None:
-        """Raises before any work if a package that pages of these kinds need is not there."""
+        """Raises an error before any work if a package for pages of these kinds is missing."""
         for kind in kinds:
             module, extra = _NEEDED.get(self.used if kind == HTML else kind, (None, ""))
             if module and importlib.util.find_spec(module) is None:
@@ -134,7 +132,7 @@ class Extraction:
 
 
 class Extractor:
-    """An extraction at work, for all sources of a collection."""
+    """Extracts pages for all sources of a collection."""
 
     def __init__(self, extraction: Extraction | None = None) -> None:
         self.extraction = extraction or Extraction()
@@ -142,7 +140,7 @@ class Extractor:
 
     @cached_property
     def _spool(self) -> Spool:
-        with self._made:  # the first pages may come in several threads
+        with self._made:  # several threads may extract the first pages
             return self.__dict__.get("_spool") or Spool()
 
     @property
@@ -150,33 +148,33 @@ class Extractor:
         return shared_pool(self.extraction.workers)
 
     def texts(self, pages: Sequence[Page]) -> list[Extracted]:
-        """In the order of the pages."""
+        """Extracted texts in the order of the pages."""
         how = self.extraction.used
         digests = [page.digest(how) for page in pages]
         known = {digest: self._spool.get(digest) for digest in digests}
         missing = {d: p for d, p in zip(digests, pages, strict=True) if known[d] is None}
-        made = self._extracted(list(missing.values()), how)
-        for digest, one in zip(missing, made, strict=True):
+        extracted = self._extracted(list(missing.values()), how)
+        for digest, one in zip(missing, extracted, strict=True):
             self._spool.put(digest, one)
-        known |= zip(missing, made, strict=True)
+        known |= zip(missing, extracted, strict=True)
         return [found for digest in digests if (found := known[digest]) is not None]
 
     def texts_once(self, pages: Sequence[Page]) -> list[Extracted]:
-        """``texts`` of pages that will not be asked for again: nothing is kept of them."""
+        """``texts`` of pages that are read only once, so that nothing is stored."""
         return self._extracted(pages, self.extraction.used)
 
     def _extracted(self, pages: Sequence[Page], how: str) -> list[Extracted]:
         if how == ALL_TEXT and all(page.kind == HTML for page in pages):
-            return [extract_html(page, how) for page in pages]  # nothing can happen
+            return [extract_html(page, how) for page in pages]  # needs no process: it cannot fail
         answers = self._pool.answers(pages, how)
         return [found or _given_up(page) for page, found in zip(pages, answers, strict=True)]
 
     def counts(self) -> dict[str, int]:
-        """How many unlike pages were read by what."""
+        """The number of different pages by extractor."""
         return self._spool.counts() if "_spool" in self.__dict__ else {}
 
     def clear(self) -> None:
-        """Forgets what was extracted, as before a run whose time counts."""
+        """Forgets all extracted pages, before a run that is timed."""
         if "_spool" in self.__dict__:
             self._spool.clear()
 
@@ -188,7 +186,7 @@ def _given_up(page: Page) -> Extracted:
 
 
 def page_of(text: str) -> Page:
-    """A text that is HTML already, as from a column."""
+    """A page from a text that is HTML, as in a column."""
     return Page(HTML, text.encode("utf-8", "replace"), "utf-8", sure=True)
 
 
@@ -200,17 +198,17 @@ class ExtractedChunk:
     def read(self) -> DocumentBatch:
         batch = self.chunk.read()
         records = batch.records
-        found = self.extractor.texts([page_of(text) for text in records["text"].to_pylist()])
-        there = np.array([one.text is not None for one in found], bool)
+        extracted = self.extractor.texts([page_of(text) for text in records["text"].to_pylist()])
+        usable = np.array([one.text is not None for one in extracted], bool)
         place = records.schema.get_field_index("text")
-        texts = pa.array([one.text or "" for one in found], pa.large_string())
+        texts = pa.array([one.text or "" for one in extracted], pa.large_string())
         records = records.set_column(place, records.schema.field(place), texts)
         lost = [
-            Rejected(batch.file, row, found[i].reason or "", name)
-            for i, row, name in _rows(records, np.flatnonzero(~there))
+            Rejected(batch.file, row, extracted[i].reason or "", name)
+            for i, row, name in _rows(records, np.flatnonzero(~usable))
         ]
         rejected = sorted([*batch.rejected, *lost], key=lambda one: one.row)
-        return replace(batch, records=records.filter(pa.array(there)), rejected=rejected)
+        return replace(batch, records=records.filter(pa.array(usable)), rejected=rejected)
 
 
 def _rows(records: pa.RecordBatch, chosen: np.ndarray) -> list[tuple[int, int, str]]:
@@ -219,4 +217,4 @@ def _rows(records: pa.RecordBatch, chosen: np.ndarray) -> list[tuple[int, int, s
 
 
 def extracted_texts(texts: Sequence[str], extractor: Extractor) -> list[str]:
-    return [one.text or "" for one in extractor.texts([page_of(text) for text in texts])]
+    return [page.text or "" for page in extractor.texts([page_of(text) for text in texts])]

@@ -1,16 +1,14 @@
-"""What goes into an extraction and what comes out of it.
+"""The input and the result of an extraction, the encoding of a page, and all its text.
 
-All the text of an HTML page, menus and notices too: what stands between the tags.
+``visible_text`` extracts everything between the tags of an HTML page, including menus and notices,
+but no scripts, styles and comments; block elements end a line. It is linear in the length of any
+page, which no tree parser is: a million open tags take as long as text of the same length. It is
+therefore used if other extractors fail.
 
-Linear in the length of the page whatever it holds, which no parser of trees is: a million open
-tags, or a million paragraphs, take as long as text of their length. So it serves where others give
-up. Scripts, styles and comments are left out; block elements end a line.
-
-The encoding of an HTML page: by byte order mark, server, meta tag, else as for text files.
-
-The order is that of the HTML standard, with one exception: what is valid UTF-8 beyond ASCII is
-UTF-8, whatever was stated, because text in another encoding is so by accident hardly ever, and a
-wrong label is common. A label that the bytes contradict counts as none.
+The encoding of a page is determined by byte order mark, server, meta tag, or else as for text
+files. This is the order of the HTML standard, with one exception: valid UTF-8 beyond ASCII is
+always UTF-8, because text in a different encoding is hardly ever valid UTF-8 by accident, while
+wrong labels are common. A label that the bytes contradict is ignored.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ HOWS = ("trafilatura", "resiliparse", ALL_TEXT, "none")
 
 
 class Meta(NamedTuple):
-    """What a page says about itself; ``date`` is that of publication, as YYYY-MM-DD."""
+    """The metadata of a page; ``date`` is that of publication, as YYYY-MM-DD."""
 
     title: str | None = None
     author: str | None = None
@@ -42,14 +40,14 @@ class Meta(NamedTuple):
     lang: str | None = None
 
     def over(self, other: Meta) -> Meta:
-        """The same, with what is missing here as it is there."""
+        """The same metadata, with missing values from the other."""
         return Meta(*(mine or theirs for mine, theirs in zip(self, other, strict=True)))
 
 
 @dataclass(frozen=True)
 class Page:
-    """``charset``: the encoding that was stated outside of the bytes, by a user or a server;
-    ``sure``: by a user, so that nothing else is tried."""
+    """``charset`` is the encoding that a user or a server stated outside of the bytes; ``sure``: a
+    user stated it, so that no other is tried."""
 
     kind: str
     data: bytes
@@ -58,11 +56,9 @@ class Page:
     url: str | None = None
 
     def digest(self, how: str) -> bytes:
-        """The same page, extracted the same way."""
-        said = repr((how, self.kind, self.charset, self.sure, self.url)).encode()
-        return hashlib.blake2b(
-            self.data, digest_size=16, key=hashlib.sha256(said).digest()
-        ).digest()
+        """A digest of the page and the way it is extracted."""
+        key = repr((how, self.kind, self.charset, self.sure, self.url)).encode()
+        return hashlib.blake2b(self.data, digest_size=16, key=hashlib.sha256(key).digest()).digest()
 
 
 NOTHING = Meta()
@@ -70,7 +66,7 @@ NOTHING = Meta()
 
 @dataclass(frozen=True)
 class Extracted:
-    """The text, or the reason why there is none. ``how``: by what it was found."""
+    """The text, or the reason why there is none. ``how`` names the extractor that found it."""
 
     text: str | None
     reason: str | None = None
@@ -80,7 +76,7 @@ class Extracted:
 
 
 _NAME = re.compile(r"/?(?:\w+:)?([a-zA-Z][a-zA-Z0-9]*)")  # XHTML may have prefixes
-# A browser, too, takes all that follows for a part of one of these that is not closed.
+# As in a browser, an element of these that is not closed includes all that follows.
 _HIDDEN = ("script", "style", "noscript", "iframe", "title")
 _END = {tag: re.compile(f"</{tag}", re.IGNORECASE) for tag in _HIDDEN}
 _BLOCKS = re.compile(
@@ -105,7 +101,7 @@ def _pieces(page: str) -> Iterator[str]:
         if page.startswith("<!--", begin):
             at = _after(page, "-->", begin + 4)
         elif name is None and not page.startswith(("<!", "<?", "</"), begin):
-            yield "<"  # a sign, not a tag
+            yield "<"  # a character, not a tag
             at = begin + 1
         else:
             tag = name[1].lower() if name else ""
@@ -118,8 +114,8 @@ def _pieces(page: str) -> Iterator[str]:
 
 
 def _after(page: str, sign: str, start: int) -> int:
-    found = page.find(sign, start)
-    return found + len(sign) if found >= 0 else len(page)
+    place = page.find(sign, start)
+    return place + len(sign) if place >= 0 else len(page)
 
 
 HEAD = 4096  # the standard looks into 1,024 bytes; comments before the tag are common
@@ -140,14 +136,14 @@ _LARGER = {
 
 
 def decoded_html(data: bytes, charset: str | None = None, *, sure: bool = False) -> Decoded:
-    """``charset``: as the server, or if ``sure`` the user, has it. Bytes that are in no encoding
-    at all become U+FFFD: a page has text in spite of them."""
+    """``charset`` is stated by the server, or if ``sure`` by the user. Bytes that are invalid in
+    every encoding become U+FFFD, because the page has text nevertheless."""
     if sure:
         return decoded(data, charset)
     labels = [known(label) for label in (charset, *_labels(data))]
     if data.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        found = decoded(data)
-        return found if found.text is not None else _replaced(data, "utf-8")
+        detected = decoded(data)
+        return detected if detected.text is not None else _replaced(data, "utf-8")
     if not any(label and label.startswith(("iso2022", "hz", "utf-16")) for label in labels):
         try:  # those are ASCII to the eye
             return Decoded(data.decode(), None, "utf-8")
@@ -167,7 +163,7 @@ def _labels(data: bytes) -> list[str]:
 
 
 def known(label: str | None) -> str | None:
-    """The codec that a label means; None if there is none that makes text."""
+    """The codec of a label; None if there is no text codec of this name."""
     try:
         name = codecs.lookup(label).name if label else None
         if name:
@@ -178,13 +174,13 @@ def known(label: str | None) -> str | None:
 
 
 def _guessed(data: bytes, label: str | None) -> Decoded:
-    """Nearly what was stated, else what the detector says."""
+    """The text in the stated encoding if it nearly fits, else in the detected one."""
     if label:
         text = data.decode(label, "replace")
         if text.count("�") * 100 <= len(text):
             return Decoded(text, None, label)
-    found = decoded(data.replace(b"\0", b" "))
-    return found if found.text is not None else _replaced(data, "utf-8")
+    detected = decoded(data.replace(b"\0", b" "))
+    return detected if detected.text is not None else _replaced(data, "utf-8")
 
 
 def _replaced(data: bytes, encoding: str) -> Decoded:

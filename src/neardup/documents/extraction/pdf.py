@@ -1,10 +1,11 @@
-"""The text of a PDF, page by page, without what is printed on every page (pypdfium2).
+"""The text of a PDF, page by page, without headers and footers (pypdfium2).
 
-A line at the edge of a page is a header or footer if it stands at that edge, digits apart, on at
-least three pages and on three of ten: running heads of left and right pages are each on half of
-them. A line without letters must hold one number only, which is the page's, so that rows of tables
-stay. Where a line ends with a letter and a hyphen and the next begins with a small letter, both are
-one word: the hyphen of a compound word that is broken at it goes too, as no rule can tell.
+A line at the edge of a page is a header or footer if the same line, apart from digits, is at this
+edge of at least three pages and of three in ten: running heads of left and right pages are each on
+half of them. A line without letters must have a single number, the page number, so that rows of
+tables stay. If a line ends with a letter and a hyphen and the next one begins with a small letter,
+both are joined to one word. This also removes the hyphen of a compound word that is broken there,
+which no rule can distinguish.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 from neardup.documents.extraction.page import Extracted, Meta, Page
 
 EDGE, FEWEST_PAGES, SHARE = 3, 3, 0.3
-# pdfium gives U+FFFE, or U+0002, for a hyphen it takes for one of a line's end.
+# pdfium returns U+FFFE, or U+0002, for a hyphen that it considers a line break.
 _BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-\u00ad\u2010\u0002\ufffe]\s*\n\s*(?=[^\W\d_])")
 _DIGITS = re.compile(r"\d+")
 _STAMP = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
@@ -48,7 +49,7 @@ def _why(said: str) -> str:
 
 
 def _page_texts(document: Any) -> Iterator[str]:
-    """A page that is broken has no text; the others are read."""
+    """The text of each page; a broken page has none, and the others are read."""
     import pypdfium2 as pdfium
 
     for number in range(len(document)):
@@ -61,10 +62,10 @@ def _page_texts(document: Any) -> Iterator[str]:
 
 
 def _meta(document: Any) -> Meta:
-    said = {name: value.replace("\0", "").strip() for name, value in _metadata(document).items()}
-    stamp = _STAMP.match(said.get("CreationDate", ""))
+    values = {name: value.replace("\0", "").strip() for name, value in _metadata(document).items()}
+    stamp = _STAMP.match(values.get("CreationDate", ""))
     date = "-".join(part or "01" for part in stamp.groups()) if stamp else None
-    return Meta(title=said.get("Title") or None, author=said.get("Author") or None, date=date)
+    return Meta(title=values.get("Title") or None, author=values.get("Author") or None, date=date)
 
 
 def _metadata(document: Any) -> dict[str, str]:
@@ -75,7 +76,7 @@ def _metadata(document: Any) -> dict[str, str]:
 
 
 def joined_pages(texts: Sequence[str]) -> str:
-    """One text, without headers and footers, broken words whole again."""
+    """One text, without headers and footers, with broken words joined."""
     pages = [[line.strip() for line in text.split("\n") if line.strip()] for text in texts]
     left = "\n\n".join("\n".join(lines) for lines in without_edges(pages) if lines)
     return _BROKEN_WORD.sub(_rejoined, left)
@@ -86,7 +87,7 @@ def _rejoined(broken: re.Match[str]) -> str:
 
 
 def without_edges(pages: Sequence[list[str]]) -> Iterator[list[str]]:
-    """The lines of each page without those that repeat at its edges."""
+    """The lines of each page without those that are repeated at its edges."""
     full = [lines for lines in pages if lines]
     needed = max(FEWEST_PAGES, SHARE * len(full))
     top = _repeated(full, needed, 1)
@@ -103,7 +104,7 @@ def without_edges(pages: Sequence[list[str]]) -> Iterator[list[str]]:
 
 def _repeated(pages: Sequence[list[str]], needed: float, step: int) -> set[str]:
     seen = Counter(
-        line for lines in pages for line in {_folded(one) for one in lines[::step][:EDGE]}
+        line for lines in pages for line in {_folded(edge) for edge in lines[::step][:EDGE]}
     )
     return {line for line, count in seen.items() if count >= needed and _may_go(line)}
 

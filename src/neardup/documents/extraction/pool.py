@@ -1,9 +1,9 @@
-"""Processes that extract, shared by all readers of this process.
+"""Processes that extract pages, shared by all readers of this process.
 
-Extraction is Python and C that holds the lock, so threads would not run at once; and a broken PDF
-may end the process that reads it, a hostile page keep it busy for hours. Such a process is replaced
-and the page has no answer: the others go on. Answers come in the order of the pages, whoever is
-first.
+Extraction is Python and C code that holds the lock, so threads would not run in parallel. A broken
+PDF may also crash its process, and a hostile page may keep it busy for hours. Such a process is
+replaced, and the page has no answer; the other pages are not affected. Answers are in the order of
+the pages.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MODULE = "neardup.documents.extraction.worker"
 
 
 class Worker:
-    """One process, one page at a time."""
+    """One process that extracts one page at a time."""
 
     def __init__(self) -> None:
         code = _CODE.format(path=sys.path, module=_MODULE)
@@ -40,20 +40,20 @@ class Worker:
         )
 
     def answer(self, page: Page, how: str, seconds: float) -> Extracted | None:
-        """None if the process ended over it, or was ended because it took too long."""
+        """None if the process crashed, or was killed because it took too long."""
         timer = threading.Timer(seconds, self._process.kill)
         timer.daemon = True
         timer.start()
         try:
             pickle.dump((page, how), self._pipe_in, pickle.HIGHEST_PROTOCOL)
             self._pipe_in.flush()
-            found: Extracted = pickle.load(self._pipe_out)
+            extracted: Extracted = pickle.load(self._pipe_out)
         except (EOFError, OSError, pickle.UnpicklingError):
             self.close()
             return None
         finally:
             timer.cancel()
-        return found
+        return extracted
 
     @property
     def _pipe_in(self) -> Any:
@@ -88,10 +88,10 @@ class Pool:
 
     def _answer(self, page: Page, how: str, seconds: float) -> Extracted | None:
         worker = self._take()
-        found = worker.answer(page, how, seconds)
+        extracted = worker.answer(page, how, seconds)
         if worker.open:
             self._idle.put(worker)
-        return found
+        return extracted
 
     def _take(self) -> Worker:
         while True:
@@ -110,5 +110,5 @@ class Pool:
 
 @functools.cache
 def shared_pool(workers: int) -> Pool:
-    """Processes stay for the next run: to start one takes as long as fifty pages."""
+    """Processes are kept for the next run, because starting one takes as long as fifty pages."""
     return Pool(workers)

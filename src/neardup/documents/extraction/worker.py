@@ -1,7 +1,7 @@
-"""The other side of a process that extracts: pages in, texts out, until the pipe is closed.
+"""The main loop of an extraction process: pages in, texts out, until the pipe is closed.
 
-Started as a program and not by ``multiprocessing``, whose children run the script of the user once
-more where it has no guard, or inherit locks of its threads. Nothing else may write to the pipe.
+It is started as a program and not by ``multiprocessing``, whose children run the user's script
+again if it has no guard, or inherit locks of its threads. No other code may write to the pipe.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MEMORY = 4 << 30  # a page that takes more is hostile
 
 
 def extract(page: Page, how: str) -> Extracted:
-    """Whatever goes wrong with a page: HTML is then read as all its text, of PDF it is said."""
+    """If extraction fails for any reason, HTML is read as all its text, and a PDF is reported."""
     try:
         if page.kind == PDF:
             from neardup.documents.extraction.pdf import extract_pdf
@@ -35,7 +35,7 @@ def extract(page: Page, how: str) -> Extracted:
 
 
 def clean(found: Extracted) -> Extracted:
-    """Half a character, which numbers in HTML and fonts in PDF may give, is in no table."""
+    """Text without lone surrogates, which character references and PDF fonts may contain."""
     text, meta = found.text, Meta(*map(_whole, found.meta))
     return replace(found, text=_whole(text), meta=meta)
 
@@ -45,7 +45,7 @@ def _whole(text: str | None) -> str | None:
 
 
 def serve() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and closes the pipe
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too, and closes the pipe
     warnings.simplefilter("ignore")
     pages, answers = sys.stdin.buffer, _private_stdout()
     _bound_memory()

@@ -1,1 +1,1 @@
-"""The driver for one machine: passes, threads and memory. It never changes what is found."""
+"""The engine for one machine: passes, threads and memory. None of them affects the result."""

@@ -1,8 +1,8 @@
-"""Pass 1 on one machine: documents → keys, evidence and what decisions need, in one stream.
+"""Pass 1 on one machine: turns documents into keys, evidence and the columns that decisions need.
 
-Worker threads parse chunks and prepare their documents without holding Python's lock; results are
-taken in input order (``documents/chunk_pass.py``), so the answer depends on neither threads nor
-chunk size. Texts are let go as soon as a chunk is prepared.
+Worker threads parse and prepare chunks without holding Python's lock. Results are taken in input
+order (``documents/chunk_pass.py``), so they depend on neither the number of threads nor the size of
+chunks. The texts of a chunk are released as soon as it is prepared.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def take_in(
 
 
 def _told_apart(intake: Intake, files: Sequence[str]) -> Intake:
-    """With names that differ where several files have an id."""
+    """Documents with an id that several files have get distinct names."""
     names = tell_apart(intake.ids, intake.file, intake.files, files)
-    if names is None:  # what clashed was rejected
+    if names is None:  # all ids are unique
         return intake
     rejected = names.clashes.renamed(intake.rejected)
     return replace(intake, ids=names.ids, rejected=rejected, shared=names.shared)
@@ -107,7 +107,7 @@ def _work(
 
 
 def prepare(records: pa.RecordBatch, plan: Plan) -> Prepared:
-    """Without keys, where the engine makes them when it has seen all."""
+    """The prepared batch, without keys if the engine makes them later from all documents."""
     if plan.method.meeting.batch_needs_keys:
         return plan.method.prepare(records, plan.artefacts)
     prepared = plan.method.prepare_evidence(records, plan.artefacts)
@@ -160,7 +160,8 @@ class _Gathered:
         self.total += len(positions) + len(rejected_positions)
 
     def _limited(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
-        """Without what comes after the limit: it must not tell ids apart that the rest does not."""
+        """The batch without documents after the limit, whose ids must not affect the names of
+        others."""
         fits: Array = np.ones(batch.records.num_rows, np.bool_)
         if self.plan.limit is None or self.total + len(batch) <= self.plan.limit:
             return batch, fits
@@ -191,7 +192,7 @@ class _Gathered:
         return replace(batch, records=records, rejected=rejected), good
 
     def _repeated(self, file: str, row: int, name: str, first: int) -> Rejected:
-        """``first`` counts all ids that came in, the repeated ones too."""
+        """The rejection of a repeated id; ``first`` is its first use, counted over all ids."""
         begin, other, rows = self.named[bisect_right(self.named, first, key=itemgetter(0)) - 1]
         used, path_of = int(rows[first - begin]), self.collection.path_of
         reason = repeated(name, where(other, used, path_of(other, used)))
@@ -229,7 +230,7 @@ def strict_error(rejected: Rejected) -> RejectedError:
 
 
 def _table(batches: list[pa.RecordBatch]) -> pa.Table:
-    """Files may give a column in unlike types: the wider one serves, where there is one."""
+    """Batches as one table. If files have different types in a column, the wider type is used."""
     parts = [pa.Table.from_batches([batch]) for batch in batches]
     try:
         return pa.concat_tables(parts, promote_options="permissive")
@@ -265,7 +266,7 @@ def rows_of(prepared: Prepared, chosen: Array, evidence: Ragged) -> Prepared:
 
 
 def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
-    """Keys and digests of all parts; evidence is in the store."""
+    """Keys and digests of all parts as one; the evidence is in the store."""
     return Prepared(
         keys=Ragged.concat([p.keys for p in parts], np.uint64),
         probes=_join([p.probes for p in parts], np.int32),

@@ -1,4 +1,4 @@
-"""Which pairs of texts a reader would take for one: the texts are read again and compared.
+"""Which pairs of texts a reader would recognise as the same text: both are read again and compared.
 
 Few pairs are asked for, those that may pass as exceptions below the threshold or that share little
 of their texts. A text that cannot

@@ -1,8 +1,8 @@
-"""Reference documents (``--against``): kept, before all input, not decided among themselves.
+"""Reference documents (``--against``): kept, before all input, and not decided among themselves.
 
-A reference is a set of files, read like input, or the folder of an earlier run, of which only the
-signatures of its kept documents are read (its kept files, where it has none); what that run was
-made against is taken along.
+A reference is a set of files, which are read like input, or the folder of an earlier run. Of a run,
+only the signatures of its kept documents are read, or its kept files if it has no signatures. The
+references against which that run was made are included.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from neardup.runs.texts_again import REFERENCE
 def take_references(
     plan: Plan, store: EvidenceStore, progress: Progress, *, offered: bool
 ) -> Intake:
-    """All references in the order given; their evidence goes into ``store``. Where the inputs have
-    names, references need no column ``source`` for an order; but for groups (``within``) they do,
-    because the name of a reference is that of no input."""
+    """All references in the order of the plan; their evidence goes into ``store``. If the inputs
+    have names, references need no column ``source`` for an order, but they do for groups
+    (``within``), because the name of a reference is that of no input."""
     offered = offered and plan.within != SOURCE
     parts, paths = [], with_their_own(plan.against)
     for path in paths:
@@ -53,7 +53,7 @@ def take_references(
 
 
 def reference_names(paths: Sequence[Path | str]) -> list[str]:
-    """By which references are told apart, where several have an id."""
+    """The names by which references are distinguished if several have the same id."""
     return [path.as_posix() if isinstance(path, Path) else path for path in paths]
 
 
@@ -64,12 +64,12 @@ def _told_apart(intake: Intake, parts: Sequence[Intake], paths: Sequence[str]) -
 
 
 def files_of(path: Path | str) -> Sequence[Path | str]:
-    """The files of a reference; none for a run of which the signatures are read."""
+    """The files of a reference; none for a run whose signatures are read."""
     return [path] if isinstance(path, str) or not path.is_dir() else _kept_files(path)
 
 
 def joined(parts: Sequence[Intake], plan: Plan) -> Intake:
-    """Several intakes into one store, as one. Rejected documents and totals are the last one's."""
+    """Several intakes into one store, as one; rejections and totals are those of the last."""
     last = parts[-1]
     extra: dict[str, Any] = {}
     if plan.within:
@@ -88,14 +88,14 @@ def joined(parts: Sequence[Intake], plan: Plan) -> Intake:
 
 
 def named(intake: Intake) -> Intake:
-    """Reference ids are told from input ids by their prefix."""
+    """Ids of references with the prefix that distinguishes them from ids of the input."""
     prefix = pa.scalar(REFERENCE, pa.large_string())
     empty = pa.scalar("", pa.large_string())
     return replace(intake, ids=pc.binary_join_element_wise(prefix, intake.ids, empty))
 
 
 def reference_texts(plan: Plan) -> list[tuple[Collection, Columns]]:
-    """Where the texts of references can be read again; nothing for those that are gone."""
+    """The places from which texts of references can be read again, without those that are gone."""
     inputs = []
     for path in with_their_own(plan.against):
         try:
@@ -115,7 +115,7 @@ def _texts_of_files(paths: Sequence[Path | str], plan: Plan) -> tuple[Collection
 
 
 def _texts_of_run(folder: Path | str) -> tuple[Collection, Columns]:
-    """What it wrote, kept or annotated; else what it read."""
+    """The documents that the run wrote, kept or annotated; if it wrote none, its input."""
     info = _info(Path(folder))
     written = [Path(folder) / str(name) for name in info.get("kept_files", [])]
     read = [entry["path"] for entry in info.get("inputs") or [] if entry]
@@ -126,7 +126,7 @@ def _texts_of_run(folder: Path | str) -> tuple[Collection, Columns]:
 
 
 def with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
-    """A run brings the references it was made against, before itself; each comes once."""
+    """The references with those against which a run was made before it; each occurs once."""
     references: dict[Path | str, None] = {}
     for path in paths:
         if isinstance(path, Path) and path.is_dir():
@@ -148,10 +148,10 @@ def _info(folder: Path) -> dict[str, Any]:
 
 
 def _kept_files(folder: Path) -> list[Path]:
-    """What to read where a run kept no signatures; nothing where it did."""
+    """The files to read if a run stored no signatures; none if it did."""
     if (folder / SIGNATURES).exists():
         return []
-    # Annotated files hold the duplicates too; they are no reference.
+    # Annotated files contain the duplicates too, so they cannot be a reference.
     names = [n for n in _info(folder).get("kept_files", []) if str(n).startswith("kept")]
     return [folder / name for name in names if (folder / name).exists()]
 
@@ -165,12 +165,12 @@ def _of_files(
 ) -> Intake:
     collection = opened(path, plan, offered=offered)
     taken = take_in(collection, replace(plan, limit=None), progress, store)
-    check_read(collection)  # a file may have gone meanwhile
+    check_read(collection)  # a file may have been removed meanwhile
     return taken
 
 
 def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
-    """The files of a reference; those of a run with the names that the run gave to documents."""
+    """The files of a reference; those of a run have the document names that the run assigned."""
     collection = collect_inputs(
         [(None, file) for file in files_of(path)],
         offered=offered,
@@ -184,7 +184,7 @@ def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
 
 
 def check_read(collection: Collection) -> None:
-    """Without one of its files, duplicates of what stands there would be kept."""
+    """Refuses a reference with an unreadable file: duplicates of its documents would be kept."""
     for source in collection.sources:
         if isinstance(source, LostSource):
             raise source.error

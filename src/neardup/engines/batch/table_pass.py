@@ -1,7 +1,8 @@
-"""Pass 0 on one machine: what the method needs of the collection, before any document is prepared.
+"""Pass 0 on one machine: the artefacts that the method needs, before any document is prepared.
 
-An artefact comes from the file the user named, else from a run that this one is built on (evidence
-made with another table cannot be compared), else it is counted from references and input.
+An artefact comes from the file that the user named; otherwise from a run that this one is built on,
+because evidence made with different tables cannot be compared; otherwise it is counted from
+references and input.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SHOWN_REJECTED = 3
 
 
 def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Plan:
-    """The plan with everything its method needs, and nothing it could not work with."""
+    """The plan with all artefacts that its method needs; refuses those that do not fit."""
     _check_columns(collection, plan)
     needs = plan.method.needs
     artefacts = {need.name: artefact for need in needs if (artefact := at_hand(need, plan.against))}
@@ -40,8 +41,8 @@ def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Pl
 
 
 def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Plan:
-    """As the run was that this one is built on; without one, as known answers say now, or as the
-    scores will say when they are there."""
+    """The plan with the calibration of the run that this one is built on. Without such a run, known
+    answers calibrate it now, or the scores do so later."""
     if not plan.method.calibrate and not plan.planted_cut:
         return plan
     if stored := stored_calibration(plan):
@@ -53,7 +54,7 @@ def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Pl
 
 
 def stored_calibration(plan: Plan) -> Calibration | None:
-    """That of the run that this one is built on."""
+    """The calibration of the run that this one is built on."""
     for run in plan.against:
         stored = Path(run) / ARTEFACTS / f"{threshold_choice.NAME}.arrow"
         if isinstance(run, Path) and stored.exists():
@@ -97,14 +98,14 @@ def _counted(
 def count_references(
     tallies: Sequence[Tally], needs: Sequence[Need], plan: Plan, progress: Progress
 ) -> None:
-    # A run that is built on and has no such artefact was made with another method: it is refused
-    # when its signatures are read.
+    # An earlier run without such an artefact was made with a different method. It is refused when
+    # its signatures are read.
     references = [
         collect_inputs([(None, place)], encoding=plan.encoding, extraction=plan.extraction)
         for place in plan.against
         if not _is_run(place)
     ]
-    # What the order asks for, references need not have.
+    # References need not have the columns of the order.
     counted = tuple(dict.fromkeys(column for need in needs for column in need.columns))
     for sources in references:
         count(sources, tallies, Pass(replace(plan.columns, extra=counted), plan.workers), progress)
@@ -124,9 +125,10 @@ def build_idf(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[IdfTable, Seen]:
-    """The idf table of a collection; what ``documents`` may be is said at :func:`neardup.dedup`.
+    """The idf table of a collection; :func:`neardup.dedup` describes what ``documents`` may be.
 
-    ``min_count`` cuts at the end. A table that is to be merged with others keeps all its terms.
+    ``min_count`` removes rare terms at the end. A table that is to be merged with others keeps all
+    its terms.
     """
     for name, value in (("min_count", min_count), ("limit", limit)):
         check_positive(name, value)
@@ -140,7 +142,7 @@ def build_idf(
 
 @dataclass(frozen=True)
 class Pass:
-    """What of a collection is read, and by how many threads."""
+    """The part of a collection that is read, and the number of threads."""
 
     columns: Columns
     workers: int
@@ -149,7 +151,8 @@ class Pass:
 
 @dataclass
 class Seen:
-    """What a pass met: ``documents`` with the ``rejected`` among them, the first of these shown."""
+    """The documents of a pass: ``documents`` includes the ``rejected`` ones, the first of which are
+    shown."""
 
     documents: int = 0
     rejected: int = 0
@@ -179,7 +182,7 @@ class _Part(NamedTuple):
 
 
 def _parts(collection: Collection, tallies: Sequence[Tally], reading: Pass) -> Iterator[_Part]:
-    """What each batch counts, in order, up to the limit."""
+    """The counts of each batch, in order, up to the limit."""
     chunks = collection.chunks(reading.columns)
     if reading.limit is None:
         count_chunk = functools.partial(_count_chunk, tallies=tallies)

@@ -1,1 +1,1 @@
-"""What a run would take and find, from a sample of its input, before anything is written."""
+"""Estimates the cost and the duplicates of a run from a sample of its input; nothing is written."""

@@ -1,23 +1,18 @@
-"""What a run would take: seconds, memory, disk and duplicates, from a run on a sample.
+"""Estimates the seconds, memory, disk space and duplicates of a run by running it on a sample.
 
-Time, documents and evidence scale with the bytes on disk; duplicates do not.
+Time, documents and evidence are proportional to the bytes on disk, but duplicates are not. Let the
+sample consist of k pieces with a share 1/f of the input. Two adjacent copies are both in the sample
+with probability 1/f, and then in one piece. Two distant copies are both in it with probability
+1/f², and then in one piece in one of k cases. A group of two in two pieces therefore counts
+f²·k/(k-1); a group of two in one piece, minus those expected by chance from distant copies, counts
+f. A group with three or more documents in the sample is large, and its share in the sample is its
+share in the collection. If copies come in groups of three to f, each of their pairs counts and the
+estimate is too high, which a sample of this size cannot detect. The duplicates in the sample, times
+f, are in expectation never too high.
 
-How many duplicates a collection has, by those in a sample of drawn pieces.
-
-Let 1/f be the share of the sample and k the number of its pieces. Two copies that stand side by
-side are both in it with probability 1/f, and then in one piece. Two that lie far apart are both in
-it with 1/f², and then in one piece once in k times. So groups of two in two pieces count f²·k/(k-1)
-each; those in one piece, less what far ones give by chance, count f each. A group of which the
-sample has three and more is large, and its share in the sample is its share in the collection.
-
-Where copies come in groups of three to f, each of their pairs counts, and the estimate is too high:
-of that a sample of this size cannot tell. What is duplicate in the sample, times f, is in
-expectation never too high.
-
-What writing costs, by doing it with a part: nothing of it stays.
-
-The documents, the tables and the signatures are timed apart, because a second of one is not a
-second of another: a row group is compressed, a signature is copied.
+The cost of writing is measured by writing a part, which is then deleted. Documents, tables and
+signatures are timed separately, because their cost for each byte differs: a row group is
+compressed, a signature is copied.
 """
 
 from __future__ import annotations
@@ -59,12 +54,12 @@ from neardup.schema import Array
 class Duplicates(NamedTuple):
     low: int
     high: int
-    likely: int | None  # None where the sample is one piece, and so says nothing of far copies
+    likely: int | None  # None if the sample is one piece, which shows no distant copies
 
 
 class Seen(NamedTuple):
-    """Of the groups in a sample: those of two in one and in two pieces; documents beyond the first
-    of larger groups."""
+    """Counts of the groups in a sample: groups of two in one piece, groups of two in two pieces,
+    and the documents of larger groups beyond the first."""
 
     near: int
     far: int
@@ -76,7 +71,7 @@ class Seen(NamedTuple):
 
 
 def seen_in(cluster: Array, piece: Array) -> Seen:
-    """``cluster`` is negative for a document that is alone."""
+    """Counts of the groups; ``cluster`` is negative for a document without duplicates."""
     grouped = np.flatnonzero(cluster >= 0)
     grouped = grouped[np.argsort(cluster[grouped], kind="stable")]
     _, first, sizes = np.unique(cluster[grouped], return_index=True, return_counts=True)
@@ -86,7 +81,7 @@ def seen_in(cluster: Array, piece: Array) -> Seen:
 
 
 def scaled(seen: Seen, *, factor: float, pieces: int, documents: float) -> Duplicates:
-    """``documents``: how many there are in all; there is always one that is not a duplicate."""
+    """The estimate for ``documents`` in all; at least one of them is not a duplicate."""
     low, most = seen.duplicates * factor, max(0.0, documents - 1)
     if factor <= 1:
         return Duplicates(seen.duplicates, seen.duplicates, seen.duplicates)
@@ -96,14 +91,14 @@ def scaled(seen: Seen, *, factor: float, pieces: int, documents: float) -> Dupli
     by_chance = seen.far / (pieces - 1)
     close = max(0.0, seen.near - by_chance) + seen.more
     likely = seen.far * weight + close * factor
-    # Copies may prefer some distances: of those, few pairs of pieces say little.
+    # Copies may occur at certain distances only, which few pairs of pieces cannot show.
     unlike = 2 / math.sqrt(pieces * (pieces - 1) / 2)
     high = _most(seen.far) * weight * (1 + unlike) + _most(close) * factor
     return _rounded(low, high, likely, most)
 
 
 def _most(count: float) -> float:
-    """Two standard deviations above a count; what may hide behind none is three."""
+    """An upper bound: two standard deviations above a count, plus three (the bound for none)."""
     return count + 2 * math.sqrt(count) + 3
 
 
@@ -132,7 +127,7 @@ NOTHING = Cost(0.0, 0.0)
 
 
 def of_documents(sources: Sequence[Source]) -> Cost:
-    """All of them, by the beginning of the first source of each kind."""
+    """The cost of all documents, measured on the beginning of the first source of each kind."""
     total = NOTHING
     for kind in {type(source) for source in sources}:
         alike = [source for source in sources if type(source) is kind and source.size()]
@@ -148,13 +143,13 @@ def _of_source(source: Source) -> Cost:
         began = time.perf_counter()
         trial = source.trial(TRIED_BYTES)
         cost = Cost(time.perf_counter() - began, trial.written)
-        # Where nothing of it can be read, nothing is written either.
+        # A source of which nothing can be read is not written either.
         costs.append(cost.times(1 / trial.share) if trial.share else NOTHING)
     return min(costs)
 
 
 def of_signatures(outcome: Outcome, plan: Plan) -> Cost:
-    """Those of the kept documents of the sample."""
+    """The cost of the signatures of the kept documents of the sample."""
     if not plan.signatures:
         return NOTHING
     with tempfile.TemporaryDirectory() as folder:
@@ -165,7 +160,7 @@ def of_signatures(outcome: Outcome, plan: Plan) -> Cost:
 
 
 def of_tables(result: Result) -> Cost:
-    """Those of the sample."""
+    """The cost of the tables of the sample."""
     began, size = time.perf_counter(), 0
     for table in (result.decisions, result.duplicates, result.pairs):
         sink = pa.BufferOutputStream()
@@ -175,7 +170,7 @@ def of_tables(result: Result) -> Cost:
 
 
 def of_annotations(result: Result) -> Cost:
-    """The fields of the documents of the sample, as they are written into lines."""
+    """The cost of the annotation fields of the sample, as they are written into lines."""
     began, count = time.perf_counter(), len(result.decisions)
     lines = annotated_lines(b"{}\n" * count, Added(result.decisions, "").objects(0, count))
     return Cost(time.perf_counter() - began, len(lines))
@@ -184,21 +179,21 @@ def of_annotations(result: Result) -> Cost:
 # What the arrays of a document take beside keys and ids, and how many copies of its keys there are
 # while they are grouped; checked against whole runs of 100,000 documents (docs/performance.md).
 DOCUMENT_BYTES, KEY_COPIES = 150, 3
-BASE_BYTES = 250_000_000  # where the system does not say what the process has taken
-LITTLE_BYTES = 2 << 20  # of a sample that says what any run costs, however little it reads
+BASE_BYTES = 250_000_000  # used if the system does not report the memory of the process
+LITTLE_BYTES = 2 << 20  # size of a sample that shows the fixed cost of any run
 ROW_GROUPS = 3  # read, gathered and encoded at a time
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Sizes in bytes. ``whole``: the sample was all there is, so counts are not estimates.
-    ``duplicates_likely`` is None where the sample cannot say."""
+    """Sizes are in bytes. If ``whole``, the sample was the whole input and the counts are exact.
+    ``duplicates_likely`` is None if the sample does not allow an estimate."""
 
     documents: int
     seconds: float
     memory: int
     disk: int
-    spool: int  # of it, while the run lasts
+    spool: int  # the part of it that is used only during the run
     rejected: int
     duplicates_low: int
     duplicates_high: int
@@ -212,7 +207,7 @@ class Estimate:
 
 
 def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept") -> Estimate:
-    """``writes``: what goes into the folder beside the tables, "kept", "annotated" or None."""
+    """``writes`` is what goes into the folder beside the tables: "kept", "annotated" or None."""
     first = _run_on_sample(collection, plan, LITTLE_BYTES)
     first.outcome.intake.store.close()
     little = _run_on_sample(collection, plan, LITTLE_BYTES)
@@ -220,22 +215,23 @@ def estimate(collection: Collection, plan: Plan, *, writes: str | None = "kept")
     most = _run_on_sample(collection, plan, MOST_BYTES)
     once = max(0.0, first.timed.seconds - little.timed.seconds)
     try:
-        given = replace(plan, artefacts=most.artefacts)
-        return _Scaled(most, little.timed, once, given, collection).estimate(writes)
+        resolved = replace(plan, artefacts=most.artefacts)
+        return _Scaled(most, little.timed, once, resolved, collection).estimate(writes)
     finally:
         most.outcome.intake.store.close()
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A run on so many bytes of the input."""
+    """The time of a run on so many bytes of the input."""
 
     size: float
     seconds: float
 
     def on(self, size: float, less: Timed) -> float:
-        """What a run on ``size`` bytes would take, if ``less`` did on fewer. Threads that start
-        and end alone, and references, cost the same for any size; the difference has none of it."""
+        """The time of a run on ``size`` bytes, from this run and the run ``less`` on fewer bytes.
+        The start of threads and the references cost the same at any size, so the difference of the
+        two runs excludes them."""
         if self.size <= 2 * less.size:
             return self.seconds * size / max(self.size, 1.0)
         more = (self.seconds - less.seconds) / (self.size - less.size)
@@ -246,23 +242,23 @@ class _Ran(NamedTuple):
     sample: Sample
     outcome: Outcome
     timed: Timed
-    artefacts: Artefacts  # of the sample, where the plan names none
+    artefacts: Artefacts  # counted from the sample, if the plan names none
 
 
 def _run_on_sample(collection: Collection, plan: Plan, most: float) -> _Ran:
     sample = Sample(readable(collection.sources), collection.extractor, most=most)
-    collection.extractor.clear()  # its time counts, in each run
+    collection.extractor.clear()  # every run must include the time of extraction
     sampled, began = _Sampled(sample, collection), time.perf_counter()
-    given = with_artefacts(sampled, replace(plan, limit=None), Silent())
+    resolved = with_artefacts(sampled, replace(plan, limit=None), Silent())
     counted = time.perf_counter() - began
-    outcome, given = run(sampled, given, Silent())
-    find_kinds(sampled, given, outcome, Silent())  # for the time it takes
+    outcome, resolved = run(sampled, resolved, Silent())
+    find_kinds(sampled, resolved, outcome, Silent())  # for the time it takes
     timed = Timed(sample.seen, counted + sum(outcome.timings.values()))
-    return _Ran(sample, outcome, timed, given.artefacts)
+    return _Ran(sample, outcome, timed, resolved.artefacts)
 
 
 class _Sampled(Collection):
-    """A sample in the place of a collection, whose files keep the names of their inputs."""
+    """A sample in place of a collection; its files keep the names of their inputs."""
 
     def __init__(self, sample: Sample, whole: Collection) -> None:
         super().__init__([sample], inputs=replace(whole.inputs, names=(sample.file,)))
@@ -274,7 +270,8 @@ class _Sampled(Collection):
 
 
 class _Scaled:
-    """``once``: seconds for imports and fresh buffers, which the first run of a process pays."""
+    """``once`` is the time for imports and fresh buffers, which the first run of a process
+    needs."""
 
     def __init__(
         self, ran: _Ran, little: Timed, once: float, plan: Plan, collection: Collection
@@ -290,7 +287,7 @@ class _Scaled:
 
     def estimate(self, writes: str | None) -> Estimate:
         low, high, likely = self.duplicates
-        memory = self.memory()  # before the trials of writing take more
+        memory = self.memory()  # before the trials of writing use more
         written, spool = self.written(writes), self.spool()
         return Estimate(
             documents=self.documents,
@@ -312,7 +309,7 @@ class _Scaled:
         return round(self.read * self.factor)
 
     def reading(self) -> float:
-        """And matching, and deciding."""
+        """Seconds for reading, matching and deciding."""
         size = self.sample.seen * self.factor
         return self.once + self.timed.on(size, self.little)
 
@@ -332,7 +329,7 @@ class _Scaled:
 
     @property
     def kept(self) -> float:
-        """The share of the documents that is kept; where nobody can say, as in the sample."""
+        """The share of documents that is kept; without an estimate, that of the sample."""
         low, _, likely = self.duplicates
         return 1 - (low if likely is None else likely) / max(self.documents, 1)
 
@@ -350,7 +347,7 @@ class _Scaled:
         return total.plus(documents.times(part * self.factor / self.all))
 
     def evidence(self) -> int:
-        """Of the input; that of references does not grow with it."""
+        """The size of the evidence of the input; that of references does not grow with it."""
         store = self.outcome.intake.store
         return int(store.lengths[self.outcome.refs :].sum()) * store.dtype.itemsize
 
@@ -359,7 +356,8 @@ class _Scaled:
         return int(needed) if needed > self.plan.evidence_limit else 0
 
     def memory(self) -> int:
-        """What this process took for the sample, and what more documents add to it."""
+        """The memory that this process used for the sample, and the memory for the remaining
+        documents."""
         intake = self.outcome.intake
         per_document = (
             DOCUMENT_BYTES
@@ -377,7 +375,7 @@ class _Scaled:
 
 
 def taken_memory() -> int:
-    """The most this process has had so far."""
+    """The most memory that this process has used so far."""
     try:
         import resource
     except ImportError:  # Windows

@@ -1,7 +1,7 @@
 """A sample: a small part of the input, spread over it, that is read like a whole collection.
 
-``seen`` counts the bytes on disk that the sample stands for, so that any format scales by size;
-``starts`` has the row with which each piece begins, counted over the sample.
+``seen`` is the number of bytes on disk that the sample represents, so that estimates for any format
+scale by size. ``starts`` has the row with which each piece begins, counted over the sample.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES
 
 SHARE = 0.02
-# However large the input is, an estimate stays cheap beside a run; of a packed file these are
-# bytes as they are unpacked.
+# The limit keeps an estimate cheap in comparison with a run on any input. For a packed file it
+# counts unpacked bytes.
 LEAST_BYTES, MOST_BYTES = 2 * CHUNK_BYTES, 8 * CHUNK_BYTES
 LEAST_DOCUMENTS = 2000
 MOST_FILES = 32
@@ -25,8 +25,9 @@ MOST_FILES = 32
 
 @dataclass
 class Sample(Source):
-    """A source made of pieces of other sources. Reading all of it fills ``seen`` and ``starts``;
-    later readings that end early, because they have the texts they look for, leave both alone."""
+    """A source that consists of pieces of other sources. Reading all of it fills ``seen`` and
+    ``starts``; later readings that end early, because they have the texts they need, leave both
+    unchanged."""
 
     sources: Sequence[Source]
     extractor: Extractor = field(default_factory=Extractor)
@@ -44,7 +45,7 @@ class Sample(Source):
         row, seen, starts = 1, 0.0, list[int]()
         for source in chosen:
             for i, piece in enumerate(source.pieces(columns, budget)):
-                # Numbered anew, because pieces do not know their rows, and ids may be made of them.
+                # Pieces do not know their rows, from which ids may be made: rows are renumbered.
                 chunk = cast(Chunk, replace(cast(Any, piece.chunk), first_row=row))
                 seen += piece.size
                 for j, rows in enumerate(piece.parts):
@@ -59,7 +60,7 @@ class Sample(Source):
 
     @property
     def factor(self) -> float:
-        """How many times the sample the input is; sums of what is seen are not exact."""
+        """The size of the input divided by that of the sample; the sums are not exact."""
         times = self.whole_size / self.seen if self.seen else 1.0
         return times if times > 1 + 1e-9 else 1.0
 

@@ -1,7 +1,7 @@
-"""What does not change while an index is open: times, the window, and what a match reports.
+"""The fixed rules of an open index: the time of a document, the window, and the content of a match.
 
-A match is of some kind. Digests tell equal texts; for all other kinds the index has to have the
-texts, and the two of a match are aligned.
+A match has a kind. Digests identify equal texts. All other kinds require that the index stores
+texts, so that the two texts of a match can be aligned.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ Texts = Callable[[Sequence[str]], Mapping[str, str | None]]  # of ids; those tha
 
 @dataclass(slots=True)
 class Known:
-    """A document that can be matched; its evidence where the memory keeps it. ``form``: the digest
-    of the normal form by which a calibration knows it, that of the first with such evidence."""
+    """A document that can be matched, with its evidence if the memory keeps it. ``form`` is the
+    digest of the normal form by which a calibration identifies it: that of the first document with
+    this evidence."""
 
     seq: int
     id: str
@@ -48,8 +49,9 @@ class Scored(NamedTuple):
 
 
 class Match(NamedTuple):
-    """What a document is a duplicate ``of``, and why. ``kind`` is None where it was not told,
-    ``by`` where the index has one method; of several it names those that the pair passes."""
+    """The document ``of`` which a document is a duplicate, and why. ``kind`` is None if it was not
+    determined. ``by`` names the methods that the pair passes; it is None if the index has one
+    method."""
 
     of: str
     score: float
@@ -60,22 +62,22 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """What does not change while an index is open."""
+    """Settings that do not change while an index is open."""
 
     signer: Signer
     window: Window | None
     against: str
     dated: bool  # whether documents bring their time
-    kinds: bool = False  # whether texts of what is added are aligned to tell them
-    check_kinds: bool = False  # and those of one that is checked
-    memory: int | None = None  # bytes, beyond which the window is shortened
+    kinds: bool = False  # whether ``add`` aligns texts to find the kind
+    check_kinds: bool = False  # whether ``check`` does so too
+    memory: int | None = None  # bytes above which the window is shortened
 
     @property
     def method(self) -> Method:
         return self.signer.method
 
     def time_of(self, arrival: Arrival, now: int, newest: int | None) -> int:
-        """When the document counts as arrived (``slots.py``)."""
+        """The time at which the document counts as arrived (``slots.py``)."""
         if not self.dated:
             time = now
         elif arrival.time is None:
@@ -87,11 +89,11 @@ class Rule:
         return max(time, self.window.floor(max(newest, time)))
 
     def floor(self, newest: int | None) -> int | None:
-        """Where the window begins."""
+        """The time at which the window begins."""
         return None if self.window is None or newest is None else self.window.floor(newest)
 
     def since(self, time: int, newest: int | None, max_age: int | None) -> int | None:
-        """The time from which on documents can be matched; None for all."""
+        """The time from which documents can be matched; None for all."""
         bounds = []
         if self.window is not None:
             bounds.append(self.window.floor(max(time, time if newest is None else newest)))
@@ -110,7 +112,7 @@ class Rule:
         return Match(known.id, best.score, reason, kind, self._by(known, signature))
 
     def _by(self, known: Known, signature: Signature) -> tuple[str, ...] | None:
-        """Which of several methods pass the pair; with equal evidence it may be none."""
+        """The methods that the pair passes; documents with equal evidence may pass none."""
         if not self.method.parts:
             return None
         pair = one_with_each([known.evidence], signature.evidence)
@@ -119,9 +121,9 @@ class Rule:
     def with_kinds(
         self, matches: Sequence[Match | None], texts: Sequence[str | None], store: Texts
     ) -> list[Match | None]:
-        """The matches with their kinds, where digests did not tell. ``texts`` are those of the
-        documents; ``store`` gives those of what they match. All pairs are aligned at once: a pair
-        costs a tenth of what it costs alone."""
+        """The matches with their kinds, if digests did not determine them. ``texts`` are those of
+        the documents; ``store`` provides the texts of their matches. All pairs are aligned
+        together, which costs a tenth of aligning each alone."""
         open_ = {n: match for n, match in enumerate(matches) if match and match.kind is None}
         if not open_:
             return list(matches)
@@ -148,5 +150,5 @@ def no_texts() -> SettingsError:
 def _kinds(pairs: Sequence[tuple[str, str]]) -> list[str]:
     texts = Ragged.of_texts([text for pair in pairs for text in pair])
     numbers = np.arange(0, 2 * len(pairs), 2)
-    found = aligned_kinds(texts, numbers, numbers + 1)
-    return [found[n].kind for n in range(len(pairs))]
+    kinds = aligned_kinds(texts, numbers, numbers + 1)
+    return [kinds[n].kind for n in range(len(pairs))]

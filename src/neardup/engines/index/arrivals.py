@@ -1,14 +1,14 @@
-"""What happens to an index: documents arrive, are replaced, are removed, fall out of the window.
+"""The events of an index: documents arrive, are replaced, are removed, or fall out of the window.
 
 An arrival is compared with the documents that can be matched: the kept ones (``against="kept"``) or
-all that are remembered (``"seen"``). One with equal evidence is its match, else the best score,
-then the earliest; without any it is kept. What was kept is never retracted. Where a document is
-removed or replaced, the duplicates of it arrive again, in their old order; where it falls out of
-the window they do not.
+all that are remembered (``"seen"``). Its match is a document with equal evidence, otherwise the one
+with the best score, then the earliest. Without a match it is kept, and a kept document is never
+retracted. If a document is removed or replaced, its duplicates arrive again in their old order; if
+it falls out of the window, they do not.
 
-One or several events happen between the begin and the end of one :class:`Writing`. An event checks
-first and then changes: one that is refused with a ``RejectedError`` has changed nothing, and others
-may follow it. After any other error the writing has to be given up as a whole.
+One or several events happen within one :class:`Writing`. An event makes its checks before it
+changes anything: if it is refused with a ``RejectedError``, nothing has changed and further events
+may follow. After any other error the whole writing must be abandoned.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ FLUSH_ROWS = 1000
 
 
 class Known(Enum):
-    """A document that was not taken in: its id is there already."""
+    """The answer for a document that was not added because its id exists already."""
 
     ID = "its id is in the index already"
 
 
 @dataclass
 class Writing:
-    """Everything that is decided between the begin and the end of one writing of the store."""
+    """All decisions between the begin and the end of one writing of the store."""
 
     rule: Rule
     memory: Memory
@@ -45,41 +45,42 @@ class Writing:
     writer: Writer
     counters: Counters
     now: int
-    dirty: bool = False  # memory is ahead of what is durable
+    dirty: bool = False  # memory has changes that are not durable yet
     _rows: list[Row] = field(default_factory=list)
-    _matches: list[Match | None] = field(default_factory=list)  # of all decided, in order
-    _given: set[str] = field(default_factory=set)  # ids that arrivals brought
-    _free: range = range(0)  # numbers of which no document in the store has the name
+    _matches: list[Match | None] = field(default_factory=list)  # one for each decision, in order
+    _given: set[str] = field(default_factory=set)  # ids of arrivals
+    _free: range = range(0)  # numbers that no document in the store has as its id
 
     def finish(self) -> None:
         self._flush()
         self.writer.counters = self.counters
 
     def known(self, arrivals: Sequence[Arrival]) -> list[int]:
-        """Which of the arrivals have an id that is there already, or that came before them."""
-        named = [one.id for one in arrivals if one.id is not None]
-        there, places = self._there(named, len(arrivals) - len(named)), []
-        for place, one in enumerate(arrivals):
-            if one.id in there:
+        """Which arrivals have an id that exists already, in the store or among earlier arrivals."""
+        named = [arrival.id for arrival in arrivals if arrival.id is not None]
+        taken, places = self._there(named, len(arrivals) - len(named)), []
+        for place, arrival in enumerate(arrivals):
+            if arrival.id in taken:
                 places.append(place)
-            elif one.id is not None:
-                there.add(one.id)
+            elif arrival.id is not None:
+                taken.add(arrival.id)
         self._given.update(named)
         return places
 
     def _there(self, named: Sequence[str], unnamed: int) -> set[str]:
-        """Ids that are taken; asked at once with those that documents without one will get."""
+        """Ids that are taken. Ids that will be generated for documents without one are looked up
+        too, in the same query."""
         if not unnamed:
             return self.store.known(named)
         first = self.counters.last + 1
         self._free = range(first, first + len(named) + unnamed)
-        there = self.store.known([*named, *map(_made_id, self._free)])
-        if not there.isdisjoint(map(_made_id, self._free)):
-            self._free = range(0)  # it is said when it comes to it
-        return there
+        taken = self.store.known([*named, *map(_made_id, self._free)])
+        if not taken.isdisjoint(map(_made_id, self._free)):
+            self._free = range(0)  # ``_new_id`` then checks each id
+        return taken
 
     def refuse_known(self, arrivals: Sequence[Arrival]) -> None:
-        """Before anything is changed."""
+        """Refuses arrivals with an existing id, before anything is changed."""
         if known := self.known(arrivals):
             id_ = shortened(arrivals[known[0]].id or "")
             raise RejectedError(
@@ -88,7 +89,7 @@ class Writing:
             )
 
     def arrive_new(self, arrivals: Sequence[Arrival]) -> list[Match | Known | None]:
-        """Those whose id is there already are left out, and said so."""
+        """Adds arrivals; those whose id exists already are left out and reported."""
         known = set(self.known(arrivals))
         new = [arrival for place, arrival in enumerate(arrivals) if place not in known]
         matches = iter(self.arrive(new))
@@ -102,7 +103,7 @@ class Writing:
         return self._told(first)
 
     def _told(self, first: int) -> list[Match | None]:
-        """What was decided from there on, with kinds: they are told when rows are written."""
+        """The decisions from this point on, with kinds, which are found when rows are written."""
         self._flush()
         return self._matches[first:]
 
@@ -113,7 +114,8 @@ class Writing:
             self._shorten(self.rule.memory)
 
     def _shorten(self, limit: int) -> None:
-        """Beyond the limit the oldest slots are forgotten early; the current one stays."""
+        """If the memory limit is exceeded, the oldest slots are forgotten early; the current one
+        stays."""
         window = self.rule.window
         while window and self.memory.bytes > limit:
             oldest, newest = self.memory.oldest, self.counters.newest
@@ -131,7 +133,7 @@ class Writing:
             self.expire(window.floor(time))
 
     def expire(self, before: int) -> int:
-        """Documents of an earlier time are forgotten; those set aside for them stay as they are."""
+        """Forgets documents of an earlier time; their duplicates stay as they are."""
         self._flush()
         self.dirty = True
         seq = self._next()
@@ -160,9 +162,9 @@ class Writing:
             self._flush()
 
     def take_out(self, row: Row) -> list[Row]:
-        """Removes a document; those that were set aside for it go too, to arrive again. Where
-        duplicates are matched, those that were set aside for these go with them: otherwise two
-        could end as duplicates of each other."""
+        """Removes a document together with its duplicates, which are to arrive again. If duplicates
+        can be matched, their duplicates are removed too; otherwise two documents could become
+        duplicates of each other."""
         self._flush()
         self.dirty = True
         linked: list[Row] = []
@@ -178,8 +180,8 @@ class Writing:
         return linked
 
     def again(self, rows: Sequence[Row]) -> dict[str, Match | None]:
-        """Rows that were taken out arrive as if they came now, in their old order; but those that
-        have fallen out of the window meanwhile."""
+        """Rows that were taken out arrive again in their old order, except those that have fallen
+        out of the window meanwhile."""
         dtype = self.rule.method.evidence_dtype
         floor = self.rule.floor(self.counters.newest)
         back = [row for row in rows if floor is None or row.time >= floor]
@@ -192,21 +194,22 @@ class Writing:
 
     def _new_id(self, seq: int) -> str:
         """The id of a document without one, as in a run over a list of texts."""
-        made = _made_id(seq)
-        taken = made in self._given or (seq not in self._free and self.store.known([made]))
+        new_id = _made_id(seq)
+        taken = new_id in self._given or (seq not in self._free and self.store.known([new_id]))
         if taken:
             raise RejectedError(
-                f"A document without an id would be {made!r}, but there is one of that name.",
+                f"A document without an id would be {new_id!r}, but there is one of that name.",
                 hint="give documents ids of their own.",
             )
-        return made
+        return new_id
 
     def _next(self) -> int:
         self.counters = self.counters._replace(last=self.counters.last + 1)
         return self.counters.last
 
     def _flush(self) -> None:
-        """Before anything goes, so that all that was matched is there still."""
+        """Writes pending rows before any document is deleted, so that all their matches still
+        exist."""
         if not self._rows:
             return
         if self.rule.kinds:
@@ -242,7 +245,7 @@ class Events:
         self._writing = writing
 
     def add(self, arrivals: Sequence[Arrival]) -> list[Match | None]:
-        """Adds documents in order, all or none; one answer a document."""
+        """Adds documents in order, all or none; returns one answer for each."""
         self._writing.refuse_known(arrivals)
         return self._writing.arrive(arrivals)
 
@@ -265,11 +268,12 @@ class Events:
         return self._writing.again(self._writing.take_out(row))
 
     def rows(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Those that are there by now, earlier events of this writing included."""
+        """The existing documents among these, including those added by earlier events of this
+        writing."""
         return self._writing.store.get(ids)
 
     def same(self, row: Row, arrival: Arrival) -> bool:
-        """Whether a document that is there has the text of one that comes, and its group."""
+        """Whether an existing document has the text and the group of an arrival."""
         if row.within != arrival.within:
             return False
         if row.text is not None and arrival.text is not None:

@@ -1,10 +1,10 @@
-"""One connection to PostgreSQL: questions, and transactions that exclude each other.
+"""A connection to PostgreSQL: queries, and transactions that exclude each other.
 
-Transactions of one index take turns by an advisory lock, held until they end. A process that dies
-loses its connection and with it lock and transaction; one that hangs inside loses them after
-``busy_seconds``. A lost connection is made anew, once, where nothing was written yet. Where it
-breaks during the commit, the server is asked what became of the transaction; so a transaction that
-ended without an error was committed.
+Transactions of one index take turns by an advisory lock, which is held until they end. A process
+that dies loses its connection, and with it lock and transaction; a process that hangs in a
+transaction loses them after ``busy_seconds``. A lost connection is opened again once, if nothing
+was written yet. If it breaks during the commit, the server is asked for the outcome of the
+transaction. A transaction that ends without an error is therefore always committed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ except ImportError:
         hint="pip install 'neardup[postgres]'",
     ) from None
 
-OLDEST = 130000  # the first that tells what became of a transaction by its number in 64 bits
-NAME = "neardup"  # of an index, where none is given
+OLDEST = 130000  # the first version that reports the outcome of a transaction by its number
+NAME = "neardup"  # the default name of an index
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _PASSWORD = re.compile(r"(?<=://)([^:@/?]*):[^/?]*@|(?<=[?&])password=[^&]*&?")
 
-# A peer that is gone without a word is noticed within a minute instead of hours.
+# A peer that is gone without closing the connection is noticed in a minute instead of hours.
 USUAL = {
     "connect_timeout": 10,
     "keepalives_idle": 30,
@@ -54,7 +54,7 @@ class Server:
             self._connect()
 
     def ask(self, query: str, given: Given = ()) -> list[tuple[Any, ...]]:
-        """Can be repeated, so it is when the connection was lost; but within a transaction."""
+        """Runs a query. Outside of a transaction it is repeated if the connection was lost."""
         with self._explained():
             try:
                 return self._answer(query, given)
@@ -65,7 +65,7 @@ class Server:
                 return self._answer(query, given)
 
     def run(self, query: str, given: Given | None = None) -> int:
-        """Within a transaction. How many rows it concerned."""
+        """Runs a statement within a transaction and returns the number of affected rows."""
         return self._connection.execute(query, given).rowcount
 
     def run_each(self, query: str, rows: Sequence[Given]) -> None:
@@ -73,13 +73,14 @@ class Server:
             cursor.executemany(query, rows)
 
     def make_schema(self) -> None:
-        """Only where it is not there: who may not make schemas can be given one."""
+        """Creates the schema if it is missing. Users who may not create one can be given one."""
         if not self.ask("SELECT 1 FROM pg_namespace WHERE nspname = %s", [self.index]):
             self._connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(self.index)))
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """No other of the same index is inside. All of it is durable afterwards, or nothing."""
+        """A transaction that excludes others of the same index. It is durable as a whole, or
+        undone."""
         with self._explained():
             number = self._begin()
             self._inside = True
@@ -127,7 +128,8 @@ class Server:
             return cursor.execute(query, given).fetchall()
 
     def _begin(self) -> str:
-        """The number of the transaction. Nothing is written yet, so it may begin twice."""
+        """Begins a transaction and returns its number. Nothing is written yet, so it may be
+        repeated."""
         try:
             return self._begin_once()
         except psycopg.OperationalError:
@@ -137,9 +139,9 @@ class Server:
             return self._begin_once()
 
     def _begin_once(self) -> str:
-        # Every statement has to see what was committed before it began. Under another level, which
-        # may be the server's usual one, we would see what was there before we waited for the lock.
-        # All in one message: a way to the server and back is what a writer's turn is made of.
+        # Every statement must see what was committed before it began. With a stricter level, which
+        # may be the default of the server, it would see the state before the wait for the lock.
+        # One message has it all, because a writer spends its turn on round trips to the server.
         statements = (
             "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
             f"SELECT pg_advisory_xact_lock({_lock_number(self.index)})",
@@ -156,7 +158,7 @@ class Server:
             raise
 
     def _roll_back(self) -> None:
-        """Where there is anything to roll back."""
+        """Rolls back the transaction, if there is one."""
         db = self._connection
         if not db.closed and db.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
             db.execute("ROLLBACK")
@@ -172,7 +174,8 @@ class Server:
             raise _nothing_stored(self.url)
 
     def _became_of(self, number: str, error: psycopg.Error) -> str:
-        """Whoever has the lock knows that the transaction has ended."""
+        """Whether the transaction was committed. It has ended, because this connection has the
+        lock."""
         try:
             self._connect()
             self._begin_once()
@@ -195,7 +198,7 @@ class Server:
 
 
 def _split(url: str) -> tuple[str, str]:
-    """The address as PostgreSQL knows it, and the name of the index: ``…?index=news``."""
+    """The address for PostgreSQL, and the name of the index: ``…?index=news``."""
     address, _, query = url.partition("?")
     parts = [part for part in query.split("&") if part]
     names = [part.removeprefix("index=") for part in parts if part.startswith("index=")]
@@ -219,8 +222,8 @@ def _without_password(text: str) -> str:
 
 
 def _patient(address: str) -> str:
-    given = conninfo_to_dict(address)
-    return make_conninfo(address, **{n: v for n, v in USUAL.items() if n not in given})
+    parameters = conninfo_to_dict(address)
+    return make_conninfo(address, **{n: v for n, v in USUAL.items() if n not in parameters})
 
 
 def _nothing_stored(url: str) -> IndexStoreError:
@@ -244,9 +247,9 @@ def _explain(url: str, error: psycopg.Error, waited: float) -> IndexStoreError:
             f"The index {url} is being written by another process; waited {waited:g} seconds.",
             hint="try again when it is done.",
         )
-    said = _without_password(" ".join(str(error).split())).rstrip(".")
+    message = _without_password(" ".join(str(error).split())).rstrip(".")
     return IndexStoreError(
-        f"The index {url} cannot be used: PostgreSQL says {said}.",
+        f"The index {url} cannot be used: PostgreSQL says {message}.",
         hint="does the server run, and are host, database, user, password and rights as they "
         "should be?",
     )

@@ -1,5 +1,6 @@
-"""The documents of an index as people read them: single entries, all as a table of decisions, and
-statistics: how many there are, how much memory they take, and whether checking pays (DDD §5).
+"""The documents of an index in readable form: single entries, a table of decisions, and statistics.
+
+The statistics are the number of documents, their memory, and whether checking pays (DDD §5).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ COLUMNS = ("id", "decision", "reason", "kept_id", "score", "kind")
 
 
 class Entry(NamedTuple):
-    """A document of the index, as it was decided."""
+    """A document of the index with its decision."""
 
     id: str
     time: datetime
@@ -40,7 +41,7 @@ class Entry(NamedTuple):
 
 
 class Entries:
-    """What is in a store, one document or all."""
+    """The contents of a store, one document or all."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -48,7 +49,7 @@ class Entries:
 
     @property
     def lock(self) -> threading.RLock:
-        """Held by whoever reads or writes. A thread that holds it does not wait for others."""
+        """The lock for reading and writing. A thread that holds it can take it again."""
         return self._lock
 
     def get(self, id: str) -> Entry:
@@ -63,7 +64,8 @@ class Entries:
             return isinstance(id, str) and bool(self._store.known([id]))
 
     def __iter__(self) -> Iterator[Entry]:
-        """Entries in order of arrival, read in pages; what comes meanwhile may be missing."""
+        """Entries in order of arrival, read in pages; documents that arrive meanwhile may be
+        missing."""
         last = 0
         while page := self.rows_after(last):
             yield from (entry_of(row, copies) for row, copies in page)
@@ -79,7 +81,7 @@ class Entries:
             return self._store.totals()["documents"]
 
     def decisions(self) -> pa.Table:
-        """Every document once, in order of arrival, with the columns of a run that apply."""
+        """Every document once, in order of arrival, with the applicable columns of a run."""
         with self._lock:
             return decisions_of(self)
 
@@ -91,7 +93,7 @@ def unknown(id: str) -> RejectedError:
 
 
 def entry_of(row: Row, copies: int) -> Entry:
-    """``copies`` is how many were set aside for it."""
+    """The entry of a row; ``copies`` is the number of its duplicates."""
     aside = row.kept_seq is not None
     reason = row.reason if aside and row.reason else kept_reason(row.flags, copies)
     decision = schema.DUPLICATE if aside else schema.KEPT
@@ -117,7 +119,7 @@ def _plain(type_: pa.DataType) -> pa.DataType:
 
 @dataclass
 class Checks:
-    """How many there were since the index was opened, and how long they took."""
+    """The number and the duration of checks since the index was opened."""
 
     count: int = 0
     total: float = 0.0
@@ -128,7 +130,7 @@ class Checks:
 
     @property
     def seconds(self) -> float | None:
-        """How long one check took, on average."""
+        """The average duration of a check."""
         return self.total / self.count if self.count else None
 
 

@@ -1,4 +1,4 @@
-"""Where the tables of an index come from: what its description stores, and what users are told."""
+"""The origin of the tables of an index, as it is stored and as it is reported to users."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 from neardup.artefacts.artefact import Artefacts
 from neardup.wording import many
 
-ENOUGH = 1000  # documents of which own tables are better than general ones
+ENOUGH = 1000  # with so many documents, own tables are better than general ones
 
 
 @dataclass(frozen=True)
 class Tables:
-    """Frozen on a day, and counted from so many documents: of other collections where they are
-    ``general``."""
+    """The day on which tables were frozen and the number of documents they were counted from; if
+    ``general``, these are documents of other collections."""
 
     general: bool
     documents: int
@@ -23,15 +23,15 @@ class Tables:
 
     @classmethod
     def of(cls, artefacts: Artefacts, *, general: bool) -> Tables | None:
-        """None where nothing was counted."""
-        counted = [getattr(one, "documents", None) for one in artefacts.values()]
+        """The origin of these tables; None if nothing was counted."""
+        counted = [getattr(artefact, "documents", None) for artefact in artefacts.values()]
         known = [count for count in counted if count is not None]
         today = datetime.now(UTC).date().isoformat()
         return cls(general, max(known), today) if known else None
 
     @classmethod
     def in_use(cls, description: dict[str, Any]) -> Tables | None:
-        """Those of an index; None also where an earlier version did not write it down."""
+        """The tables of an index; None also if an earlier version did not record them."""
         stored = description.get("tables")
         return cls(**stored) if stored else None
 
@@ -45,7 +45,7 @@ class Tables:
 
 
 def hint(description: dict[str, Any], documents: int) -> str | None:
-    """What to do about general tables, once the index has enough to count from."""
+    """Advice to replace general tables, if the index has enough documents to count its own."""
     tables = Tables.in_use(description)
     if tables is None or not tables.general or documents < ENOUGH:
         return None

@@ -1,8 +1,8 @@
 """An index of documents that come one by one: check, add, replace, remove.
 
-With frozen artefacts, adding a collection document by document gives the decisions of
-``dedup(keep="first")`` on it. What ``add`` has answered is durable where the store is. ``check``
-answers what a document would be a duplicate of, and changes nothing.
+With frozen artefacts, adding a collection document by document results in the decisions of
+``dedup(keep="first")``. An addition is durable when ``add`` returns, if the store is durable.
+``check`` reports the document of which a new one would be a duplicate, and changes nothing.
 """
 
 from __future__ import annotations
@@ -40,25 +40,26 @@ class Checking(Entries):
 
     @property
     def method(self) -> Method:
-        """With the threshold that the index decides by."""
+        """The method, with the threshold that the index uses."""
         return self._rule.method
 
     @property
     def artefacts(self) -> Artefacts:
-        """The frozen ones."""
+        """The frozen artefacts."""
         return self._rule.signer.artefacts
 
     @property
     def columns(self) -> Columns:
-        """What to read of files for this index."""
+        """The columns to read from files for this index."""
         return self._rule.signer.reading
 
     def check(
         self, document: Document, *, max_age: str | None = None, kind: bool | None = None
     ) -> Match | None:
-        """What the document would be a duplicate of; nothing is stored. With ``max_age`` ("6h")
-        only documents that are at most so much older count. With ``kind`` texts are aligned to
-        tell it, which costs many times what the answer does; None: where ``kinds`` was asked."""
+        """The document of which this one would be a duplicate; nothing is stored. With ``max_age``
+        ("6h"), only documents that are at most so much older count. With ``kind``, texts are
+        aligned to find the kind of a match, which costs many times the check itself; None uses the
+        setting ``kinds``."""
         began = time.perf_counter()
         age = None if max_age is None else span("max_age", max_age)
         arrival = self._rule.signer.sign_one(document)
@@ -73,8 +74,8 @@ class Checking(Entries):
     def check_records(
         self, records: pa.RecordBatch, *, max_age: str | None = None
     ) -> list[Match | None]:
-        """Documents as a reader gives them (``schema.documents``); each is asked for itself.
-        Kinds are told as by ``add``: in a batch they cost little."""
+        """Checks documents from a reader (``schema.documents``), each for itself. Kinds are found
+        as by ``add``, because they cost little in a batch."""
         age = None if max_age is None else span("max_age", max_age)
         arrivals = self._rule.signer.sign_records(records)
         with self._lock:
@@ -97,8 +98,8 @@ class Checking(Entries):
         return self._rule.match(best, signature) if best else None
 
     def stats(self) -> dict[str, Any]:
-        """Counts, memory, and whether checking pays: a check costs ``check_seconds``, so it does
-        where processing a document costs more than ``pays_from_seconds``."""
+        """Counts, memory, and whether checking pays: a check costs ``check_seconds``, so it pays if
+        processing a document costs more than ``pays_from_seconds``."""
         with self._lock:
             memory = self._cache.current()
             return stats_of(self._store.totals(), memory, self._cache.seen, self._checks)
@@ -108,7 +109,8 @@ class Checking(Entries):
 
 
 class Index(Checking):
-    """Opened with :meth:`open`. Safe to use from several threads; they take turns."""
+    """An index is opened with :meth:`open`. It can be used from several threads, which take
+    turns."""
 
     @classmethod
     @documented(IndexSettings)
@@ -155,7 +157,7 @@ class Index(Checking):
             store.close()
 
     def described(self) -> dict[str, Any]:
-        """What the index was made with: only data."""
+        """The settings of the index, as data."""
         with self._lock:
             return self._store.description() or {}
 
@@ -164,7 +166,8 @@ class Index(Checking):
         return self._store
 
     def _begin(self, folder: Path) -> None:
-        """Takes in the kept documents of a run, all or none: after a kill it begins again."""
+        """Adds the kept documents of a run, all or none; after a kill it starts from the
+        beginning."""
         from neardup.engines.index.refresh import kept_of_run
 
         if self._store.counters().last:
@@ -176,27 +179,27 @@ class Index(Checking):
                     writing.arrive_new(self._rule.signer.sign_records(chunk.read().records))
 
     def add(self, document: Document) -> Match | None:
-        """Checks and stores at once: None where it is kept. One that is a duplicate is stored too,
-        with what it is of."""
+        """Checks a document and stores it in one step. None if it is kept; a duplicate is stored
+        too, with its match."""
         arrival = self.sign_one(document)
         with self.events() as events:
             return events.add([arrival])[0]
 
     def add_many(self, documents: Sequence[Document]) -> list[Match | None]:
-        """Adds documents in order, all or none; one answer a document."""
+        """Adds documents in order, all or none; returns one answer for each."""
         arrivals = self.sign(documents)
         with self.events() as events:
             return events.add(arrivals)
 
     def add_records(self, records: pa.RecordBatch) -> list[Match | Known | None]:
-        """Documents as a reader gives them (``schema.documents``). One whose id is there already is
-        left out, and said so."""
+        """Adds documents from a reader (``schema.documents``). A document whose id exists already
+        is left out and reported."""
         arrivals = self._rule.signer.sign_records(records)
         with self._writing() as writing:
             return writing.arrive_new(arrivals)
 
     def take_rows(self, rows: Sequence[Row]) -> None:
-        """Documents of another index, from their texts, at their times."""
+        """Adds documents of a different index from their texts, with their times."""
         signer = self._rule.signer
         arrivals = signer.sign([_document(row, signer) for row in rows])
         with self._writing() as writing:
@@ -205,21 +208,21 @@ class Index(Checking):
                 writing.arrive_at(arrival, row.time)
 
     def update(self, document: Document) -> Match | None:
-        """A new version takes the place of the one with its id, or is added where there is none. It
-        arrives now; then those that were set aside for the old one arrive again."""
+        """Replaces the document with the same id, or adds a new one. The new version arrives now;
+        then the duplicates of the old one arrive again."""
         arrival = self.sign_one(document)
         with self.events() as events:
             return events.update(arrival)
 
     def remove(self, id: str) -> dict[str, Match | None]:
-        """Takes a document out. Those that were set aside for it arrive again, in their old order:
-        what they are now, by id."""
+        """Removes a document. Its duplicates arrive again in their old order; returns their new
+        decisions by id."""
         with self.events() as events:
             return events.remove(id)
 
     def expire(self, before: Any) -> int:
-        """Forgets all documents of an earlier time, as if they had fallen out of the window; how
-        many they were. ``before`` is a date, ISO 8601 or seconds since 1970."""
+        """Forgets all documents before a time, as if they had fallen out of the window, and returns
+        their number. ``before`` is a date, ISO 8601 or seconds since 1970."""
         moment = milliseconds(before)
         if moment is None:
             raise RejectedError(
@@ -246,7 +249,8 @@ class Index(Checking):
             yield Events(writing)
 
     def sign(self, documents: Sequence[Document]) -> list[Arrival]:
-        """Documents as events take them: all, or an error that names the first that cannot be."""
+        """Signs documents for events: all, or an error that names the first one that cannot be
+        used."""
         return self._rule.signer.sign(documents)
 
     def sign_one(self, document: Document) -> Arrival:
@@ -267,11 +271,11 @@ class Index(Checking):
                 self._cache.seen = writing.counters
             except BaseException:
                 if writing is not None and writing.dirty:
-                    self._cache.forget()  # it holds what was not stored
+                    self._cache.forget()  # it contains documents that were not stored
                 raise
 
 
 def _document(row: Row, signer: Signer) -> Document:
-    made = {signer.source: row.source, signer.columns.id_name: row.id}
-    made[signer.columns.text] = row.text
-    return made if signer.within is None else {**made, signer.within: row.within}
+    document = {signer.source: row.source, signer.columns.id_name: row.id}
+    document[signer.columns.text] = row.text
+    return document if signer.within is None else {**document, signer.within: row.within}

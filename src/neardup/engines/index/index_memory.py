@@ -1,12 +1,13 @@
 """The documents that can be matched, in memory: a cache of the window of the store.
 
-Whom a document meets among them is found by postings (``matching/finder.py``), and what meets is
-scored on its evidence. Evidence is here only where scoring needs it: a bitmap window gives scores,
-so there it stays in the store. Documents are numbered as they come. One that goes is forgotten at
-once; its number stays until a quarter of the numbers are dead, then all are numbered anew.
+A document meets others by postings (``matching/finder.py``), and those it meets are scored on their
+evidence. Evidence is in memory only if scoring needs it: a bitmap window returns scores, so there
+the evidence stays in the store. Documents are numbered in the order of arrival. A removed document
+is forgotten at once, but its number stays until a quarter of the numbers are dead; then all
+documents are renumbered.
 
-:class:`Cache` keeps the memory up with its store: what other processes have written is read before
-anything is decided. Nothing is in the memory that is not in the store, so it can be forgotten at
+:class:`Cache` synchronises the memory with its store: changes of other processes are read before
+anything is decided. The memory contains nothing that is not in the store, so it can be discarded at
 any time.
 """
 
@@ -27,14 +28,14 @@ from neardup.matching.scorer import Scorer
 from neardup.matching.window import HOURS
 
 FEWEST_DEAD = 64
-DEAD_SHARE = 4  # one of so many
+DEAD_SHARE = 4  # documents are renumbered when one in so many numbers is dead
 NOT_KEPT = np.empty(0, np.uint32)
 
 
 class Memory:
     def __init__(self, scorer: Scorer, window: Window | None = None) -> None:
         self._scorer, method = scorer, scorer.method
-        # Every slot has tables of its own, so a window of 1,440 minutes takes some at a time.
+        # Every slot has its own tables, so in a window of 1,440 minutes a slot spans several.
         period = -(-(window.count + 1) // HOURS) * window.unit if window else None
         self._postings = postings(method.meeting, period)
         self._keeps_evidence = method.confirms_copies or method.meeting.arrival_needs_keys
@@ -58,7 +59,7 @@ class Memory:
 
     @property
     def bytes(self) -> int:
-        """Memory of evidence and postings, without what the next sweep gives back."""
+        """Memory of evidence and postings, without what the next renumbering frees."""
         alive = len(self) / len(self._known) if self._known else 0
         return self.evidence_bytes + self._postings.lasting_bytes(alive)
 
@@ -79,12 +80,12 @@ class Memory:
         self.pass_by(s)
 
     def pass_by(self, signature: Signature) -> None:
-        """A document that was decided and cannot be matched."""
+        """Remembers the form of a document that was decided but cannot be matched."""
         if self._scorer.method.calibrate:
             self._forms.setdefault(signature.digest, signature.normal_digest)
 
     def as_first(self, signature: Signature, signer: Signer) -> Signature:
-        """Documents with equal evidence are one document, with the own threshold of the first."""
+        """The signature with the own threshold of the first document that has the same evidence."""
         if not self._scorer.method.calibrate:
             return signature
         first = self._form(signature)
@@ -104,7 +105,7 @@ class Memory:
             self._sweep()
 
     def expire(self, before: int, upto: int) -> None:
-        """Documents of a time before ``before`` that came before number ``upto``."""
+        """Forgets documents of a time before ``before`` that arrived before number ``upto``."""
         for number in range(bisect_left(self._seqs, upto)):
             known = self._known[number]
             if known is not None and known.time < before:
@@ -133,8 +134,8 @@ class Memory:
         self._dead = 0
 
     def best(self, signature: Signature, since: int | None = None) -> Scored | None:
-        """One with equal evidence, else the best score, then the earliest; of those whose time is
-        ``since`` or later."""
+        """The document with equal evidence, otherwise the best score, then the earliest, among
+        those whose time is ``since`` or later."""
         equal = self._matchable(self._equal.get(signature.digest, []), signature.group, since)
         if equal and self._scorer.confirmed(equal[0].evidence, signature.evidence):
             return Scored(equal[0], 1.0)
@@ -149,7 +150,7 @@ class Memory:
     def _scored(
         self, signature: Signature, since: int | None
     ) -> tuple[list[Known], list[float | None]]:
-        """The documents that it meets, in the order of their arrival, and their scores."""
+        """The documents that it meets, in order of arrival, and their scores."""
         met = self._postings.meet(signature)
         if isinstance(met, Passing):
             scored = zip(met.numbers.tolist(), met.scores.tolist(), strict=True)
@@ -168,10 +169,10 @@ class Memory:
         return candidates, self._scorer.against(rows, signature.evidence, forms)
 
     def _matchable(self, numbers: list[int], group: int, since: int | None) -> list[Known]:
-        """Those of the documents that are still known, in the group and not too old."""
-        there = [known for number in numbers if (known := self._known[number]) is not None]
-        found = [known for known in there if known.group == group]
-        return found if since is None else [known for known in found if known.time >= since]
+        """The documents among these that still exist, are in the group and are not too old."""
+        alive = [known for number in numbers if (known := self._known[number]) is not None]
+        in_group = [known for known in alive if known.group == group]
+        return in_group if since is None else [known for known in in_group if known.time >= since]
 
 
 class Cache:
@@ -181,11 +182,11 @@ class Cache:
         self.seen = Counters()
 
     def forget(self) -> None:
-        """It is read again when it is next asked."""
+        """Discards the memory; it is read again when it is next used."""
         self._memory = None
 
     def current(self) -> Memory:
-        """The memory with all that others have written by now."""
+        """The memory, including all changes of other processes so far."""
         if self._memory is None or self._store.changed():
             return self.upto(self._store.counters())
         return self._memory
@@ -205,7 +206,8 @@ class Cache:
         return self._memory
 
     def _apply(self, one: Row | Gone, memory: Memory, everyone: bool) -> None:
-        """What was applied before changes nothing: counters are read before changes are."""
+        """Applies changes. Those that were applied before have no effect, because counters are read
+        before changes."""
         if isinstance(one, Row):
             if one.seq > memory.last:
                 self._remember(one, memory, everyone)

@@ -1,10 +1,10 @@
-"""What an index is made with: resolved once, stored in it, and compared when it is opened again.
+"""The settings of an index: resolved once, stored in it, and compared when it is opened again.
 
-Settings name a method; a calibrated method without a calibration keeps its threshold as written.
-The artefacts are frozen when the index is made, and kept in its store as files. They come from
-files that the method names, from ``artefacts`` (a Result, the folder of a run, or artefacts by
-name) or from the folder of a ``run``. Where none of these is given, an index begins with the
-general tables that come with the package.
+Settings name a method; without a calibration, a calibrated method keeps its threshold as written.
+The artefacts are frozen when the index is created, and stored in it as files. They come from files
+that the method names, from ``artefacts`` (a Result, the folder of a run, or artefacts by name) or
+from the folder of a ``run``. If none of these is set, the index begins with the general tables that
+come with the package.
 """
 
 from __future__ import annotations
@@ -77,7 +77,8 @@ class IndexSettings:
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> IndexSettings:
-        """Keyword arguments; those that are no settings are parameters of the method."""
+        """Settings from keyword arguments; those that are no settings are parameters of the
+        method."""
         names = {one.name for one in dataclasses.fields(cls)}
         ours = {name: value for name, value in given.items() if name in names}
         others = {name: value for name, value in given.items() if name not in names}
@@ -90,7 +91,7 @@ class IndexSettings:
         return written
 
     def asked(self, base: Method | None) -> Method:
-        """The method, checked by the same rules as those of a run; without one it is ``base``."""
+        """The method, checked by the same rules as that of a run; without one, ``base``."""
         method = one_or_any(self.method) if self.method is not None else base or DEFAULT_METHOD
         if base is not None and method == base.name:
             method = base
@@ -113,16 +114,16 @@ class IndexSettings:
 
 
 def frozen(method: Method, given: Any) -> dict[str, Artefact]:
-    """All that the method needs; ``given`` is as in ``given_artefacts``, or None."""
-    there = given_artefacts(given, method) if given is not None else {}
+    """All artefacts of the method; ``given`` is as in ``given_artefacts``, or None."""
+    artefacts = given_artefacts(given, method) if given is not None else {}
     for need in method.needs:
         if need.file is not None:
-            there[need.name] = need.load(Path(need.file))
-        elif need.name not in there and isinstance(need, ReadyNeed) and _is_kept(need, method):
-            there[need.name] = need.ready()
+            artefacts[need.name] = need.load(Path(need.file))
+        elif need.name not in artefacts and isinstance(need, ReadyNeed) and _is_kept(need, method):
+            artefacts[need.name] = need.ready()
         elif given is None and isinstance(need, GeneralNeed):
-            there[need.name] = need.general()
-    missing = [need.name for need in method.needs if need.name not in there]
+            artefacts[need.name] = need.general()
+    missing = [need.name for need in method.needs if need.name not in artefacts]
     if missing:
         raise SettingsError(
             f"{method.name} needs {' and '.join(missing)} of a collection, which what was given "
@@ -131,17 +132,17 @@ def frozen(method: Method, given: Any) -> dict[str, Artefact]:
             "from documents with `neardup index build`, or give nothing and begin with general "
             "tables.",
         )
-    if method.calibrate and Calibration.kind not in there and is_general(method, there):
-        there |= _general_cut(method)
+    if method.calibrate and Calibration.kind not in artefacts and is_general(method, artefacts):
+        artefacts |= _general_cut(method)
     names = [
         *(need.name for need in method.needs),
         *([Calibration.kind] if method.calibrate else []),
     ]
-    return {name: there[name] for name in names if name in there}
+    return {name: artefacts[name] for name in names if name in artefacts}
 
 
 def is_general(method: Method, artefacts: Artefacts) -> bool:
-    """Whether all tables are those that come with the package, wherever they were taken from."""
+    """Whether all tables are those that come with the package, wherever they were read."""
     general = {n.name: n.general() for n in method.needs if isinstance(n, GeneralNeed)}
     same = [
         name in artefacts and artefacts[name].digest == general[name].digest for name in general
@@ -156,8 +157,8 @@ def _general_cut(method: Method) -> dict[str, Artefact]:
 
 
 def _is_kept(need: Need, method: Method) -> bool:
-    """Whether the method still asks for it as an index stores it: without the parameters that say
-    where artefacts are."""
+    """Whether the method still needs the artefact in its stored form, without the parameters that
+    name files."""
     stored = registry.build(method.name, signed_parameters(method))
     return need.name in {one.name for one in stored.needs}
 
@@ -172,15 +173,15 @@ def given_artefacts(given: Any, method: Method) -> dict[str, Artefact]:
 
 
 def _loaded(folder: Path, needs: tuple[Need, ...]) -> dict[str, Artefact]:
-    found: dict[str, Artefact] = {
+    artefacts: dict[str, Artefact] = {
         need.name: need.load(folder / f"{need.name}.arrow")
         for need in needs
         if (folder / f"{need.name}.arrow").exists()
     }
     calibration = folder / f"{Calibration.kind}.arrow"
     if calibration.exists():
-        found[Calibration.kind] = load_calibration(calibration)
-    return found
+        artefacts[Calibration.kind] = load_calibration(calibration)
+    return artefacts
 
 
 def of_run(folder: Path) -> tuple[Method, dict[str, Any]]:
@@ -190,60 +191,61 @@ def of_run(folder: Path) -> tuple[Method, dict[str, Any]]:
 
 
 def run_info(folder: Path) -> dict[str, Any]:
-    """What a run says of itself."""
+    """The description of a run in its folder."""
     try:
-        found: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
-        _ = found["settings"]["method"], found["settings"]["parameters"]
+        info: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
+        _ = info["settings"]["method"], info["settings"]["parameters"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{folder} is not the folder of a finished run: it has no readable {RUN}.",
             hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
         ) from error
-    return found
+    return info
 
 
 def _unfiled(settings: dict[str, Any]) -> dict[str, Any]:
-    """The artefacts of a run are in its folder, wherever they came from."""
-    made = registry.build(settings["method"], settings["parameters"])
-    files = {need.name for need in made.needs}
+    """The method without file names: the artefacts of a run are in its folder."""
+    method = registry.build(settings["method"], settings["parameters"])
+    files = {need.name for need in method.needs}
     return {n: None if n in files else v for n, v in settings["parameters"].items()}
 
 
 def packed(artefacts: Artefacts) -> dict[str, bytes]:
-    """The bytes of each artefact, as the file that it writes."""
+    """The bytes of each artefact, in the form of its file."""
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
-        made = {}
+        files = {}
         for name, artefact in artefacts.items():
             path = Path(folder) / f"{name}.arrow"
             artefact.save(path)
-            made[name] = path.read_bytes()
-        return made
+            files[name] = path.read_bytes()
+        return files
 
 
 def unpacked(
     files: Mapping[str, bytes], method: Method, digests: Mapping[str, str]
 ) -> dict[str, Artefact]:
-    """Refuses artefacts that are not those the index was made with."""
+    """The artefacts from their bytes; refuses those with which the index was not made."""
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
         for name, data in files.items():
             (Path(folder) / f"{name}.arrow").write_bytes(data)
-        found = _loaded(Path(folder), method.needs)
-    if {name: artefact.digest for name, artefact in found.items()} != digests:
+        loaded = _loaded(Path(folder), method.needs)
+    if {name: artefact.digest for name, artefact in loaded.items()} != digests:
         raise SignatureError(
             "The artefacts of the index are not those it was made with.",
             hint="restore its store from a copy, or build it again.",
         )
-    return found
+    return loaded
 
 
 def opened(store: Store, settings: IndexSettings) -> tuple[dict[str, Any], Rule]:
-    """What the index in the store was made with, and its rule; a new one is made."""
+    """The description of the index in the store, and its rule; creates a new index if there is
+    none."""
     description = store.description()
     if description is None:
-        made, artefacts = described(settings)
+        fresh, artefacts = described(settings)
         files = packed(artefacts)
-        _unpacked(files, made)  # what cannot be read again is refused now
-        store.create(made, files)
+        _unpacked(files, fresh)  # refuses artefacts that could not be read again
+        store.create(fresh, files)
         description = store.description()
         assert description is not None
     check_same(settings, description, store.url)
@@ -251,7 +253,7 @@ def opened(store: Store, settings: IndexSettings) -> tuple[dict[str, Any], Rule]
 
 
 def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
-    """What a new index is made with: all of it, as it is stored."""
+    """The complete description of a new index, as it is stored."""
     base, columns = of_run(Path(settings.run)) if settings.run is not None else (None, {})
     asked = settings.asked(base)
     artefacts = frozen(asked, _source(settings))
@@ -279,7 +281,8 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
 
 
 def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSettings) -> Rule:
-    """``kinds`` and ``memory`` are of those who open it; all else is of the index."""
+    """``kinds`` and ``memory`` are settings of whoever opens the index; the rest is stored in
+    it."""
     method = _method_of(description)
     method.check_artefacts(artefacts)
     counted = (column for need in method.needs for column in need.columns)
@@ -302,7 +305,7 @@ def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSe
 
 
 def _texts(asked: bool | None, tables: Tables | None) -> bool:
-    """General tables are to be replaced, for which the texts are counted (``refresh``)."""
+    """Whether texts are stored: by default, if general tables are to be replaced (``refresh``)."""
     return bool(tables and tables.general) if asked is None else asked
 
 
@@ -330,7 +333,7 @@ def _source(settings: IndexSettings) -> Any:
 
 
 def check_same(settings: IndexSettings, description: dict[str, Any], url: str) -> None:
-    """Refuses to open an index with other settings than it was made with."""
+    """Refuses to open an index with settings that differ from the stored ones."""
     differ = [
         f"{name} ({description[name]!r}, not {given!r})"
         for name in ("window", "against", "text", "id", "date", "texts", "within", "source")
@@ -378,10 +381,10 @@ def _asked_method(description: dict[str, Any]) -> Method:
 
 
 def _as_calibrated(method: Method, artefacts: Artefacts) -> Method:
-    """Its threshold where the calibration puts it; without one it is as written."""
+    """The method with the threshold of its calibration; without one, as written."""
     if not method.calibrate:
         return method
-    found = artefacts.get(Calibration.kind)
-    if isinstance(found, Calibration):
-        return method.at_threshold(found.threshold)
+    calibration = artefacts.get(Calibration.kind)
+    if isinstance(calibration, Calibration):
+        return method.at_threshold(calibration.threshold)
     return method.uncalibrated()

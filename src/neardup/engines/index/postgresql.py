@@ -1,7 +1,7 @@
 """An index in PostgreSQL, for several writers: the tables of the SQLite store in a schema.
 
-``postgresql://…/database?index=news`` names the schema ``news``; it is ``neardup`` where none is
-named. Writers take turns (``server.py``): who is inside reads what others wrote before it decides
+``postgresql://…/database?index=news`` names the schema ``news``; the default is ``neardup``.
+Writers take turns (``connection.py``). A writer reads the changes of others before it decides
 anything, so two duplicates that arrive at the same moment are never both kept.
 """
 
@@ -19,8 +19,8 @@ from neardup.errors import IndexStoreError
 
 BUSY_SECONDS = 60.0
 
-# A btree takes no ids beyond 2,700 bytes; an index of hashes takes any. Signatures look like noise:
-# the server need not try to compress them.
+# A btree accepts no ids above 2,700 bytes; a hash index accepts any. Signatures are random bytes,
+# which the server need not try to compress.
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE artefacts (name TEXT PRIMARY KEY, data BYTEA NOT NULL);
@@ -50,7 +50,7 @@ COLUMNS = ", ".join(Row._fields)
 LIGHT = COLUMNS.replace("signature", "''::bytea")
 NO_TEXT = LIGHT.replace(" text,", " NULL,")
 
-# PostgreSQL takes every character but NUL, which is written with the help of a noncharacter.
+# PostgreSQL accepts every character but NUL, which is escaped with a noncharacter.
 _NUL, _MARK = "\0", "\ufdd0"
 
 
@@ -62,8 +62,8 @@ class PostgresStore:
 
     def description(self) -> dict[str, Any] | None:
         index = self._server.index
-        found = self._server.ask("SELECT tablename FROM pg_tables WHERE schemaname = %s", [index])
-        tables = {name for (name,) in found}
+        present = self._server.ask("SELECT tablename FROM pg_tables WHERE schemaname = %s", [index])
+        tables = {name for (name,) in present}
         if not tables:
             return None
         if not {"meta", "documents"} <= tables:
@@ -113,10 +113,10 @@ class PostgresStore:
         return Counters(*json.loads(found))
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
-        """Right also while others write: numbers are in the order of commits, and what came after
-        the counters were read is read again."""
+        """Correct even while others write: numbers are in the order of commits, and changes after
+        the counters were read are read again."""
         kept = "" if duplicates else "AND kept_seq IS NULL"
-        # An index that is read for the first time has nothing that could go away.
+        # The first reading of an index needs no deletions.
         query = "SELECT seq, removed, before FROM gone WHERE seq > %s ORDER BY seq"
         gone = self._server.ask(query, [since]) if since else []
         rows: Iterable[Row | Gone] = map(_restored, self._pages(kept, since))
@@ -132,13 +132,13 @@ class PostgresStore:
         return self._server.ask(query, [since])
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        found = self._rows("id = ANY(%s)", [list(map(_storable, ids))]) if ids else []
-        return {row.id: row for row in found}
+        rows = self._rows("id = ANY(%s)", [list(map(_storable, ids))]) if ids else []
+        return {row.id: row for row in rows}
 
     def known(self, ids: Sequence[str]) -> set[str]:
         query = "SELECT id FROM documents WHERE id = ANY(%s)"
-        found = self._server.ask(query, [list(map(_storable, ids))]) if ids else []
-        return {_plain(id_) for (id_,) in found}
+        rows = self._server.ask(query, [list(map(_storable, ids))]) if ids else []
+        return {_plain(id_) for (id_,) in rows}
 
     def linked(self, seq: int) -> list[Row]:
         return self._rows("kept_seq = %s", [seq])
@@ -182,10 +182,10 @@ class _Writer:
         self._prune(seq)
 
     def expire(self, seq: int, before: int) -> int:
-        found = self._server.run("DELETE FROM documents WHERE time < %s", [before])
+        count = self._server.run("DELETE FROM documents WHERE time < %s", [before])
         self._server.run("INSERT INTO gone VALUES (%s, NULL, %s)", [seq, before])
         self._prune(seq)
-        return found
+        return count
 
     def _prune(self, seq: int) -> None:
         self._server.run("DELETE FROM gone WHERE seq <= %s", [seq - LOG])

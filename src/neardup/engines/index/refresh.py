@@ -1,10 +1,9 @@
-"""A new index with new tables, made beside an old one that goes on working; and whole collections
-that are added to an index or checked against it.
+"""Builds a new index with new tables from an old one, and adds or checks whole collections.
 
 The rarest terms change as a collection grows, so tables age (Conrad et al. 2003). The texts of the
 old index arrive in the new one in their old order and with their old times, signed with the new
-tables; then what happened meanwhile, until nothing is left. The old index is only read. At the end
-the decisions of both are compared, and users take the new one from then on.
+tables; later events follow, until none is left. The old index stays in use and is only read. At the
+end the decisions of both are compared, and users switch to the new index.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ READERS = 2  # threads that read the next chunks while documents are added
 
 
 class Refreshed(NamedTuple):
-    """How many decisions the new tables change."""
+    """The number of decisions that the new tables change."""
 
     documents: int
     same: int
@@ -40,37 +39,37 @@ class Refreshed(NamedTuple):
 
 
 def refresh(old: Index, url: str | Path, artefacts: Any) -> Refreshed:
-    """Makes the index ``url`` from ``old`` with other artefacts (as in ``Index.open``)."""
-    made = old.described()
-    if not made["texts"]:
+    """Builds the index ``url`` from ``old`` with different artefacts (as in ``Index.open``)."""
+    description = old.described()
+    if not description["texts"]:
         raise SettingsError(
             "The index has no texts, so they cannot be signed again.",
             hint="make it with texts=True (--texts), or build a new one from the documents.",
         )
-    may_be_missing = (made["within"], *old.columns.optional)
+    may_be_missing = (description["within"], *old.columns.optional)
     if others := [name for name in old.columns.extra if name not in may_be_missing]:
         raise SettingsError(
             f"The method also reads {', '.join(map(repr, others))}, which the index does not have.",
             hint="build a new one from the documents.",
         )
     names = ("text", "id", "date", "window", "against", "texts", "within", "source")
-    settings = {name: made[name] for name in names}
-    asked = {"method": made["method"], "set": made["asked"]}
+    settings = {name: description[name] for name in names}
+    asked = {"method": description["method"], "set": description["asked"]}
     with Index.open(url, artefacts=artefacts, **asked, **settings) as new:
         _follow(old.store, new)
         return _compared(old, new)
 
 
 def _follow(store: Store, new: Index) -> None:
-    """Everything that is there, and then everything that happens, up to a moment of rest."""
+    """Copies all documents and then all later events, until there are no new ones."""
     ids: dict[int, str] = {}
     seen = 0
     while (now := store.counters().last) > seen:
         if seen and now - seen > LOG // 2:
             raise _too_fast(store.url)
-        # What comes after is read in the next round, once.
-        there = takewhile(lambda one: one.seq <= now, store.changes(seen, duplicates=True))
-        for _, run in groupby(there, key=type):
+        # Later events are read in the next round, only once.
+        changes = takewhile(lambda one: one.seq <= now, store.changes(seen, duplicates=True))
+        for _, run in groupby(changes, key=type):
             for some in _batches(run):
                 _take(new, some, ids)
         seen = now
@@ -121,8 +120,8 @@ def _compared(old: Index, new: Index) -> Refreshed:
 
 
 class Taken(NamedTuple):
-    """What became of the documents of a chunk; ``ids`` and ``matches`` of those that could be
-    used."""
+    """The results for the documents of a chunk; ``ids`` and ``matches`` are those of usable
+    documents."""
 
     ids: list[str]
     matches: list[Match | None]
@@ -131,7 +130,7 @@ class Taken(NamedTuple):
 
 
 def take_in(index: Index, collection: Collection) -> Iterator[Taken]:
-    """Adds all documents; a chunk is durable when it is given."""
+    """Adds all documents; a chunk is durable when it is yielded."""
     for batch in chunk_results(collection.chunks(index.columns), read_chunk, READERS):
         ids, rows = (batch.records.column(name).to_pylist() for name in ("id", "row"))
         answers = list(zip(ids, rows, index.add_records(batch.records), strict=True))
@@ -157,7 +156,8 @@ def ask(index: Index, collection: Collection, max_age: str | None) -> Iterator[T
 
 
 def kept_of_run(folder: Path, columns: Columns) -> Collection:
-    """The kept files of a run as a collection: a run may have stored no keys for an index."""
+    """The kept files of a run as a collection, because a run may have stored no keys for an
+    index."""
     info = run_info(folder)
     names = [name for name in info.get("kept_files", []) if str(name).startswith("kept")]
     if not names:
@@ -165,6 +165,6 @@ def kept_of_run(folder: Path, columns: Columns) -> Collection:
             f"The run {folder} has no kept documents to begin with.",
             hint="make the run with `neardup dedup … -o FOLDER`, without --annotate.",
         )
-    given = [(None, folder / name) for name in names]
-    collection = collect_inputs(given, encoding=info["settings"].get("encoding"))
+    inputs = [(None, folder / name) for name in names]
+    collection = collect_inputs(inputs, encoding=info["settings"].get("encoding"))
     return named_as_in_run(collection, folder, info, columns)

@@ -1,13 +1,13 @@
-"""Documents → what an index keeps of them, by the method's own ``prepare`` with frozen artefacts.
+"""Signs documents: computes what an index stores of them, by ``prepare`` of the method.
 
 A :class:`Signature` is one entry of :class:`~neardup.methods.base.Prepared`: keys, evidence and
-digests, packed into bytes for a store. Where documents meet in a bitmap window they have no keys.
-A document with a threshold of its own by a calibration has the keys of its exceptions too
+digests, packed into bytes for a store. Documents that meet in a bitmap window have no keys. A
+document with its own threshold by a calibration also has the keys of its exceptions
 (``matching/scorer.py``).
 
-Only documents of one ``group`` meet: it is mixed into keys and digest, so that postings need not
-know of groups. Where documents meet by evidence alone (a bitmap window), those of different groups
-are left out afterwards (``index_memory.py``).
+Only documents of the same ``group`` meet. The group is mixed into keys and digest, so that postings
+need not know groups. In a bitmap window, where documents meet by evidence alone, those of different
+groups are removed afterwards (``index_memory.py``).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from neardup.runs.signatures import as_strings
 from neardup.schema import Array, Ragged
 
 NO_THRESHOLD = math.nan
-NO_GROUP = 0  # all documents are of one
-# Digests, group, own threshold, flags, probes, number of keys: 64 bytes, so that keys can be read
-# where they lie.
+NO_GROUP = 0  # without ``within``, all documents are in one group
+# Digests, group, own threshold, flags, probes, number of keys: 64 bytes, so that keys are aligned
+# and can be read without a copy.
 _HEAD = struct.Struct("<16sQQQdBxxxIIxxxx")
 
 
 class Signature(NamedTuple):
-    """What an index keeps of one document. It looks with the first ``probes`` of its ``keys``.
-    ``threshold`` is its own by a calibration, ``NO_THRESHOLD`` without one; ``group`` is a digest
-    of its value of ``within``."""
+    """The data that an index stores of a document, which searches with the first ``probes`` of its
+    ``keys``. ``threshold`` is its own by a calibration, otherwise ``NO_THRESHOLD``; ``group`` is a
+    digest of its value of ``within``."""
 
     digest: bytes
     text_digest: int
@@ -83,15 +83,15 @@ class Signature(NamedTuple):
         return cls(digest, text, normal, flags, probes, keys, evidence.copy(), threshold, group)
 
     def in_group(self, group: int) -> Signature:
-        """The signature, which is of no group yet, in one."""
+        """The signature, which has no group yet, in this group."""
         mixed = int.from_bytes(self.digest, "little") ^ (group << 64 | group)
         keys = self.keys ^ np.uint64(group)
         return self._replace(digest=mixed.to_bytes(16, "little"), keys=keys, group=group)
 
 
 class Arrival(NamedTuple):
-    """A document at the door. ``id``, ``time``, ``within`` and ``source`` are None where it brings
-    none."""
+    """A document before it is decided. ``id``, ``time``, ``within`` and ``source`` are None if it
+    has none."""
 
     id: str | None
     time: int | None
@@ -102,9 +102,9 @@ class Arrival(NamedTuple):
 
 
 def group_of(value: str | None) -> int:
-    """The group of a value of ``within``; documents without one are a group of their own."""
-    said = b"" if value is None else b"=" + value.encode()
-    return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "little") or 1
+    """The group of a value of ``within``; documents without a value form a group."""
+    encoded = b"" if value is None else b"=" + value.encode()
+    return int.from_bytes(hashlib.blake2b(encoded, digest_size=8).digest(), "little") or 1
 
 
 LONGEST_SOURCE = 200
@@ -118,9 +118,9 @@ class Signer:
     artefacts: Artefacts
     columns: Columns
     date: str | None
-    texts: bool  # whether they are kept
-    within: str | None = None  # the column whose values part documents into groups
-    source: str = SOURCE  # the column that says whose a document is; it may be missing
+    texts: bool  # whether texts are stored
+    within: str | None = None  # the column whose values divide documents into groups
+    source: str = SOURCE  # the column that names the source of a document; it may be missing
 
     @functools.cached_property
     def scorer(self) -> Scorer:
@@ -128,7 +128,7 @@ class Signer:
 
     @property
     def reading(self) -> Columns:
-        """The columns to read of files: dates and sources too, where a file has them."""
+        """The columns to read from files, including dates and sources if a file has them."""
         asked = dict.fromkeys((self.date, self.source))
         more = tuple(one for one in asked if one and one not in self._read)
         return replace(self.columns, extra=(*self.columns.extra, *more), optional=more)
@@ -139,11 +139,11 @@ class Signer:
 
     @functools.cached_property
     def _plain(self) -> bool:
-        """Whether a document is its text alone, but for its group."""
+        """Whether a document has nothing but its text and its group."""
         return set(self.columns.extra) <= {self.within}
 
     def sign_one(self, document: Document) -> Arrival:
-        """``sign`` of one document, without the tables that only pay for many."""
+        """``sign`` for one document, without the tables that pay only for many."""
         item = {} if isinstance(document, str) else document
         text = document if isinstance(document, str) else _field(item, self.columns.text)
         id_, within = _field(item, self.columns.id_name), _group(item, self.within)
@@ -153,7 +153,7 @@ class Signer:
         try:
             signature = self._read_one(text.encode())
         except UnicodeEncodeError:
-            return self.sign([document])[0]  # which says what is wrong with it
+            return self.sign([document])[0]  # raises the error that explains the problem
         time = milliseconds(item.get(self.date)) if self.date else None
         grouped = self._grouped(signature, within)
         source = self._source(item)
@@ -168,8 +168,8 @@ class Signer:
 
         def signature(text: bytes) -> Signature:
             keys, probes, evidence, digest, of_text, normal, flags = read(text)
-            found, set_ = np.frombuffer(keys, np.uint64), np.frombuffer(evidence, dtype)
-            return Signature(digest, of_text, normal, flags, probes, found, set_)
+            key_values, set_ = np.frombuffer(keys, np.uint64), np.frombuffer(evidence, dtype)
+            return Signature(digest, of_text, normal, flags, probes, key_values, set_)
 
         return signature
 
@@ -185,7 +185,7 @@ class Signer:
         return method.prepare if by_keys else method.prepare_evidence
 
     def sign(self, documents: Sequence[Document]) -> list[Arrival]:
-        """All of them, or an error that names the first that cannot be used."""
+        """Signs all documents, or raises an error that names the first one that cannot be used."""
         items = [{self.columns.text: one} if isinstance(one, str) else one for one in documents]
         chunk = DictChunk("input", items, 2, self.columns)  # a column may be missing from all
         batch = chunk.read()
@@ -203,11 +203,11 @@ class Signer:
         return self._arrivals(batch.records, own, times, sources)
 
     def sign_records(self, records: pa.RecordBatch) -> list[Arrival]:
-        """Documents as a reader gives them; ids are those it gave."""
+        """Signs documents from a reader, with the ids of the reader."""
         count = records.num_rows
-        there = records.schema.names
+        present = records.schema.names
         times, sources = (
-            records.column(name).to_pylist() if name in there else [None] * count
+            records.column(name).to_pylist() if name in present else [None] * count
             for name in (self.date, self.source)
         )
         return self._arrivals(records, [True] * count, times, map(_name, sources))
@@ -255,7 +255,8 @@ class Signer:
         ]
 
     def _grouped(self, signature: Signature, within: str | None) -> Signature:
-        """The signature in its group, and then with its own threshold, whose keys have a group."""
+        """The signature in its group, then with its own threshold, whose keys depend on the
+        group."""
         if self.within is not None:
             signature = signature.in_group(group_of(within))
         return self.with_threshold(signature, signature.normal_digest)
@@ -264,7 +265,7 @@ class Signer:
         """The signature with the own threshold of the normal form ``form``, and keys for it."""
         if self.scorer.exceptions is None:
             return signature
-        if not math.isnan(signature.threshold):  # that of another form
+        if not math.isnan(signature.threshold):  # the threshold of a different form
             signature = self._without_threshold(signature)
         own = None if signature.too_short else self.scorer.own_threshold(form)
         if own is None:
@@ -299,14 +300,14 @@ def _group(item: Any, name: str | None) -> Any:
 
 
 def _name(value: Any) -> str | None:
-    """The name of a source as it can be stored; a document is never refused for it."""
+    """The name of a source in a form that can be stored; a document is never refused for it."""
     if value is None or isinstance(value, dict | list) or value == "":
         return None
     return str(value)[:LONGEST_SOURCE].encode("utf-8", "replace").decode()
 
 
 def _is_plain(value: Any) -> bool:
-    """Nothing, or a string that can be stored: without a lone surrogate."""
+    """Whether the value is None or a string that can be stored, without a lone surrogate."""
     if value is None:
         return True
     if type(value) is not str:

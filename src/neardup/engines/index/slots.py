@@ -1,10 +1,10 @@
 """How long documents are remembered: a window of whole slots, as in DDD (Montanari & Puglisi).
 
-``24h`` is the current hour and the 24 before it: 25 slots. Documents meet when the numbers of their
-slots differ by at most 24. A document's time is its date, where the index was told of a column of
-dates, else that of its arrival. A date in the future is taken as now, so that one wrong date cannot
-empty the window; a document without a date is as new as the newest; and one that is older than the
-window (late) is taken into its oldest slot: it is compared, and soon forgotten.
+``24h`` is the current hour and the 24 before it: 25 slots. Documents meet if the numbers of their
+slots differ by at most 24. The time of a document is its date if the index has a date column,
+otherwise its arrival. A date in the future counts as now, so that one wrong date cannot empty the
+window. A document without a date is as new as the newest one. A document that is older than the
+window (late) is put into the oldest slot: it is compared, and soon forgotten.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Window:
         return time // self.unit
 
     def floor(self, newest: int) -> int:
-        """Where the oldest slot begins when ``newest`` is the newest time."""
+        """The begin of the oldest slot if ``newest`` is the newest time."""
         return (self.slot(newest) - self.count) * self.unit
 
 
@@ -65,8 +65,8 @@ def _sign(unit: int) -> str:
 
 
 def milliseconds(value: Any) -> int | None:
-    """Since 1970, of whatever says a time: ISO 8601, as in mails, seconds or milliseconds since
-    1970, 20031103, dates. Without a zone it is UTC. None for anything else."""
+    """Milliseconds since 1970 of a time in any usual form: ISO 8601, as in mails, seconds or
+    milliseconds since 1970, 20031103, dates. Without a zone it is UTC. None for any other value."""
     if value is None or isinstance(value, bool):
         return None
     if isinstance(value, int | float):

@@ -1,9 +1,9 @@
-"""An index in one SQLite file: the usual store.
+"""An index in one SQLite file: the default store.
 
-Write-ahead log, ``synchronous=FULL``: what was acknowledged survives a crash of the process and of
-the machine. Several processes may have the file open. Writers take turns (``BEGIN IMMEDIATE``): one
-that finds another inside waits up to ``BUSY_SECONDS``, then gives up with a sentence; it reads what
-the other wrote before it decides anything. Readers never wait.
+With a write-ahead log and ``synchronous=FULL``, acknowledged writes survive a crash of the process
+and of the machine. Several processes may have the file open. Writers take turns
+(``BEGIN IMMEDIATE``): a writer waits for another one up to ``BUSY_SECONDS`` and then fails with a
+sentence; it reads the changes of others before it decides anything. Readers never wait.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from neardup.engines.index.store import FORMAT, LOG, PAGE, Counters, Gone, Row, 
 from neardup.errors import IndexStoreError
 
 BUSY_SECONDS = 60.0
-# Pages of 4 KB before they go to the main file, which costs two more waits for the disk. A short
-# log is soon written over instead of growing; what does not grow is synced in half the time.
+# Pages of 4 KB in the log before they go to the main file, which costs two more disk syncs. A short
+# log is soon overwritten instead of growing, and a file that does not grow is synced twice as fast.
 LOG_PAGES = 500
-ASKED_AT_ONCE = 500  # ids in one question
+ASKED_AT_ONCE = 500  # ids in one query
 
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -67,7 +67,8 @@ class SqliteStore:
 
     @functools.cached_property
     def _db(self) -> sqlite3.Connection:
-        """Connecting makes the file, so it is put off until something is in it or to be written."""
+        """The connection. Connecting creates the file, so it is delayed until the file exists or is
+        to be written."""
         db = sqlite3.connect(
             self.url, timeout=self._busy, isolation_level=None, check_same_thread=False
         )
@@ -93,8 +94,8 @@ class SqliteStore:
             raise _no_index(self.url)
         meta = self._meta()
         check_format(self.url, meta.get("format"))
-        found: dict[str, Any] = json.loads(meta["description"])
-        return found
+        description: dict[str, Any] = json.loads(meta["description"])
+        return description
 
     def _meta(self) -> dict[str, str]:
         return dict(self._db.execute("SELECT name, value FROM meta"))
@@ -107,7 +108,7 @@ class SqliteStore:
                     self._create(description, artefacts)
 
     def _use_log(self) -> None:
-        """The file remembers it. Two who create it at once need not both say it."""
+        """The file stores the mode. If two processes create it at once, one may fail to set it."""
         with suppress(sqlite3.OperationalError):
             self._db.execute("PRAGMA journal_mode = WAL")
 
@@ -161,7 +162,7 @@ class SqliteStore:
         rows = self._db.execute(
             f"SELECT {COLUMNS} FROM documents WHERE seq > ? {kept} ORDER BY seq", [since]
         )
-        # An index that is read for the first time has nothing that could go away.
+        # The first reading of an index needs no deletions.
         gone = self._db.execute(
             "SELECT * FROM gone WHERE seq > ? AND ? > 0 ORDER BY seq", [since] * 2
         )
@@ -218,17 +219,17 @@ class _Writer:
         self._prune(seq)
 
     def expire(self, seq: int, before: int) -> int:
-        found = self._db.execute("DELETE FROM documents WHERE time < ?", [before]).rowcount
+        count = self._db.execute("DELETE FROM documents WHERE time < ?", [before]).rowcount
         self._db.execute("INSERT INTO gone VALUES (?, NULL, ?)", [seq, before])
         self._prune(seq)
-        return found
+        return count
 
     def _prune(self, seq: int) -> None:
         self._db.execute("DELETE FROM gone WHERE seq <= ?", [seq - LOG])
 
 
 class _Explained:
-    """Errors as sentences. No generator: every question has one, and an add asks a few."""
+    """Errors as sentences. It is no generator, because every query uses it and speed matters."""
 
     def __init__(self, url: str, busy_seconds: float) -> None:
         self._url, self._busy = url, busy_seconds

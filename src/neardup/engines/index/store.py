@@ -1,11 +1,11 @@
-"""What an index is kept in: the contract of a store, and which store an address names.
+"""The contract of a store, in which an index is kept, and the store that an address names.
 
-A store holds a description (method, signature, window …), artefacts, documents and a log of what
-went away. Everything that happens has a number, ``seq``, which only grows: a document has that of
-its arrival, what went away that of its going. So what others have written since is whatever has a
-greater number than the last one seen. Rows are written once and deleted once, never changed.
-Writing is exclusive: between ``writing()`` and its end no other writer is inside, and all of it is
-there afterwards, or nothing. When ``writing()`` has ended, what was written is durable.
+A store has a description (method, signature, window …), artefacts, documents and a log of
+deletions. Every event has a number, ``seq``, which only increases: a document has that of its
+arrival, a log entry that of the deletion. The changes of other processes are therefore the events
+with a greater number than the last one seen. Rows are written once and deleted once, but never
+changed. Writing is exclusive: between ``writing()`` and its end there is no other writer. All of it
+is stored, or nothing, and when ``writing()`` has ended it is durable.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any, NamedTuple, Protocol
 
 from neardup.errors import IndexStoreError, NoIndexError, SettingsError
 
-FORMAT = 4  # steps with any change of the schema, the description or the packed signatures
+FORMAT = 4  # increased with any change of the schema, the description or the packed signatures
 
-LOG = 1_000_000  # numbers back that it is told what went away; older entries are deleted
-PAGE = 1000  # documents of one answer: an index is read in little memory, with no cursor left open
+LOG = 1_000_000  # the log reaches back so many numbers; older entries are deleted
+PAGE = 1000  # documents in one answer, so that reading needs little memory and no open cursor
 
-# scheme → "module:class", imported when it is asked for; the class is called with the address
+# scheme → "module:class", imported when it is used; the class is called with the address
 STORES = {
     "memory": "neardup.engines.index.volatile:VolatileStore",
     "sqlite": "neardup.engines.index.sqlite:SqliteStore",
@@ -32,10 +32,11 @@ STORES = {
 
 
 class Row(NamedTuple):
-    """A document as it was decided. ``time`` is in milliseconds since 1970. ``kept_seq`` is None
-    for kept ones; ``kept_id``, ``score``, ``reason`` and ``kind`` say what a duplicate is of, and
-    stay when that goes away. ``signature`` is packed (``signing.py``). ``within`` is the value of
-    its group; ``by`` a list of methods as JSON; ``source`` says whose it is, where it says so."""
+    """A document with its decision. ``time`` is in milliseconds since 1970. ``kept_seq`` is None
+    for kept documents; ``kept_id``, ``score``, ``reason`` and ``kind`` describe the match of a
+    duplicate, and stay when the match is deleted. ``signature`` is packed (``signing.py``).
+    ``within`` is the value of its group, ``by`` a list of methods as JSON, ``source`` the name of
+    its source, if it has one."""
 
     seq: int
     id: str
@@ -54,7 +55,8 @@ class Row(NamedTuple):
 
 
 class Gone(NamedTuple):
-    """``before`` is None where the document ``removed`` went; else all that were older went."""
+    """If ``before`` is None, the document ``removed`` was deleted; otherwise all older documents
+    were."""
 
     seq: int
     removed: int | None
@@ -62,26 +64,28 @@ class Gone(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The last number given, and the newest time that was seen (None before any)."""
+    """The last number that was assigned, and the newest time of a document (None if there is
+    none)."""
 
     last: int = 0
     newest: int | None = None
 
 
 class Writer(Protocol):
-    """What can be done between the begin and the end of ``writing()``, in this order of time."""
+    """The operations between the begin and the end of ``writing()``, in the order of their
+    numbers."""
 
-    counters: Counters  # as the store has them; what is set is stored at the end
+    counters: Counters  # those of the store; changes are stored at the end
 
     def put(self, rows: Sequence[Row]) -> None: ...
 
     def remove(self, seq: int, rows: Iterable[int]) -> None:
-        """Takes documents out, one entry of the log each, numbered from ``seq`` on. Entries that
-        are ``LOG`` numbers older go."""
+        """Deletes documents, each with an entry of the log, numbered from ``seq``. Entries that are
+        more than ``LOG`` numbers older are deleted."""
         ...
 
     def expire(self, seq: int, before: int) -> int:
-        """Takes out all documents of a time before ``before``; how many they were."""
+        """Deletes all documents of a time before ``before`` and returns their number."""
         ...
 
 
@@ -89,11 +93,12 @@ class Store(Protocol):
     url: str
 
     def description(self) -> dict[str, Any] | None:
-        """None where nothing has been created yet."""
+        """None if nothing has been created yet."""
         ...
 
     def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
-        """Once. Where another process was faster, nothing changes: read the description again."""
+        """Creates the index once. If another process was faster, nothing changes: read the
+        description again."""
         ...
 
     def artefacts(self) -> dict[str, bytes]: ...
@@ -101,22 +106,23 @@ class Store(Protocol):
     def writing(self) -> AbstractContextManager[Writer]: ...
 
     def changed(self) -> bool:
-        """Whether another may have written since this was last asked; cheap: checks ask it."""
+        """Whether another process may have written since the last call. It is cheap, because every
+        check calls it."""
         ...
 
     def counters(self) -> Counters: ...
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
-        """What happened after number ``since``, in order; duplicates only where they are wanted.
-        From 0 all documents that are there; else ``since`` may not be ``LOG`` numbers back."""
+        """The events after number ``since``, in order; duplicates only if they are wanted. With 0,
+        all existing documents; otherwise ``since`` must be within the last ``LOG`` numbers."""
         ...
 
     def known(self, ids: Sequence[str]) -> set[str]:
-        """Those that are there; also between begin and end of writing."""
+        """The ids among these that exist; also allowed while writing."""
         ...
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Those that are there, by id, as they are now; also between begin and end of writing."""
+        """The existing documents among these, by id; also allowed while writing."""
         ...
 
     def linked(self, seq: int) -> list[Row]:
@@ -124,8 +130,8 @@ class Store(Protocol):
         ...
 
     def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
-        """The next ``PAGE`` documents that arrived after number ``since``, their signatures left
-        out (``b""``), on request their texts, and how many duplicates are linked to each."""
+        """The next ``PAGE`` documents that arrived after number ``since``, without signatures
+        (``b""``), on request with texts, and the number of duplicates of each."""
         ...
 
     def totals(self) -> dict[str, int]:
@@ -136,7 +142,7 @@ class Store(Protocol):
 
 
 def check_format(url: str, found: str | None) -> None:
-    """Refuses a store of another format than ours."""
+    """Refuses a store of a different format version."""
     if found == str(FORMAT):
         return
     newer = found is not None and found.isdigit() and int(found) > FORMAT
@@ -172,5 +178,5 @@ def open_store(url: str | Path, *, create: bool = True) -> Store:
     address = rest.removeprefix("//") if scheme == "sqlite" else str(url)
     if scheme == "sqlite" and not create and not Path(address).exists():
         raise no_index(address)
-    made: Store = getattr(importlib.import_module(module), name)(address)
-    return made
+    store: Store = getattr(importlib.import_module(module), name)(address)
+    return store

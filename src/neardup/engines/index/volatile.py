@@ -1,4 +1,4 @@
-"""A store that lives as long as the process: the index without durability."""
+"""A store that lasts as long as the process: an index without durability."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class VolatileStore:
 
 
 class _Writer:
-    """Remembers how to undo what it does, so that a failure leaves no trace."""
+    """Records how to undo each of its changes, so that a failure leaves no trace."""
 
     def __init__(self, store: VolatileStore, counters: Counters) -> None:
         self._store = store

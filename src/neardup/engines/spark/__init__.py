@@ -1,29 +1,29 @@
-"""Beyond one machine: the same methods and the same rule on Apache Spark.
+"""The engine for more than one machine: the same methods and the same rule on Apache Spark.
 
     import neardup as nd
     result = nd.spark.dedup(frame, method="shingles")
     result.kept, result.decisions, result.counts
 
-Spark parts the collection; tasks make keys and evidence with the native functions and decide each
-part with the functions of the batch engine. pyspark is imported when it is first needed.
+Spark divides the collection into parts; tasks make keys and evidence with the native functions and
+decide each part with the functions of the batch engine. pyspark is imported when it is first used.
 
-The way of a run through the files, in order:
+A run uses the files in this order:
 
-    spark_frames, spark_files   what comes in; files are cut into pieces that a task reads
-    spark_run                   the order of all that follows
-    calibration_jobs            tables that the method needs, and where duplicates begin
+    spark_frames, spark_files   the input; files are divided into pieces that a task reads
+    spark_run                   the order of all following steps
+    calibration_jobs            tables that the method needs, and its calibration
     spark_signing               documents → keys and evidence
-    spark_references            those of ``--against``, signed before all input
-    bits_join, components       who meets whom → connected components
-    large_components            components too large for one task, taken apart by verified pairs
-    positions                   where documents stand in the input and in the order of the policy
-    component_task              each part decided by the batch engine, and what it reports
+    spark_references            documents of ``--against``, signed before all input
+    bits_join, components       documents that meet → connected components
+    large_components            components too large for one task, divided by verified pairs
+    positions                   positions in the input and in the order of the policy
+    component_task              each part decided by the batch engine, and its rows
     kind_tasks                  texts of duplicates read again and aligned
     spark_result                decisions and pairs, as the user gets them
-    spark_folder                … as folders of Parquet, with signatures for a next run
+    spark_folder                the same as folders of Parquet, with signatures for a next run
 
-Beside the way: ``session.py`` (Spark itself, the plan on its way to tasks, errors of tasks) and
-``spark_columns.py`` (tables between steps, their sizes, what is kept).
+All steps use ``session.py`` (the Spark session, the plan in tasks, errors of tasks) and
+``spark_columns.py`` (tables between steps, their sizes, stages that are kept).
 """
 
 from __future__ import annotations

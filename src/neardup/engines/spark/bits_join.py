@@ -1,10 +1,10 @@
-"""Signed rows → edges between nodes that meet: by keys in buckets, or fingerprints by their tables.
+"""Signed rows → edges between nodes that meet: by shared keys, or by near fingerprints.
 
-How many tables of fingerprints are cheapest depends on their number (Manku et al. 2007), which
-nobody knows while documents are signed. A fingerprint is all the evidence, so it travels itself,
-once for each table, when all are counted. A bucket holds all fingerprints that agree under its
-table and compares them natively: an accidental meeting costs a comparison and joins nothing, so no
-component has to be taken apart.
+The cheapest number of tables depends on the number of fingerprints (Manku et al. 2007), which is
+unknown while documents are signed. Once they are counted, each fingerprint itself, which is the
+whole evidence, is sent once for each table. A bucket has all fingerprints that agree under its
+table and compares them natively. An accidental meeting costs one comparison and adds no edge, so no
+component has to be divided.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
     from neardup.engines.spark.spark_run import Run
 
-# ``words``: of each node its number, the digest of its group where there are groups, and its
+# ``words`` has for each node its number, the digest of its group if there are groups, and its
 # fingerprint. Buckets after those of the last table hold digests of ``ids`` instead.
 PACKED_PRINTS = pa.schema([("bucket", pa.int32()), ("words", pa.binary()), ("ids", pa.binary())])
 
 
 @dataclass(frozen=True)
 class Tables:
-    """``each``: how many buckets a table has."""
+    """``each`` is the number of buckets of a table."""
 
     masks: Array
     distance: int
@@ -57,17 +57,17 @@ class Tables:
 
 
 def count(rows: DataFrame) -> int:
-    """About how many fingerprints there are."""
+    """The approximate number of fingerprints."""
     long = sql.col("flags").bitwiseAND(TOO_SHORT) == 0
-    there = rows.where(long & sql.col("evidence").isNotNull())
-    found: Any = there.agg(sql.approx_count_distinct("node")).first()
-    return int(found[0])
+    signed = rows.where(long & sql.col("evidence").isNotNull())
+    counted: Any = signed.agg(sql.approx_count_distinct("node")).first()
+    return int(counted[0])
 
 
 def tables_for(
     way: NearBits, prints: int, documents: int, *, cores: int, each: int | None, grouped: bool
 ) -> Tables:
-    """``each`` is chosen unless it is given."""
+    """The tables for so many fingerprints; ``each`` is chosen unless it is set."""
     masks = way.masks(prints, cores)
     words = 1 + grouped + masks.shape[1]
     fitting = -(-8 * words * prints // components.BUCKET_BYTES)
@@ -77,7 +77,7 @@ def tables_for(
 
 
 def edges(rows: DataFrame, tables: Tables) -> DataFrame:
-    """Of signed rows: edges between near nodes, and ids that are not the only ones."""
+    """Edges between near nodes of the signed rows, and ids that occur more than once."""
     names = ("node", "id", "rejected", "flags", "within", "evidence")
     packed = rows.select(*names).mapInArrow(_packer(tables), ddl(PACKED_PRINTS))
     return packed.groupBy("bucket").applyInArrow(_meeter(tables), ddl(components.EDGES))
@@ -101,8 +101,8 @@ def packed_prints(batch: pa.RecordBatch, tables: Tables) -> Iterator[pa.RecordBa
 
 
 def _words(batch: pa.RecordBatch, tables: Tables) -> Array:
-    """Of those that bring a fingerprint. What stands for a short document is none: only equal ones
-    match it, and these are one node."""
+    """The words of nodes that bring a fingerprint. The evidence of a short document is none: only
+    equal documents match it, and these are one node."""
     short = unsigned(batch.column("flags").cast(pa.int64())) & np.uint64(TOO_SHORT) != 0
     brings = np.asarray(batch.column("evidence").is_valid()) & ~short
     rows = batch.filter(pa.array(brings))
@@ -112,19 +112,19 @@ def _words(batch: pa.RecordBatch, tables: Tables) -> Array:
 
 
 def _buckets(words: Array, tables: Tables) -> Array:
-    """Of every node in the first table, then in the second …"""
+    """The buckets of every node in the first table, then in the second, and so on."""
     prints = words[:, -tables.lanes :]
     group = words[:, 1] if tables.grouped else np.uint64(0)
-    made = [
+    batches = [
         number * tables.each
         + components.bucket_of(mixed(prints & mask, number) ^ group, tables.each)
         for number, mask in enumerate(tables.masks)
     ]
-    return np.concatenate(made)
+    return np.concatenate(batches)
 
 
 def _packed(name: str, bucket: Array, rows: Array) -> pa.RecordBatch:
-    """``rows`` of 64-bit words, those of a bucket together."""
+    """``rows`` of 64-bit words, grouped by bucket."""
     order = np.argsort(bucket, kind="stable")
     numbers, begins = np.unique(bucket[order], return_index=True)
     ends = np.append(begins, len(order)) * rows.shape[1]
@@ -153,14 +153,14 @@ def met(table: pa.Table, tables: Tables) -> pa.Table:
 
 
 def _once(rows: Array) -> Array:
-    """A node that several tasks have seen comes several times."""
+    """Each node once, although several tasks may have sent it."""
     rows = rows[np.lexsort(rows.T)]
     new = (rows[1:] != rows[:-1]).any(axis=1)
     return np.asarray(rows[np.concatenate([np.ones(min(len(rows), 1), np.bool_), new])])
 
 
 def _near(words: Array, tables: Tables, number: int) -> tuple[Array, Array]:
-    """Near pairs, by their places; where they are too many, stars of all that agree."""
+    """Near pairs, by their places; if they are too many, stars of all that agree."""
     a, b, members, ends = _native.near_pairs(
         np.ascontiguousarray(words[:, -tables.lanes :]).reshape(-1),
         words[:, 1].astype(np.int64) if tables.grouped else np.empty(0, np.int64),
@@ -180,23 +180,23 @@ def key_buckets(run: Run, sizes: Sizes) -> int:
 
 
 def joined(run: Run, rows: DataFrame, sizes: Sizes) -> tuple[components.Joined, bool]:
-    """Which nodes meet, and whether an id came twice."""
-    made, buckets = _edges(run, rows, sizes)
-    edges = run.stages.keep("edges", made)
+    """The nodes that meet, and whether an id occurred twice."""
+    found_edges, buckets = _edges(run, rows, sizes)
+    edges = run.stages.keep("edges", found_edges)
     if sizes.documents * buckets <= run.tuning.driver_edges:  # that many at most
         table = edges.toArrow()
-        there = table.filter(table["b"].is_valid())
-        run.statistics["edges"] = len(there)
-        return components.on_driver(run.spark, there), len(there) < len(table)
+        connected = table.filter(table["b"].is_valid())
+        run.statistics["edges"] = len(connected)
+        return components.on_driver(run.spark, connected), len(connected) < len(table)
     counted = {row["repeats"]: row["count"] for row in _by_null(edges)}
     run.statistics["edges"] = count = counted.get(False, 0)
-    there = edges.where("b is not null")
-    found = components.join(run.spark, there, count, limit=run.tuning.driver_edges)
+    connected = edges.where("b is not null")
+    found = components.join(run.spark, connected, count, limit=run.tuning.driver_edges)
     return found, bool(counted.get(True, 0))
 
 
 def _edges(run: Run, rows: DataFrame, sizes: Sizes) -> tuple[DataFrame, int]:
-    """Who meets whom, and by how many buckets that is found."""
+    """Edges between nodes that meet, and the number of buckets that find them."""
     way = near_bits(run.plan)
     if way is None:
         buckets = key_buckets(run, sizes)

@@ -1,9 +1,9 @@
 """A part of the collection, decided in one task by the batch engine, and the rows that it returns.
 
-No document of a part meets one outside it, so what the batch engine decides for the part it would
-decide for the whole. Evidence is in memory up to the limit of the plan and then on disk, so a part
-may be larger than the memory of its task. A decided part returns rows of its documents and pairs,
-and counts that parts add up.
+No document of a part meets a document outside of it, so the decisions of the batch engine for the
+part are those for the whole collection. Evidence is in memory up to the limit of the plan and then
+on disk, so a part may be larger than the memory of its task. A decided part returns rows of its
+documents and pairs, and counts that are summed over all parts.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from neardup.runs.outcome import Intake, Outcome
 from neardup.runs.run_tables import all_pairs, decided_columns
 from neardup.schema import Array, Ragged, offsets_of
 
-# What a row of ``DECIDED`` is: a document; a pair of all, where they fit; one of those seen.
+# The kinds of rows in ``DECIDED``: a document; a pair, if all of them fit; one of those seen.
 TAG_DOCUMENT, TAG_PAIR, TAG_SEEN, TAG_TOLD = 0, 1, 2, 3
 
 
@@ -62,8 +62,8 @@ def rows(outcome: Outcome, plan: Plan, part: Part) -> Iterator[pa.RecordBatch]:
 
 
 class Told(NamedTuple):
-    """What a part says of itself; parts add it up. ``firsts`` are the first documents of its
-    clusters. ``partial``: not all its pairs are there; ``seen``: pairs beside those, of leaders."""
+    """The counts of a part, which are summed over all parts. ``firsts`` are the first documents of
+    its clusters. ``partial``: not all its pairs are listed; ``seen``: further pairs of leaders."""
 
     kept: int
     duplicates: int
@@ -105,8 +105,8 @@ def _told(
 
 def added_up(parts: Iterable[Told]) -> Told:
     several = list(parts)
-    firsts = np.concatenate([np.empty(0, np.int64), *(one.firsts for one in several)])
-    sums = {n: sum(getattr(one, n) for one in several) for n in Told._fields if n != "firsts"}
+    firsts = np.concatenate([np.empty(0, np.int64), *(told.firsts for told in several)])
+    sums = {n: sum(getattr(told, n) for told in several) for n in Told._fields if n != "firsts"}
     return Told(**sums, firsts=np.sort(firsts))
 
 
@@ -144,7 +144,7 @@ def _documents(outcome: Outcome, plan: Plan, part: Part) -> pa.RecordBatch:
 
 
 def _firsts(cluster: Array, position: Array) -> Array:
-    """The position of the first document of each one's cluster; documents stand in that order."""
+    """For each document, the position of the first one of its cluster, which has the least."""
     numbers, first = np.unique(cluster, return_index=True)
     return position[first[np.searchsorted(numbers, cluster)]]
 
@@ -209,7 +209,7 @@ def parted(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[tuple[Part
 
 
 class _Gathered:
-    """Rows as they come; evidence in the order of its coming."""
+    """The rows that have arrived so far, with evidence in the order of its arrival."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -234,7 +234,7 @@ class _Gathered:
 
     def part(self) -> Part:
         schema = pa.schema([f for f in PART if f.name not in EVIDENCE.names])
-        # Whether a column may be null is not said alike in all batches.
+        # Batches do not agree on which columns may be null.
         parts = [pa.RecordBatch.from_arrays(b.columns, schema=schema) for b in self.documents]
         table = pa.Table.from_batches(parts, schema).sort_by("position").combine_chunks()
         names = np.concatenate([np.empty(0, _NAME), *self.names])
@@ -253,8 +253,7 @@ _NAME = np.dtype([("a", np.uint64), ("b", np.uint64)])
 
 
 def _names(rows: pa.RecordBatch | pa.Table, plan: Plan) -> Array:
-    """Whose evidence it is: that of all with a digest; of single documents, where copies are
-    confirmed."""
+    """The name of each evidence: its digest, or its node if the method confirms copies."""
     own = plan.method.confirms_copies
     names = np.empty(len(rows), _NAME)
     names["a"] = unsigned(rows.column("node" if own else "digest_a"))
@@ -264,8 +263,8 @@ def _names(rows: pa.RecordBatch | pa.Table, plan: Plan) -> Array:
 
 @dataclass(frozen=True)
 class Part:
-    """``documents`` in the order of the input, references first. ``names`` are sorted; the evidence
-    of each is at its ``slot`` of the store."""
+    """``documents`` are in the order of the input, references first. ``names`` are sorted; the
+    evidence of each is at its ``slot`` of the store."""
 
     documents: pa.Table
     names: Array
@@ -297,7 +296,8 @@ class Part:
         return made
 
     def copies(self, plan: Plan) -> Outcome:
-        """Of documents that share no key with others: only those with equal evidence match."""
+        """Duplicates among documents that share no key with others: only those with equal
+        evidence."""
         rank = self.rank()
         intake, everyone = self.intake(plan, rank), np.arange(len(rank))
         column = intake.extra.get(plan.within or "")
@@ -352,7 +352,8 @@ class Part:
         )
 
     def _slots(self, plan: Plan, digests: Array, rank: Array, codes: Array | None) -> Array:
-        """Where the evidence of each document is; −1 for those that another stands for."""
+        """The place of the evidence of each document; −1 for those that a different one
+        represents."""
         if not len(self.names):
             return np.full(len(rank), -1)
         names = _names(self.documents, plan)
@@ -364,21 +365,21 @@ class Part:
         return np.where(leads, slot, -1)
 
     def _keys(self, slot: Array) -> tuple[Ragged, Array]:
-        there = np.flatnonzero(slot >= 0)
-        keys = self.keys.take(slot[there])
+        present = np.flatnonzero(slot >= 0)
+        keys = self.keys.take(slot[present])
         lengths, probes = np.zeros(len(slot), np.int64), np.zeros(len(slot), np.int32)
-        lengths[there], probes[there] = keys.lengths, self.probes[slot[there]]
+        lengths[present], probes[present] = keys.lengths, self.probes[slot[present]]
         return Ragged(keys.values, offsets_of(lengths)), probes
 
     def _in_order(self, slot: Array, plan: Plan) -> EvidenceStore:
-        """The evidence again, by document."""
+        """The evidence in the order of the documents."""
         store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit)
         for begin in range(0, len(slot), BLOCK):
             some = slot[begin : begin + BLOCK]
-            there = some >= 0
-            wanted, back = np.unique(some[there], return_inverse=True)
+            present = some >= 0
+            wanted, back = np.unique(some[present], return_inverse=True)
             rows = self.store.take(wanted).take(back.reshape(-1).astype(np.int64))
             lengths = np.zeros(len(some), np.int64)
-            lengths[there] = rows.lengths
+            lengths[present] = rows.lengths
             store.append(Ragged(rows.values, offsets_of(lengths)))
         return store

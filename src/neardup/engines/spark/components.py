@@ -1,13 +1,14 @@
-"""Keys → which nodes meet → connected components of them.
+"""Keys → nodes that meet → connected components.
 
-Keys are grouped natively in buckets; a bucket holds all entries of its keys. Keys travel packed, a
-row a bucket and batch, so Spark moves bytes and not entries. A group of any size gives one edge a
-member and no pairs: a hot key costs no more than its members.
+Keys are grouped natively in buckets; a bucket has all entries of its keys. Keys are sent packed,
+one row for each bucket and batch, so that Spark moves bytes instead of entries. A group of any size
+is represented by one edge for each member instead of pairs, so a hot key costs no more than its
+members.
 
-Few edges are joined on the driver. More are joined by Spark, by alternating large-star and
-small-star (Kiveris et al. 2014): every node ends at the smallest of its component, in a number of
-rounds that grows with the logarithm of the longest path. Each round counts its edges and whether
-any moved; it is done when none did.
+A small number of edges is joined on the driver. More edges are joined by Spark, with alternating
+large-star and small-star operations (Kiveris et al. 2014): every node ends at the smallest node of
+its component, in a number of rounds that grows with the logarithm of the longest path. Each round
+counts its edges and whether any moved; the last one is the round in which none did.
 """
 
 from __future__ import annotations
@@ -36,18 +37,18 @@ MOST_ROUNDS = 100
 
 @dataclass
 class Joined:
-    """``table`` has ``node`` and ``component``, for nodes that meet others. ``rounds`` are the
-    edges that each round began with; none where the driver did it."""
+    """``table`` has ``node`` and ``component`` of nodes that meet others. ``rounds`` is the number
+    of edges at the begin of each round; empty if the driver joined them."""
 
     table: DataFrame
     nodes: int
     components: int
     largest: int
     rounds: list[int] = field(default_factory=list)
-    apart: dict[str, object] | None = None  # of those that were taken apart
+    apart: dict[str, object] | None = None  # figures of the components that were divided
 
     def small(self) -> DataFrame:
-        """The table, sent whole to every task where the driver could have made it."""
+        """The table, broadcast to every task if the driver could have made it."""
         return sql.broadcast(self.table) if self.nodes <= DRIVER_EDGES else self.table
 
     def statistics(self) -> dict[str, object]:
@@ -61,7 +62,7 @@ class Joined:
 
 
 def join(spark: SparkSession, edges: DataFrame, count: int, *, limit: int = DRIVER_EDGES) -> Joined:
-    """``edges`` with the columns ``a`` and ``b``, ``count`` of them."""
+    """The components of ``count`` edges with the columns ``a`` and ``b``."""
     if count <= limit:
         return on_driver(spark, edges.toArrow())
     return _by_stars(edges)
@@ -72,12 +73,12 @@ def on_driver(spark: SparkSession, edges: pa.Table) -> Joined:
     nodes, number = np.unique(np.concatenate([a, b]), return_inverse=True)
     number = number.reshape(-1)
     label = components(len(nodes), number[: len(a)], number[len(a) :])
-    there = label >= 0
-    sizes = np.bincount(label[there]) if there.any() else np.zeros(0, np.int64)
+    present = label >= 0
+    sizes = np.bincount(label[present]) if present.any() else np.zeros(0, np.int64)
     schema = "node bigint, component bigint"
-    arrow = pa.table({"node": nodes[there], "component": label[there].astype(np.int64)})
+    arrow = pa.table({"node": nodes[present], "component": label[present].astype(np.int64)})
     table = spark.createDataFrame(arrow, schema)
-    return Joined(table, int(there.sum()), len(sizes), int(sizes.max(initial=0)))
+    return Joined(table, int(present.sum()), len(sizes), int(sizes.max(initial=0)))
 
 
 def _by_stars(edges: DataFrame) -> Joined:
@@ -102,13 +103,13 @@ def _by_stars(edges: DataFrame) -> Joined:
     roots = table.select(sql.col("component").alias("node"), "component").distinct()
     table = table.union(roots).distinct().localCheckpoint()
     sizes = table.groupBy("component").count()
-    found = sizes.agg(sql.sum("count"), sql.count("*"), sql.max("count")).first()
-    assert found is not None
-    return Joined(table, int(found[0]), int(found[1]), int(found[2]), rounds)
+    totals = sizes.agg(sql.sum("count"), sql.count("*"), sql.max("count")).first()
+    assert totals is not None
+    return Joined(table, int(totals[0]), int(totals[1]), int(totals[2]), rounds)
 
 
 def _undirected(edges: DataFrame) -> DataFrame:
-    """(larger, smaller); an edge of a node with itself joins nothing."""
+    """Edges as (larger, smaller), without edges from a node to itself."""
     a, b = sql.greatest("a", "b").alias("a"), sql.least("a", "b").alias("b")
     return edges.select(a, b).where("a <> b")
 
@@ -143,13 +144,14 @@ PACKED_KEYS = pa.schema(
         ("ids", pa.binary()),
     ]
 )
-# ``b`` is missing where ``a`` is the digest of an id that came twice.
+# If ``b`` is missing, ``a`` is the digest of an id that occurred twice.
 EDGES = pa.schema([("a", pa.int64()), ("b", pa.int64())])
-BUCKET_BYTES = 64 << 20  # of keys, which a task holds some times over
+BUCKET_BYTES = 64 << 20  # keys of a bucket, of which a task holds several copies
 
 
 def edges(rows: DataFrame, buckets: int) -> DataFrame:
-    """Of signed rows: edges between nodes that share a key, and ids that are not the only ones."""
+    """Edges between nodes of the signed rows that share a key, and ids that occur more than
+    once."""
     packed = rows.select("node", "id", "rejected", "probes", "keys").mapInArrow(
         packer(buckets), ddl(PACKED_KEYS)
     )
@@ -167,9 +169,9 @@ def packer(buckets: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Rec
 def packed_keys(batch: pa.RecordBatch, buckets: int) -> pa.RecordBatch:
     from neardup.engines.spark.spark_signing import id_digests
 
-    there = batch.filter(batch.column("keys").is_valid())
-    nodes, keys = unsigned(there.column("node")), as_rows(there.column("keys"), np.uint64)
-    probes = there.column("probes").to_numpy()
+    with_keys = batch.filter(batch.column("keys").is_valid())
+    nodes, keys = unsigned(with_keys.column("node")), as_rows(with_keys.column("keys"), np.uint64)
+    probes = with_keys.column("probes").to_numpy()
     document = np.repeat(np.arange(len(nodes)), keys.lengths)
     inside = np.arange(len(document)) - np.repeat(keys.offsets[:-1], keys.lengths)
     looks = inside < probes[document]
@@ -207,7 +209,7 @@ def _met(table: pa.Table) -> pa.Table:
 
 
 def edge_rows(a: Array, b: Array, ids: Array) -> pa.Table:
-    """Edges, and which of the digests of ``ids`` came twice."""
+    """Edges, and the digests of ``ids`` that occur more than once."""
     twice, counts = np.unique(ids, return_counts=True)
     twice = twice[counts > 1]
     first = np.concatenate([a, twice])
@@ -217,8 +219,8 @@ def edge_rows(a: Array, b: Array, ids: Array) -> pa.Table:
 
 
 def unpacked_keys(table: pa.Table) -> tuple[Array, Ragged, Array]:
-    """Nodes with their keys, and with how many of these they look. One that several tasks have
-    seen comes several times, which joins no more."""
+    """Nodes with their keys and the number of keys that search. A node that several tasks have sent
+    is repeated, which does not change the components."""
     ends = offsets_of(all_values(table, "counts", np.int32))
     keys = Ragged(all_values(table, "keys", np.uint64), ends)
     return all_values(table, "nodes", np.uint64), keys, all_values(table, "looks", np.int32)
@@ -230,18 +232,18 @@ def all_values(table: pa.Table, name: str, dtype: type[np.generic]) -> Array:
 
 
 def joining(nodes: Array, keys: Ragged, looks: Array) -> tuple[Array, Array]:
-    """As few edges as connect all that share a key."""
+    """The fewest edges that connect all nodes that share a key."""
     return spanning(nodes, *stars(share_keys(keys, looks).members))
 
 
 def stars(groups: Ragged) -> tuple[Array, Array]:
-    """The first member of each group with all its members."""
+    """Pairs of the first member of each group with all its members."""
     heads = np.repeat(groups.values[groups.offsets[:-1]], groups.lengths)
     return heads, groups.values
 
 
 def spanning(nodes: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    """As few edges between nodes as connect all that ``a`` and ``b``, numbers of nodes, do."""
+    """The fewest edges between nodes that connect the same nodes as ``a`` and ``b``."""
     cluster = components(len(nodes), a, b)
     inside = np.flatnonzero(cluster >= 0)
     _, first = np.unique(cluster[inside], return_index=True)

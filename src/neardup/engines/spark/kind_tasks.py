@@ -1,7 +1,7 @@
-"""What sort of duplicates pairs are: their texts are read again by tasks, and aligned there.
+"""Classifies the duplicates of pairs: tasks read their texts again and align them.
 
-As in ``runs/kind_pass.py``: digests tell equal texts, equal texts are one text, and a pair of texts
-is aligned once however many documents have them. It changes no decision.
+As in ``runs/kind_pass.py``, digests identify equal texts, equal texts count as one, and a pair of
+texts is aligned once for all documents that have them. No decision changes.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ ALIGNED = "low bigint, high bigint, _kind tinyint, _direction tinyint, _confiden
 
 
 def with_kinds(run: Run, decided: DataFrame) -> DataFrame:
-    """What was decided, with the kinds that the plan asks for."""
+    """The decided rows, with the kinds that the plan requires."""
     if run.plan.kinds == "none":
         return decided
     low, high = _low_high()
     pairs = decided.where(_asked(run.plan.kinds)).select(low, high).distinct()
-    found = pairs.toArrow()
-    if not len(found):
+    digests = pairs.toArrow()
+    if not len(digests):
         return decided
-    run.progress.stage("kinds", len(found), unit="pairs")
-    wanted = np.unique(np.concatenate([unsigned(found["low"]), unsigned(found["high"])]))
+    run.progress.stage("kinds", len(digests), unit="pairs")
+    wanted = np.unique(np.concatenate([unsigned(digests["low"]), unsigned(digests["high"])]))
     texts = run.stages.keep("texts", texts_of(run, wanted))
-    kinds = run.stages.keep("kinds", _aligned(run.spark.createDataFrame(found), texts))
+    kinds = run.stages.keep("kinds", _aligned(run.spark.createDataFrame(digests), texts))
     return _joined(decided, kinds)
 
 
@@ -61,8 +61,8 @@ def _asked(which: str) -> Column:
 
 def texts_of(run: Run, wanted: Array) -> DataFrame:
     """Each text once, by its digest."""
-    there = run.spark.sparkContext.broadcast(wanted)
-    texts = run.input.mapped(_looking(there), TEXTS)
+    shared = run.spark.sparkContext.broadcast(wanted)
+    texts = run.input.mapped(_looking(shared), TEXTS)
     if references := reference_texts(run.plan):
         again = reread(wanted, references, text_keys, Means())
         numbers = np.flatnonzero(again.slot >= 0)
@@ -75,10 +75,10 @@ def texts_of(run: Run, wanted: Array) -> DataFrame:
 
 def _looking(wanted: object) -> Callable[[Iterator[Taken]], Iterator[pa.RecordBatch]]:
     def look(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
-        for one in taken:
+        for part in taken:
             digests: Array = wanted.value  # type: ignore[attr-defined]
-            numbers, rows = wanted_rows(text_keys(one.batch), digests)
-            texts = one.batch.records.column("text").take(pa.array(rows)).cast(pa.string())
+            numbers, rows = wanted_rows(text_keys(part.batch), digests)
+            texts = part.batch.records.column("text").take(pa.array(rows)).cast(pa.string())
             columns = [signed(digests[numbers]), texts]
             yield pa.RecordBatch.from_arrays(columns, names=["digest", "text"])
 
@@ -96,28 +96,29 @@ def _align(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         count = len(batch)
         both = [batch.column(name).cast(pa.large_string()) for name in ("one", "other")]
         texts = Ragged.of_strings(pa.concat_arrays(both))
-        found = aligned_kinds(texts, np.arange(count), np.arange(count, 2 * count))
+        kinds = aligned_kinds(texts, np.arange(count), np.arange(count, 2 * count))
         columns = [
             batch.column("low"),
             batch.column("high"),
-            pa.array(found.kind),
-            pa.array(found.direction, mask=found.direction < 0),
-            pa.array(found.confidence),
+            pa.array(kinds.kind),
+            pa.array(kinds.direction, mask=kinds.direction < 0),
+            pa.array(kinds.confidence),
         ]
         names = [part.split()[0] for part in ALIGNED.split(", ")]
         yield pa.RecordBatch.from_arrays(columns, names=names)
 
 
 def _joined(decided: DataFrame, kinds: DataFrame) -> DataFrame:
-    """A kind turns with its texts."""
+    """The kinds joined to pairs; the direction is reversed if the texts are in the opposite
+    order."""
     low, high = _low_high()
     rows = decided.withColumns({"low": low, "high": high}).join(kinds, ["low", "high"], "left")
     open_ = sql.col("kind").isNull()
     turned = sql.col("text_digest") != sql.col("low")
     direction = sql.when(turned, (1 - sql.col("_direction")).cast("tinyint"))
-    made = {
+    columns = {
         "direction": sql.when(open_, direction.otherwise(sql.col("_direction"))),
         "confidence": sql.coalesce("confidence", "_confidence"),
         "kind": sql.coalesce("kind", "_kind"),
     }
-    return rows.withColumns(made).select(*DECIDED.names)
+    return rows.withColumns(columns).select(*DECIDED.names)

@@ -1,11 +1,11 @@
-"""A component too large for one task is taken apart; then documents are given to tasks in parts.
+"""Divides components that are too large for one task, and then assigns documents to tasks.
 
-Keys that are weak by design (rare shingles) join most of a collection into one component, though
-few of its pairs pass. Here pairs of small groups are made from keys, each is brought to the home of
-one of its nodes, evidence goes to the homes that ask for it, and only pairs that may pass are
-edges. Hot groups are not expanded: their members stay joined, and the batch engine walks them. More
-edges than pass would do no harm, so nothing here can change an answer. Fingerprints never come
-here: only near ones were joined (``bits_join.py``).
+Weak keys (rare shingles) join most of a collection into one component, although few of its pairs
+pass. This module makes the pairs of small groups from keys and sends each pair to the home of one
+of its nodes; the evidence is sent to the homes that request it, and only pairs that may pass become
+edges. Hot groups are not expanded: their members stay joined, and the batch engine decides them.
+Superfluous edges would do no harm, so nothing here can change a decision. Fingerprints are not
+handled here, because only near ones were joined (``bits_join.py``).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from neardup.engines.spark.spark_run import Run
 
-# Pairs, packed, with how many keys they share; a request for the evidence of a node; or an edge.
+# Packed pairs with the number of shared keys; a request for the evidence of a node; or an edge.
 CANDIDATES = pa.schema(
     [
         ("home", pa.int32()),
@@ -56,7 +56,7 @@ CANDIDATES = pa.schema(
         ("edge_b", pa.int64()),
     ]
 )
-APART = 1 << 40  # component numbers of what was taken apart begin here
+APART = 1 << 40  # numbers of components that result from a division begin here
 
 
 def taken_apart(
@@ -67,7 +67,7 @@ def taken_apart(
     buckets: int,
     homes: int,
 ) -> components.Joined:
-    """The components, with those beyond the limit joined by verified pairs only. ``tables``: the
+    """The components; those above the limit are joined by verified pairs only. ``tables`` are the
     signed rows, and those with evidence."""
     rows, brought = tables
     sizes = joined.table.groupBy("component").count()
@@ -115,14 +115,14 @@ def _pairing(here: Carried, homes: int) -> Callable[[pa.Table], pa.Table]:
 def _candidates(
     groups: Groups, count: int, least: int, budget: int
 ) -> tuple[Array, Array, Array, Groups]:
-    """Pairs with how many keys of this bucket they share, and the hot groups."""
+    """Pairs with the number of keys of this bucket that they share, and the hot groups."""
     if least == 1:
         a, b, hot = pairs_within(distinct(groups), budget)
         return a, b, np.ones(len(a), np.int32), hot
     small, large = small_and_large(groups)
     a, b, shared = sharing_pairs(small, count, 1)
     c, d, hot = pairs_within(large, budget)
-    enough = np.full(len(c), least, np.int32)  # it is looked at again, with all keys
+    enough = np.full(len(c), least, np.int32)  # these pairs are checked later, with all keys
     return (
         np.concatenate([a, c]),
         np.concatenate([b, d]),
@@ -139,10 +139,10 @@ def _edges(a: Array, b: Array) -> pa.RecordBatch:
 
 
 def _packed_pairs(a: Array, b: Array, shared: Array, homes: int) -> Iterator[pa.RecordBatch]:
-    """By the home of the smaller node, which asks for the evidence of both."""
+    """Pairs by the home of their smaller node, which requests the evidence of both."""
     low, high = np.minimum(a, b), np.maximum(a, b)
-    there = low != high
-    low, high, shared = low[there], high[there], shared[there]
+    different = low != high
+    low, high, shared = low[different], high[different], shared[different]
     home = components.bucket_of(low, homes)
     for number in range(homes):
         chosen = home == number
@@ -165,11 +165,11 @@ def _verified(candidates: DataFrame, brought: DataFrame, here: Carried, homes: i
     evidence = brought.select("node", "evidence").dropDuplicates(["node"])
     answered = asked.join(evidence, "node")
     nothing = sql.lit(None).cast("binary")
-    given = [nothing.alias(name) for name in ("a", "b", "shared")]
+    empty = [nothing.alias(name) for name in ("a", "b", "shared")]
     both = (
         candidates.where("a is not null")
         .select("home", "node", "a", "b", "shared", nothing.alias("evidence"))
-        .union(answered.select("home", "node", *given, "evidence"))
+        .union(answered.select("home", "node", *empty, "evidence"))
     )
 
     def verify(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -191,8 +191,8 @@ def _passing(batches: Iterator[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
         names.append(unsigned(brought.column("node")))
         store.append(as_rows(brought.column("evidence"), plan.method.evidence_dtype))
     first, second = _together(_all(a), _all(b), _all(shared), plan.method.meeting.least_shared)
-    found, slot = np.unique(_all(names), return_index=True)
-    at, to = (slot[np.searchsorted(found, some)] for some in (first, second))
+    distinct, slot = np.unique(_all(names), return_index=True)
+    at, to = (slot[np.searchsorted(distinct, some)] for some in (first, second))
     passed = Verifier(scorer_of(plan).possible, store).scores(at, to).passed
     store.close()
     edges = [signed(first[passed]), signed(second[passed])]
@@ -204,7 +204,7 @@ def _all(parts: list[Array]) -> Array:
 
 
 def _together(a: Array, b: Array, shared: Array, least: int) -> tuple[Array, Array]:
-    """Each pair once, if its buckets have enough keys together."""
+    """Each pair once, if its buckets together have enough shared keys."""
     if not len(a):
         return a, b
     order = np.lexsort((b, a))
@@ -217,7 +217,7 @@ def _together(a: Array, b: Array, shared: Array, least: int) -> tuple[Array, Arr
 
 @dataclass(frozen=True)
 class Matched:
-    """``rows`` as signed; ``documents`` in their places, without keys and evidence."""
+    """``rows`` are the signed rows; ``documents`` have their places, without keys and evidence."""
 
     rows: DataFrame
     documents: DataFrame
@@ -228,7 +228,7 @@ class Matched:
     count: int  # of parts
 
     def parts(self, work: PartWork, schema: pa.Schema) -> DataFrame:
-        """What ``work`` makes of each part, with that ``schema``."""
+        """The results of ``work`` for each part, with this ``schema``."""
         here = self.here
 
         def decide(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -239,24 +239,26 @@ class Matched:
         return parted.mapInArrow(decide, ddl(schema))
 
     def _documents(self) -> DataFrame:
-        there = self.documents.where("rejected is null").join(self.joined.small(), "node", "left")
+        accepted = self.documents.where("rejected is null").join(
+            self.joined.small(), "node", "left"
+        )
         meets = sql.col("component").isNotNull().alias("meets")
-        given = {name: sql.col(name) for name in PART.names if name not in EVIDENCE.names}
+        columns = {name: sql.col(name) for name in PART.names if name not in EVIDENCE.names}
         part = sql.coalesce("component", "node").alias("part")
-        return there.select(part, *_filled({**given, "meets": meets}))
+        return accepted.select(part, *_filled({**columns, "meets": meets}))
 
     def _evidence(self) -> DataFrame:
         bringing = self.brought.join(self.joined.small(), "node", "inner")
-        given = {n: sql.col(n) for n in BROUGHT.names}
-        return bringing.select(sql.col("component").alias("part"), *_filled(given))
+        columns = {n: sql.col(n) for n in BROUGHT.names}
+        return bringing.select(sql.col("component").alias("part"), *_filled(columns))
 
 
 PartWork = Callable[[Iterator[pa.RecordBatch], Plan], Iterator[pa.RecordBatch]]
 
 
 def _filled(given: dict[str, Column]) -> list[Column]:
-    """The columns of a part; those not given are null."""
+    """The columns of a part; those that are missing are null."""
     return [
-        given.get(one.name, sql.lit(None)).cast(spark_type(one.type)).alias(one.name)
-        for one in PART
+        given.get(column.name, sql.lit(None)).cast(spark_type(column.type)).alias(column.name)
+        for column in PART
     ]

@@ -1,13 +1,13 @@
-"""Where documents stand: in the input (``position``) and in the order of the rule (``place``).
+"""The position of documents in the input (``position``) and in the order of the rule (``place``).
 
-A document of a file has its position when it is read: file number and row. Rows of a DataFrame have
-none: they are sorted by the column that the user names, then by id. Any order but that of the input
-takes one sort more. Only numbers and ids are sorted, never texts.
+A document from a file has its position when it is read: file number and row. Rows of a DataFrame
+have none; they are sorted by the column that the user names, then by id. Any order except that of
+the input needs one more sort. Only numbers and ids are sorted, never texts.
 
-Each criterion of the policy becomes a number or a string that Spark can sort. Whole numbers,
-floats, dates and truth values become numbers of 64 bits in the same order. Strings stay strings
-until all were seen: where all are numbers they are ordered as numbers, as in
-``decisions/order.py``. A document without a value has neither, and comes last.
+Each criterion of the policy becomes a number or a string that Spark can sort. Integers, floats,
+dates and booleans become 64-bit integers in the same order. Strings stay strings until all of them
+are known: if all are numbers, they are ordered as numbers, as in ``decisions/order.py``. A document
+without a value has neither, and comes last.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from neardup.wording import repeated, where
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-WHOLE, NUMBER, OTHER = 0, 1, 2  # what a string is; the highest of all decides
+WHOLE, NUMBER, OTHER = 0, 1, 2  # kinds of strings; the highest of a column decides
 _SIGN = np.int64(2**63 - 1)
 SortedValues = tuple[pa.Array, pa.Array]
 
@@ -45,7 +45,7 @@ def fields(count: int) -> list[tuple[str, pa.DataType]]:
 def criterion_column(
     criterion: Criterion, lengths: Array, columns: Mapping[str, pa.Array]
 ) -> SortedValues:
-    """A number and a string for each document of a batch."""
+    """A number or a string for each document of a batch."""
     if criterion.name == "date":
         return _dates(columns[criterion.columns[0]], criterion.columns[0])
     if criterion.name == "column":
@@ -55,12 +55,13 @@ def criterion_column(
 
 
 def _dates(column: pa.Array, name: str) -> SortedValues:
-    """What is no date stays as a string, to be shown where none is one."""
+    """Dates as numbers. A value that is no date stays a string, for the message if none is a
+    date."""
     try:
-        found = as_dates(column, name)
+        days = as_dates(column, name)
     except SettingsError:
-        found = pa.nulls(len(column), pa.int64())
-    number, _ = encoded(found)
+        days = pa.nulls(len(column), pa.int64())
+    number, _ = encoded(days)
     raw = plain(column, name).cast(pa.string())
     return number, pc.if_else(pc.is_null(number), raw, pa.scalar(None, pa.string()))
 
@@ -84,7 +85,7 @@ def encoded(values: pa.Array) -> SortedValues:
 
 
 def _code(values: pa.Array) -> pa.Array:
-    """Of each string alone, as ``sortable`` would take a column of it."""
+    """The kind of each string alone, by the rules of ``sortable`` for a column."""
     codes = np.full(len(values), OTHER, np.int64)
     if not len(values):
         return pa.array(codes)
@@ -93,19 +94,25 @@ def _code(values: pa.Array) -> pa.Array:
         codes[:] = WHOLE
     else:
         distinct = pc.dictionary_encode(values)
-        kinds = np.array([_kind(one) for one in distinct.dictionary], np.int64)
+        kinds = np.array([_kind(value) for value in distinct.dictionary], np.int64)
         if len(kinds):
             codes = kinds[np.asarray(distinct.indices.fill_null(0))]
     return pa.array(codes, mask=np.asarray(values.is_null()))
 
 
 def _kind(value: pa.Scalar) -> int:
-    made = sortable(pa.array([value.as_py()], pa.large_string()), "").type
-    return WHOLE if pa.types.is_integer(made) else NUMBER if pa.types.is_floating(made) else OTHER
+    sort_type = sortable(pa.array([value.as_py()], pa.large_string()), "").type
+    return (
+        WHOLE
+        if pa.types.is_integer(sort_type)
+        else NUMBER
+        if pa.types.is_floating(sort_type)
+        else OTHER
+    )
 
 
 def _ordered(values: pa.Array) -> pa.Array:
-    """Floats as whole numbers in the same order; NaN is no value."""
+    """Floats as integers in the same order; NaN counts as no value."""
     missing = np.asarray(pc.or_kleene(values.is_null(), pc.is_nan(values)).fill_null(True))
     plain_ = np.asarray(values.cast(pa.float64()).fill_null(0.0)) + 0.0  # −0 is 0
     bits = np.ascontiguousarray(plain_).view(np.int64)
@@ -113,14 +120,14 @@ def _ordered(values: pa.Array) -> pa.Array:
 
 
 def settled(number: pa.Array, string: pa.Array, code: int) -> SortedValues:
-    """Strings of which the highest kind is ``code``, when all were seen."""
+    """Strings as sort values, when all were seen; ``code`` is their highest kind."""
     if code == OTHER or not len(string):
         return pa.nulls(len(number), pa.int64()), string
     values = string.cast(pa.large_string())
     if code == NUMBER:
         whole = values.is_valid()
-        made = pc.if_else(whole, values, pa.scalar(None, pa.large_string()))
-        return _ordered(_floats(made)), pa.nulls(len(number), pa.string())
+        numbers = pc.if_else(whole, values, pa.scalar(None, pa.large_string()))
+        return _ordered(_floats(numbers)), pa.nulls(len(number), pa.string())
     return sortable(values, "").cast(pa.int64()), pa.nulls(len(number), pa.string())
 
 
@@ -129,7 +136,7 @@ def _floats(values: pa.Array) -> pa.Array:
 
 
 def no_dates(criteria: Sequence[Criterion], number: int, example: str) -> SettingsError:
-    """The sentence of ``as_dates``, which speaks of a whole column."""
+    """The error of ``as_dates``, which describes a whole column."""
     name = criteria[number].columns[0]
     try:
         as_dates(pa.array([example]), name)
@@ -148,7 +155,8 @@ def file_positions(documents: DataFrame) -> DataFrame:
 
 
 def sorted_positions(documents: DataFrame, number: int, keep: Keep) -> DataFrame:
-    """By the order column ``number``, then by id; equal ids by what they hold."""
+    """Positions by the order column ``number``, then by id; documents with equal ids by their
+    content."""
     documents = _settled(documents, [number])
     by = [*_sorts(number, descending=False), *_last("id"), *_last("text_digest"), *_last("row")]
     return numbered(documents, by, "position", keep)
@@ -179,7 +187,7 @@ def _last(name: str, *, descending: bool = False) -> list[Column]:
 
 
 def _sorts(number: int, *, descending: bool) -> list[Column]:
-    """One of the two is null for all documents."""
+    """The sort columns of a criterion; one of the two is null for all documents."""
     return [
         *_last(f"n{number}", descending=descending),
         *_last(f"s{number}", descending=descending),
@@ -187,7 +195,7 @@ def _sorts(number: int, *, descending: bool) -> list[Column]:
 
 
 def numbered(documents: DataFrame, by: Sequence[Column], name: str, keep: Keep) -> DataFrame:
-    """``name``: how many come before, as sorted ``by`` these columns."""
+    """A column ``name`` with the number of rows before, sorted ``by`` these columns."""
     ordered = documents.orderBy(*by).withColumn("_at", sql.monotonically_increasing_id())
     ordered = keep(name, ordered)
     of_part = sql.shiftright("_at", 33)
@@ -209,15 +217,15 @@ def _settled(documents: DataFrame, numbers: Sequence[int]) -> DataFrame:
         return documents
     asked = []
     for i in numbers:
-        there = sql.col(f"s{i}").isNotNull()
+        present = sql.col(f"s{i}").isNotNull()
         asked += [
-            sql.max(sql.when(there, sql.col(f"n{i}"))),
-            sql.count(sql.when(~there, sql.col(f"n{i}"))),
+            sql.max(sql.when(present, sql.col(f"n{i}"))),
+            sql.count(sql.when(~present, sql.col(f"n{i}"))),
         ]
-    found: Any = documents.agg(*asked).first()
+    kinds: Any = documents.agg(*asked).first()
     codes = {}
     for at, i in enumerate(numbers):
-        code, typed = found[2 * at], found[2 * at + 1]
+        code, typed = kinds[2 * at], kinds[2 * at + 1]
         if code is not None and typed:
             raise ColumnError(
                 "The files have a column in types that cannot be compared: numbers and strings.",
@@ -239,8 +247,8 @@ def _cast(documents: DataFrame, codes: dict[int, int]) -> DataFrame:
 def _cast_batch(batch: pa.RecordBatch, codes: dict[int, int]) -> pa.RecordBatch:
     for number, code in codes.items():
         names = f"n{number}", f"s{number}"
-        made = settled(batch.column(names[0]), batch.column(names[1]), code)
-        for name, column in zip(names, made, strict=True):
+        values = settled(batch.column(names[0]), batch.column(names[1]), code)
+        for name, column in zip(names, values, strict=True):
             at = batch.schema.get_field_index(name)
             batch = batch.set_column(at, name, column)
     return batch
@@ -253,19 +261,19 @@ def check_values(documents: DataFrame, order: Order) -> None:
             continue
         by = sql.col("position")
         wrong = sql.min_by(f"s{number}", sql.when(sql.col(f"s{number}") != "", by))
-        found: Any = documents.agg(sql.count(f"n{number}"), wrong).first()
-        if not found[0] and found[1]:
-            raise no_dates(order.criteria, number, found[1])
+        counts: Any = documents.agg(sql.count(f"n{number}"), wrong).first()
+        if not counts[0] and counts[1]:
+            raise no_dates(order.criteria, number, counts[1])
 
 
 def without_repeated(
     documents: DataFrame, files: Sequence[str], paths: Mapping[int, Sequence[str]]
 ) -> DataFrame:
-    """The first document of a file with an id has it; all others of the file are rejected.
-    ``paths``: of the documents of folders, by the number of the folder."""
-    there = documents.where("rejected is null")
+    """Rejects all documents of a file with the same id, except the first. ``paths`` has the paths
+    of documents in folders, by the number of the folder."""
+    accepted = documents.where("rejected is null")
     first = (
-        there.groupBy("file", "id")
+        accepted.groupBy("file", "id")
         .agg(
             sql.count("*").alias("_times"),
             sql.min("position").alias("_first"),
@@ -275,7 +283,7 @@ def without_repeated(
     )
 
     def said(id: str | None, file: int, row: int | None) -> str | None:
-        if id is None or row is None:  # Spark asks of every document, rejected ones too
+        if id is None or row is None:  # Spark calls this for rejected documents too
             return None
         path = paths[file][row - 1] if file in paths else None
         return repeated(id, where(files[file], row, path))
@@ -294,20 +302,20 @@ def _by_number(names: Mapping[int, str]) -> Column:
 def told_apart(
     documents: DataFrame, labels: Mapping[int, str], prefix: str = ""
 ) -> tuple[DataFrame, Shared | None]:
-    """Documents with an id that several files have, named file:id as one machine does. Ids are
-    unique within a file already, and all begin with ``prefix``."""
-    there = documents.where("rejected is null")
-    several = there.groupBy("id").agg(sql.count("*").alias("_times")).where("_times > 1")
+    """Names documents with an id that several files have file:id, as on one machine. Ids are unique
+    within a file already, and all begin with ``prefix``."""
+    accepted = documents.where("rejected is null")
+    several = accepted.groupBy("id").agg(sql.count("*").alias("_times")).where("_times > 1")
     counted: Any = several.agg(sql.count("*"), sql.sum("_times")).first()
     if not counted[0]:
         return documents, None
-    sign, made = ":", _renamed(documents, several, labels, prefix, ":")
-    while _repeats(made):
+    sign, renamed = ":", _renamed(documents, several, labels, prefix, ":")
+    while _repeats(renamed):
         sign += ":"
-        made = _renamed(documents, several, labels, prefix, sign)
-    chosen = made.where("rejected is null and _times is not null")
+        renamed = _renamed(documents, several, labels, prefix, sign)
+    chosen = renamed.where("rejected is null and _times is not null")
     example: Any = chosen.agg(sql.min_by("id", "position")).first()
-    return made.select(*documents.columns), Shared(counted[0], counted[1], example[0])
+    return renamed.select(*documents.columns), Shared(counted[0], counted[1], example[0])
 
 
 def _renamed(
@@ -322,5 +330,5 @@ def _renamed(
 
 
 def _repeats(documents: DataFrame) -> bool:
-    there = documents.where("rejected is null")
-    return bool(there.groupBy("id").count().where("count > 1").limit(1).count())
+    accepted = documents.where("rejected is null")
+    return bool(accepted.groupBy("id").count().where("count > 1").limit(1).count())

@@ -1,12 +1,12 @@
-"""The Spark session, and what tasks need of the driver: the plan, pieces of work, errors in return.
+"""The Spark session, and the exchange with tasks: the plan, pieces of work, and errors.
 
-A session is taken as it is, or started with what neardup needs. Python workers take the interpreter
-of the driver unless the user named one (``PYSPARK_PYTHON``, ``spark.pyspark.python``): on a cluster
-that is the path of an unpacked environment. The plan travels once to a machine, artefacts with
-their digests; a task unpacks it when it first needs it and keeps it for the next task of its
-worker, and artefacts that changed on the way are refused. Work that the driver lists, such as
-pieces of files and references, is spread over tasks. What goes wrong in a task is reported on the
-driver as it would be in a local run.
+An existing session is used as it is; a new one is started with the settings of neardup. Python
+workers use the interpreter of the driver unless the user named one (``PYSPARK_PYTHON``,
+``spark.pyspark.python``): on a cluster that is the path of an unpacked environment. The plan is
+sent once to each machine, with artefacts and their digests. A task unpacks it on first use and
+keeps it for the next task of its worker; artefacts that changed on the way are refused. Work that
+the driver lists, such as pieces of files and references, is distributed over tasks. An error in a
+task is reported on the driver as in a local run.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 
 NAME = "neardup"
 BATCH_ROWS, BATCH_BYTES = 10_000, 32 << 20
-# Of batches that go to Python workers and come back; read when a query is planned. Tables that the
-# driver made are not part of plans, which Spark compares and copies many times.
+# Sizes of batches for Python workers, read when a query is planned. The last setting keeps tables
+# of the driver out of plans, which Spark compares and copies many times.
 ARROW = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
     "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.execution.arrow.localRelationThreshold": "0",
 }
-# Of a Java machine that runs tasks of ours only: they wait for Python, so code that is compiled
-# quickly serves them better than code that is compiled well. Options of the user come after these.
+# For a Java machine that runs only our tasks: they wait for Python, so fast compilation is better
+# than optimised code. Options of the user come after these.
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseParallelGC"
 
 
 def check_pyspark() -> None:
-    """Whether Spark can run here at all, said where the feature begins."""
+    """Reports, before any work, if Spark cannot run here."""
     try:
         import pandas  # noqa: F401  # pyspark asks for it without requiring it
         import pyspark
@@ -70,8 +70,8 @@ def check_pyspark() -> None:
 
 def check_java() -> None:
     home = os.environ.get("JAVA_HOME")
-    there = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
-    if not there:
+    has_java = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
+    if not has_java:
         where = f"JAVA_HOME is {home}, where there is none" if home else "there is none on PATH"
         raise MissingExtraError(
             f"Spark needs Java 17 or later, and {where}.",
@@ -80,7 +80,7 @@ def check_java() -> None:
 
 
 def session(given: SparkSession | None = None, *, master: str | None = None) -> SparkSession:
-    """The one that was given, the active one, or a new one on ``master``."""
+    """The given session, the active one, or a new one on ``master``."""
     check_pyspark()
     from pyspark.sql import SparkSession
 
@@ -96,15 +96,15 @@ def session(given: SparkSession | None = None, *, master: str | None = None) -> 
     }
     if master or "SPARK_REMOTE" not in os.environ:
         builder = SparkSession.builder.appName(NAME).config(map=settings)
-        made = (builder.master(master) if master else builder).getOrCreate()
-        return _prepared(made, None)
+        started = (builder.master(master) if master else builder).getOrCreate()
+        return _prepared(started, None)
     raise _no_connect()
 
 
 def _prepared(spark: SparkSession, master: str | None) -> SparkSession:
     try:
         context = spark.sparkContext
-    except Exception as error:  # of Spark Connect: the class of its error is not that of others
+    except Exception as error:  # Spark Connect raises an error of a different class
         raise _no_connect() from error
     if master is not None and context.master != master:
         raise UsageError(
@@ -118,13 +118,13 @@ def _prepared(spark: SparkSession, master: str | None) -> SparkSession:
 
 
 def _is_local(master: str | None) -> bool:
-    """Whether the driver's Java machine is the one that runs the tasks."""
+    """Whether the Java machine of the driver also runs the tasks."""
     return (master or "").startswith("local")
 
 
 @contextmanager
 def lent(spark: SparkSession) -> Iterator[None]:
-    """With our settings; the session has its own again afterwards."""
+    """Runs with our settings; afterwards the session has its own again."""
     before = {name: spark.conf.get(name, None) for name in ARROW}
     for name, value in ARROW.items():
         spark.conf.set(name, value)
@@ -147,7 +147,7 @@ def _no_connect() -> UsageError:
 
 @dataclass(frozen=True)
 class Carried:
-    """Gives the plan in a task; ``broadcast`` holds it as bytes."""
+    """Provides the plan in a task; ``broadcast`` has it as bytes."""
 
     broadcast: Any
     digest: str
@@ -158,7 +158,7 @@ class Carried:
 
 @dataclass(frozen=True, eq=False)
 class _Bytes:
-    """Not part of what plans are remembered by: the digest is."""
+    """The bytes of a plan. Plans are remembered by their digest, not by the bytes."""
 
     broadcast: Any
 
@@ -170,7 +170,7 @@ class _Bytes:
 
 
 def carried(spark: SparkSession, plan: Plan) -> Carried:
-    """Threads are Spark's business: a task works alone."""
+    """The plan for tasks, with one thread each, because Spark runs tasks in parallel."""
     alone = replace(plan, artefacts={}, workers=1)
     data = pickle.dumps((alone, packed(plan.artefacts), plan.digests))
     digest = hashlib.sha256(data).hexdigest()[:32]
@@ -180,8 +180,8 @@ def carried(spark: SparkSession, plan: Plan) -> Carried:
 @functools.lru_cache(maxsize=2)
 def _unpacked(digest: str, data: _Bytes) -> Plan:  # noqa: ARG001 (what it is remembered by)
     plan, files, digests = pickle.loads(data.broadcast.value)
-    made: Plan = replace(plan, artefacts=unpacked(files, plan.method, digests))
-    return made
+    complete: Plan = replace(plan, artefacts=unpacked(files, plan.method, digests))
+    return complete
 
 
 def spread(
@@ -190,13 +190,13 @@ def spread(
     work: Callable[[Iterator[Any]], Iterator[pa.RecordBatch]],
     schema: str,
 ) -> DataFrame:
-    """What ``work`` makes of the items, each in a task of its own. Spark's own rows are numbers:
-    rows made of Python objects would pass through one more Python worker a task."""
-    there = spark.sparkContext.broadcast([pickle.dumps(item) for item in items])
+    """The results of ``work`` for the items, each in its own task. The rows that Spark distributes
+    are numbers: rows of Python objects would need one more Python worker for each task."""
+    shared = spark.sparkContext.broadcast([pickle.dumps(item) for item in items])
 
     def map_numbers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         numbers = (number for rows in batches for number in rows.column(0).to_pylist())
-        return work(pickle.loads(there.value[number]) for number in numbers)
+        return work(pickle.loads(shared.value[number]) for number in numbers)
 
     return spark.range(0, len(items), 1, max(len(items), 1)).mapInArrow(map_numbers, schema)
 
@@ -207,14 +207,14 @@ HINT = " Hint: "
 
 @contextmanager
 def as_ours() -> Iterator[None]:
-    """An error of ours that a task raised, raised again; all others as they are."""
+    """Raises an error of neardup that a task raised; all other errors stay as they are."""
     try:
         yield
     except (PySparkException, Py4JJavaError) as error:  # what a collect raises is the latter
-        found = _ours(str(error))
-        if found is None:
+        ours = _ours(str(error))
+        if ours is None:
             raise
-        raise found from error
+        raise ours from error
 
 
 def _ours(said: str) -> NeardupError | None:

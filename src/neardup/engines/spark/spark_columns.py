@@ -1,13 +1,13 @@
-"""The tables that stages on Spark exchange, how numpy sees their columns, and kept stages.
+"""The tables that stages on Spark exchange, their columns in numpy, and stages that are kept.
 
 Spark has no unsigned numbers: digests and keys are the same 64 bits read as signed ones. Keys and
-evidence are bytes. How much there is of them is counted once when documents are signed, and the
-work is divided by it.
+evidence are bytes. Their sizes are counted once when documents are signed, and determine how the
+work is divided.
 
-A stage is computed once and kept, so that nothing after it computes it again. Without a folder it
-is kept by Spark's executors and their disks. With one it is written there as Parquet: an
-application that is lost goes on from the last stage that is whole. A stage lies under a digest of
-input and settings, so another run never takes it for its own.
+A stage that is used more than once is computed once and kept. Without a folder, Spark's executors
+and their disks keep it. With a folder, it is written there as Parquet, and an application that was
+lost continues from the last complete stage. A stage is stored under a digest of input and settings,
+so a different run never uses it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from neardup.schema import Array, Ragged, offsets_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-# A document as it was taken in. Documents with equal evidence (in one group) are one ``node``. Only
-# the first of a node in its task brings keys and evidence.
+# A document after signing. Documents with equal evidence (in one group) are one ``node``. Only the
+# first document of a node in its task has keys and evidence.
 DOCUMENT = pa.schema(
     [
         ("file", pa.int32()),
@@ -43,16 +43,16 @@ DOCUMENT = pa.schema(
         ("normal_digest", pa.int64()),
         ("flags", pa.int32()),
         ("within", pa.string()),
-        ("rejected", pa.string()),  # why; null for all that are compared
+        ("rejected", pa.string()),  # the reason; null for documents that are compared
     ]
 )
 EVIDENCE = pa.schema([("probes", pa.int32()), ("keys", pa.binary()), ("evidence", pa.binary())])
 SIZE = pa.field("size", pa.int64())  # of the evidence in bytes, whether it is there or not
-# Keys and evidence of a node, for whoever needs them.
+# Keys and evidence of a node, for the steps that need them.
 BROUGHT = pa.schema([*(DOCUMENT.field(n) for n in ("node", "digest_a", "digest_b")), *EVIDENCE])
-# Where it stands: in the input, and in the order of the rule. Those of references are negative.
+# Positions in the input and in the order of the rule; those of references are negative.
 STANDING = pa.schema([("position", pa.int64()), ("place", pa.int64())])
-# What a part says: of a document (``other`` is what it was set aside for), or of a pair.
+# A row of a part: a document (``other`` is the document it is a duplicate of), or a pair.
 DECIDED = pa.schema(
     [
         ("tag", pa.int8()),
@@ -68,11 +68,11 @@ DECIDED = pa.schema(
         ("kind", pa.int8()),
         ("direction", pa.int8()),
         ("confidence", pa.float64()),
-        ("first", pa.int64()),  # the position of the first of its cluster; null where it is alone
+        ("first", pa.int64()),  # the position of the first of its cluster; null without a cluster
         ("place", pa.int64()),
         ("text_digest", pa.int64()),
         ("other_digest", pa.int64()),
-        ("packed", pa.binary()),  # what a part adds up
+        ("packed", pa.binary()),  # the counts of a part
     ]
 )
 
@@ -81,7 +81,8 @@ DECIDED = pa.schema(
 
 
 def are_among(values: Array, wanted: Array) -> Array:
-    """Which values are ``wanted``, sorted. ``np.isin`` would sort these again for every batch."""
+    """Which values are in ``wanted``, which is sorted; ``np.isin`` would sort it for every
+    batch."""
     if not len(wanted):
         return np.zeros(len(values), np.bool_)
     at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
@@ -93,13 +94,13 @@ def signed(values: Array) -> pa.Array:
 
 
 def unsigned(column: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.uint64]:
-    """Missing values are 0."""
+    """The values as unsigned numbers; missing values are 0."""
     filled = column.fill_null(0) if column.null_count else column
     return np.ascontiguousarray(filled.to_numpy(zero_copy_only=False)).view(np.uint64)
 
 
 def as_bytes(rows: Ragged, missing: Array | None = None) -> pa.Array:
-    """Those marked as ``missing`` are left out."""
+    """Rows as bytes; those marked as ``missing`` are null."""
     if missing is not None and missing.any():
         rows = rows.take(np.flatnonzero(~missing))
         ends = np.concatenate([[0], np.cumsum(~missing)])
@@ -117,7 +118,7 @@ def as_bytes(rows: Ragged, missing: Array | None = None) -> pa.Array:
 
 
 def as_rows(column: pa.Array, dtype: npt.DTypeLike) -> Ragged:
-    """Missing ones are empty."""
+    """Bytes as rows; missing ones are empty."""
     large = column.cast(pa.large_binary())
     kind = np.dtype(dtype)
     if not len(large):
@@ -133,7 +134,7 @@ def as_rows(column: pa.Array, dtype: npt.DTypeLike) -> Ragged:
 
 
 def ddl(schema: pa.Schema) -> str:
-    """As Spark writes it."""
+    """The schema in Spark's notation."""
     return ", ".join(f"`{field.name}` {_SPARK[field.type]}" for field in schema)
 
 
@@ -154,7 +155,7 @@ def spark_type(type_: pa.DataType) -> str:
 
 @dataclass
 class Sizes:
-    """Of the signed rows."""
+    """Sizes of the signed rows."""
 
     documents: int
     rejected: int
@@ -169,29 +170,29 @@ def sizes_of(rows: DataFrame) -> Sizes:
         for bit in FLAGS
     ]
     own = sql.col("file") >= 0
-    found: Any = rows.agg(
+    sums: Any = rows.agg(
         sql.count(sql.when(own, 1)),
         sql.count("rejected"),
         sql.sum(sql.length("keys")),
         sql.sum("size"),
         *flags,
     ).first()
-    counts = dict(zip(FLAGS.values(), found[4:], strict=True))
+    counts = dict(zip(FLAGS.values(), sums[4:], strict=True))
     flagged = {name: int(count) for name, count in counts.items() if count}
-    documents, rejected, keys, evidence = (int(value or 0) for value in found[:4])
+    documents, rejected, keys, evidence = (int(value or 0) for value in sums[:4])
     return Sizes(documents, rejected, keys, evidence, flagged)
 
 
 def sizes_again(sizes: Sizes, documents: DataFrame) -> Sizes:
-    """When documents with an id that others have were rejected, too."""
+    """The sizes after documents with repeated ids were rejected."""
     nothing = sql.lit(None).cast("binary")
     slim = documents.withColumns({"keys": nothing, "size": sql.lit(0)})
     accepted = sizes_of(slim.where("rejected is null and file >= 0"))
     return replace(sizes, rejected=sizes.documents - accepted.documents, flags=accepted.flags)
 
 
-WHOLE = "_SUCCESS"  # what Spark writes last
-FORMAT = 3  # steps when a stage holds something else, so that an older one is not taken for it
+WHOLE = "_SUCCESS"  # the file that Spark writes last
+FORMAT = 3  # increased when the content of a stage changes, so that older stages are not used
 
 
 class Stages:
@@ -226,9 +227,9 @@ class Stages:
 
     def under(self, name: str) -> Stages:
         """Stages of a run within this one."""
-        made = Stages(self.spark, None, {})
-        made.folder = None if self.folder is None else f"{self.folder}/{name}"
-        return made
+        stages = Stages(self.spark, None, {})
+        stages.folder = None if self.folder is None else f"{self.folder}/{name}"
+        return stages
 
     def release(self) -> None:
         for frame in self.kept:

@@ -1,8 +1,8 @@
-"""Files as input of Spark: the driver lists pieces, tasks read them with neardup's own readers.
+"""Files as input of Spark: the driver lists pieces, and tasks read them with neardup's readers.
 
-So documents, ids, columns and rejections are those of a local run, and rows have the numbers that
-they have in the whole file. A source says into which parts it can be cut; of most formats a file is
-one piece. All machines must reach the files by the same names.
+Documents, ids, columns and rejections are therefore those of a local run, and rows have their
+numbers in the whole file. A source defines the parts into which it can be divided; in most formats
+a file is one piece. All machines must reach the files by the same names.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Piece:
-    """``alone``: of one file only, what cannot be read is an error."""
+    """``alone``: the only file of the input, so that an unreadable file is an error."""
 
     number: int
     name: str  # of the input
@@ -62,7 +62,7 @@ class Piece:
 
 
 def pieces(spark: SparkSession, collection: Collection, range_bytes: int) -> list[Piece]:
-    """In the order of the input."""
+    """The pieces in the order of the input."""
     alone = len(readable(collection.sources)) == 1
     extraction = replace(collection.extractor.extraction, workers=1)
     names, offered = collection.inputs.names, collection.inputs.offered
@@ -75,7 +75,7 @@ def pieces(spark: SparkSession, collection: Collection, range_bytes: int) -> lis
 
 
 def _with_rows(spark: SparkSession, listed: list[Piece]) -> list[Piece]:
-    """With the first row of each part that does not know it: tasks count the rows before it."""
+    """The parts with their first rows; if these are unknown, tasks count the rows before."""
     counted = [i for i, piece in enumerate(listed) if getattr(piece.source, "first_row", 1) is None]
     if not counted:
         return listed
@@ -151,8 +151,7 @@ class FileInput:
         return last[0] if last[0] is not None else None
 
     def _look_at_sources(self, plan: Plan) -> None:
-        """Which files have a column ``source`` of their own, and whether any preferred one is
-        there."""
+        """Which files have their own column ``source``, and whether any preferred source occurs."""
         values = self.mapped(_sources_of, "file int, source string").distinct().collect()
         for row in values:
             self.own_sources[row["file"]] = row["source"] is not None or self.own_sources.get(
@@ -190,7 +189,7 @@ def _taken(
 
 
 def _named(batch: DocumentBatch, piece: Piece, own: dict[int, bool]) -> DocumentBatch:
-    """With the name of the input where the file says nothing of its own."""
+    """The chunk with the name of its input as source, if the file has no such value."""
     at = batch.records.schema.get_field_index(SOURCE)
     if at < 0 or own.get(piece.number, True):
         return batch

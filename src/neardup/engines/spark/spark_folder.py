@@ -1,15 +1,14 @@
 """A result on Spark as files: folders of Parquet with the columns of a local run, and signatures.
 
-``decisions.parquet``, ``duplicates.parquet``, ``pairs.parquet`` and ``kept.parquet`` are written by
-the executors, ``artefacts`` and ``run.json`` by the driver; ``run.json`` comes last, so a folder
-without it is a run that did not finish. The folder may be in any store that Spark reaches.
+Executors write ``decisions.parquet``, ``duplicates.parquet``, ``pairs.parquet`` and
+``kept.parquet``, the driver writes ``artefacts`` and ``run.json``. ``run.json`` comes last, so a
+folder without it is a run that did not finish. The folder may be in any store that Spark reaches.
 
-For signatures the kept documents are prepared once more, by tasks: what was signed for Spark has
-keys with groups and exceptions mixed in, and the file has them as the method makes them, so that
-any engine can build on it. Pieces of files come in the order of the input, and are written by the
-driver, one after the other. The positions of all kept documents go through the driver to every
-task, 8 bytes each, and their names where several files have an id: little beside the tables, which
-the driver has of files anyway.
+For the signatures, tasks prepare the kept documents once more: the keys in the rows of Spark
+include groups and exceptions, while the file has the original keys of the method, on which any
+engine can build. The driver writes the signatures of all pieces in the order of the input. It sends
+the positions of all kept documents to every task, 8 bytes each, and their names if several files
+have the same id; this is little in comparison with the tables.
 """
 
 from __future__ import annotations
@@ -92,18 +91,18 @@ def write_signatures(run: Run, decisions: DataFrame, path: Path) -> None:
 def _signing(here: Carried, kept: Any) -> Callable[[Iterator[Taken]], Iterator[pa.RecordBatch]]:
     def sign(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
         plan = here.plan()
-        for one in taken:
-            position = (one.file << FILE_BITS) + one.batch.records.column("row").to_numpy()
+        for part in taken:
+            position = (part.file << FILE_BITS) + part.batch.records.column("row").to_numpy()
             positions, names = kept.value
             among = are_among(position, positions)
-            records = one.batch.records.filter(pa.array(among))
+            records = part.batch.records.filter(pa.array(among))
             ids = records.column("id")
             if names is not None:  # several files have some ids
                 where = np.searchsorted(positions, position[among])
                 ids = names.take(pa.array(where)).combine_chunks()
-            made = replace(prepare(records, plan), text_digests=text_digests(records))
+            prepared = replace(prepare(records, plan), text_digests=text_digests(records))
             within = records.column(plan.within) if plan.within else None
-            rows = signature_rows(ids, made, within, plan)
+            rows = signature_rows(ids, prepared, within, plan)
             yield pa.RecordBatch.from_arrays(
                 [pa.array([_packed(rows)], pa.binary())], names=["signatures"]
             )

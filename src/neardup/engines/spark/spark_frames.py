@@ -1,8 +1,8 @@
-"""``dedup`` and ``find`` on DataFrames: settings in, a SparkResult out; what an input is.
+"""``dedup`` and ``find`` on DataFrames, and the contract of an input for Spark.
 
-A row has an id. The order of the rule is the policy's; ties go to the column ``position`` names,
-then to the id, because rows of a DataFrame have no order of their own. The engine asks the same of
-every input, be it a DataFrame or files (``spark_files.py``).
+A row has an id. The order of the rule is that of the policy. Ties are decided by the column that
+``position`` names, then by id, because the rows of a DataFrame have no order. The engine uses every
+input in the same way, whether it is a DataFrame or files (``spark_files.py``).
 """
 
 from __future__ import annotations
@@ -95,25 +95,25 @@ class FrameInput:
     position: str | None = None
 
     def __post_init__(self) -> None:
-        there = self.frame.columns
-        check_columns(self.columns, there, "the DataFrame")
-        if self.columns.id_name not in there:
+        names = self.frame.columns
+        check_columns(self.columns, names, "the DataFrame")
+        if self.columns.id_name not in names:
             raise ColumnError(
                 f"The DataFrame has no column {self.columns.id_name!r} of ids; it has "
-                f"{', '.join(map(repr, there))}.",
+                f"{', '.join(map(repr, names))}.",
                 hint="name the column with id=…; on Spark every document needs an id.",
             )
-        if self.position is not None and self.position not in there:
+        if self.position is not None and self.position not in names:
             raise ColumnError(
                 f"The column {self.position!r}, which is to order the input, is not in the "
-                f"DataFrame; it has {', '.join(map(repr, there))}.",
+                f"DataFrame; it has {', '.join(map(repr, names))}.",
                 hint="name one of them with position=….",
             )
 
     files = (FILE,)
     sources = (FILE,)
     more_order = 1
-    reads_again = False  # what it is made from may be dear, or not the same again
+    reads_again = False  # computing it again may be expensive, or give different rows
     offered = False
 
     def check(self, plan: Plan) -> None:
@@ -125,7 +125,7 @@ class FrameInput:
             )
 
     def about(self) -> dict[str, Any]:
-        """What tells this input from another, for a checkpoint."""
+        """A description that identifies this input, for a checkpoint."""
         return {
             "schema": self.frame.schema.jsonValue(),
             "files": sorted(self.frame.inputFiles()),
@@ -137,7 +137,7 @@ class FrameInput:
         return {}
 
     def local(self) -> Collection:
-        """Of more rows than the driver should hold, planting draws from none."""
+        """A local copy for planting; empty if the DataFrame is too large for the driver."""
         count = self.frame.count()
         if count > DRIVER_ROWS:
             raise SettingsError(
@@ -150,7 +150,7 @@ class FrameInput:
         return collect(self.frame.orderBy(*order).select(*names).toArrow())
 
     def mapped(self, work: Work, schema: str) -> DataFrame:
-        """What ``work`` makes of the documents, task by task."""
+        """The results of ``work`` for the documents, task by task."""
         columns, position = self.columns, self.position
 
         def map_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -159,8 +159,8 @@ class FrameInput:
         return self.frame.select(*_names(columns, position)).mapInArrow(map_batches, schema)
 
     def positions(self, documents: DataFrame, plan: Plan, keep: positions.Keep) -> DataFrame:
-        found = positions.sorted_positions(documents, len(plan.keep.criteria), keep)
-        return found.withColumn("row", sql.col("position") + 1)
+        sorted_documents = positions.sorted_positions(documents, len(plan.keep.criteria), keep)
+        return sorted_documents.withColumn("row", sql.col("position") + 1)
 
 
 def _names(columns: Columns, position: str | None) -> list[str]:
@@ -172,11 +172,11 @@ def taken(
     batches: Iterator[pa.RecordBatch], columns: Columns, position: str | None
 ) -> Iterator[Taken]:
     for batch in batches:
-        there = batch.column(columns.id_name).is_valid()
-        lost = batch.filter(pc.invert(there))
+        present = batch.column(columns.id_name).is_valid()
+        lost = batch.filter(pc.invert(present))
         if len(lost):
             yield Taken(0, _without_ids(lost, columns), [_order(lost.slice(0, 0), position)])
-        kept = batch.filter(there) if len(lost) else batch
+        kept = batch.filter(present) if len(lost) else batch
         read = chunk_of(kept, FILE, 1, columns).read()
         rows = read.records.column("row").to_numpy() - 1
         used = kept.take(pa.array(rows)) if len(rows) < len(kept) else kept
@@ -190,7 +190,7 @@ def _order(batch: pa.RecordBatch, position: str | None) -> positions.SortedValue
 
 
 def _without_ids(batch: pa.RecordBatch, columns: Columns) -> DocumentBatch:
-    """No row number could stand in for an id: rows have none that stays."""
+    """Rejects rows without an id: they have no fixed number that could replace it."""
     empty = chunk_of(batch.slice(0, 0), FILE, 1, columns).read()
     reason = f"{columns.id_name} is null"
     rejected = [Rejected(FILE, row + 1, reason, None) for row in range(len(batch))]
@@ -208,7 +208,7 @@ class Input(Protocol):
 
     @property
     def paths(self) -> Mapping[int, Sequence[str]]:
-        """Of the documents that are files by themselves, by the number of their folder."""
+        """The paths of documents that are files by themselves, by the number of their folder."""
         ...
 
     def about(self) -> dict[str, Any]: ...
@@ -217,25 +217,25 @@ class Input(Protocol):
 
     @property
     def reads_again(self) -> bool:
-        """Whether reading again gives the same documents, at the price of reading."""
+        """Whether reading again gives the same documents at the cost of reading only."""
         ...
 
     @property
     def offered(self) -> bool:
-        """Whether the names of inputs are a column ``source``."""
+        """Whether the names of inputs are available as a column ``source``."""
         ...
 
     @property
     def more_order(self) -> int:
-        """How many columns of order it has beside those of the policy."""
+        """The number of order columns beside those of the policy."""
         ...
 
     def mapped(self, work: Work, schema: str) -> DataFrame:
-        """What ``work`` makes of the documents, task by task."""
+        """The results of ``work`` for the documents, task by task."""
         ...
 
     def positions(self, documents: DataFrame, plan: Plan, keep: positions.Keep) -> DataFrame: ...
 
     def local(self) -> Collection:
-        """The same documents for the driver, which draws a few to plant copies of."""
+        """The same documents for the driver, which selects a few and plants copies of them."""
         ...

@@ -1,7 +1,7 @@
 """References (``--against``) on Spark: before all input, kept, not decided among themselves.
 
-Of a run only the signatures are read; files are read and signed like input. A reference is one
-task, and its rows have negative file numbers, so that they stand before everything else.
+If a reference is a run, only its signatures are read; files are read and signed like input. Each
+reference is one task, and its rows have negative file numbers, so that they are before all others.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FIRST_FILE = -(1 << 22)
 
 
 def with_references(run: Run, rows: DataFrame, here: Carried) -> DataFrame:
-    """The signed rows of the input and of what it is compared with."""
+    """The signed rows of the input and of its references."""
     paths = with_their_own(run.plan.against)
     if not paths:
         return rows
@@ -60,7 +60,7 @@ def with_references(run: Run, rows: DataFrame, here: Carried) -> DataFrame:
 
 
 def reference_labels(plan: Plan) -> dict[int, str]:
-    """What tells references apart, by the numbers of their rows."""
+    """The labels that distinguish references, by the numbers of their rows."""
     names = reference_names(with_their_own(plan.against))
     labels = labels_of(names)
     return {number: labels[name] for number, name in enumerate(names, FIRST_FILE)}
@@ -73,7 +73,7 @@ def _reference_rows(
     seen = _native.IdSet()
     for ids, prepared, within in _prepared(path, plan, offered):
         columns = prepared_rows(prepared, ids, within, plan, seen, file)
-        prefixed = [REFERENCE + one for one in ids.to_pylist()]
+        prefixed = [REFERENCE + id_ for id_ in ids.to_pylist()]
         columns["id"] = pa.array(prefixed, pa.string())
         columns["file"] = pa.array(np.full(len(ids), file, np.int32))
         columns["row"] = pa.array(np.arange(row, row + len(ids), dtype=np.int64))
@@ -94,12 +94,12 @@ def _prepared(
     for chunk in collection.chunks(plan.columns):
         records = _once(chunk.read(), known)
         prepared = plan.method.prepare(records, plan.artefacts)
-        told = replace(prepared, text_digests=text_digests(records))
-        yield records.column("id"), told, groups_of(records, plan)
-    check_read(collection)  # a file may have gone meanwhile
+        signed = replace(prepared, text_digests=text_digests(records))
+        yield records.column("id"), signed, groups_of(records, plan)
+    check_read(collection)  # a file may have been removed meanwhile
 
 
 def _once(batch: DocumentBatch, known: Ledger) -> pa.RecordBatch:
-    """Without documents whose id came before in their file."""
+    """The rows without documents whose id occurred before in their file."""
     fresh = known.add(digests_of(batch.records.column("id")), batch.file) < 0
     return batch.records if fresh.all() else batch.records.filter(pa.array(fresh))

@@ -1,8 +1,10 @@
-"""What a run on Spark returns: DataFrames with the columns of a local result, counts, and what
-``run.json`` holds. Rows of documents come to the driver only when asked for. Numbers come before:
-edges up to ``components.DRIVER_EDGES``, where each cluster begins, and two digests for each pair of
-texts whose kind is asked for. To calibrate, scores, a row a node and a share of the features come
-too (``calibration_jobs.py``). The rows that parts return become decisions and pairs here.
+"""The result of a run on Spark: DataFrames as in a local result, counts, and ``run.json``.
+
+The rows that parts return become decisions and pairs here. Rows of documents come to the driver
+only on request. Before that, the driver receives only numbers: edges up to
+``components.DRIVER_EDGES``, the begin of each cluster, and two digests for each pair of texts whose
+kind is needed. Calibration also needs scores, one row for each node and a share of the features
+(``calibration_jobs.py``).
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ DECISIONS = (
     "kept_id string, score double, kind string, direction string, confidence double, "
     "cluster bigint, ref boolean"
 )
-LAST = 2**62  # the place of rejected documents, which never meet anyone
+LAST = 2**62  # the place of rejected documents, which meet no other
 PAIRS = "a string, b string, score double, kind string, direction string, confidence double"
 
 
@@ -58,7 +60,7 @@ def decision_rows(
     sources: Sequence[str],
     firsts: Array,
 ) -> DataFrame:
-    """Every document once: what parts said, and the ``lost`` ones. Clusters are numbered by their
+    """Every document once: the rows of parts, and the ``lost`` ones. Clusters are numbered by their
     ``firsts``, which are sorted."""
     rows = decided.where(sql.col("tag") == TAG_DOCUMENT).select(*_TOLD)
     if lost is not None:
@@ -93,20 +95,20 @@ _TOLD = (
 
 
 def _lost_columns() -> list[Column]:
-    given = {
+    columns = {
         "decision": sql.lit(2).cast("tinyint"),
         "reason": sql.col("rejected"),
         "place": sql.lit(LAST),
         **{name: sql.col(name) for name in ("position", "id", "file", "row")},
     }
     nothing = {n: sql.lit(None).cast(spark_type(DECIDED.field(n).type)) for n in _TOLD}
-    return [given.get(name, nothing[name]).alias(name) for name in _TOLD]
+    return [columns.get(name, nothing[name]).alias(name) for name in _TOLD]
 
 
 def said(
     batch: pa.RecordBatch, files: list[str], sources: list[str], firsts: Array
 ) -> pa.RecordBatch:
-    """Decisions with the names of a local run."""
+    """Decisions with the column names of a local run."""
     decision = batch.column("decision").to_numpy()
     file = pa.array(batch.column("file").to_numpy())
     first = batch.column("first")
@@ -143,7 +145,7 @@ def _kind_columns(batch: pa.RecordBatch) -> list[pa.Array]:
 
 
 def listed_pairs(decided: DataFrame, told: Told, budget: int) -> tuple[DataFrame, int, bool]:
-    """All pairs where they fit, else each document with what it was set aside for."""
+    """All pairs if they fit, otherwise each duplicate with its kept document."""
     tag = sql.col("tag")
     if not told.partial and told.pairs <= budget:
         chosen = decided.where(tag == TAG_PAIR)
@@ -151,8 +153,8 @@ def listed_pairs(decided: DataFrame, told: Told, budget: int) -> tuple[DataFrame
     chosen = decided.where((tag == TAG_DOCUMENT) & (sql.col("decision") == 1))
     if told.seen + told.pairs + told.duplicates <= budget:
         chosen = chosen.union(decided.where(tag.isin(TAG_PAIR, TAG_SEEN)))
-    made = chosen.mapInArrow(_pair_rows, _PAIR_ROWS).dropDuplicates(["position", "other_position"])
-    return made, made.count(), False
+    pairs = chosen.mapInArrow(_pair_rows, _PAIR_ROWS).dropDuplicates(["position", "other_position"])
+    return pairs, pairs.count(), False
 
 
 _PAIR_ROWS = f"{PAIRS}, position bigint, other_position bigint"
@@ -164,7 +166,7 @@ def _pair_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _pair_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The earlier document first."""
+    """Pairs with the earlier document first."""
     first, second = (batch.column(n).to_numpy() for n in ("position", "other_position"))
     turn = first > second
     a, b = batch.column("id"), batch.column("other")
@@ -236,7 +238,7 @@ class SparkResult:
 
     @functools.cached_property
     def kept(self) -> DataFrame:
-        """The rows of the DataFrame that came in whose documents are kept."""
+        """The rows of the input DataFrame whose documents are kept."""
         frame, name = self._run.input.frame, self._run.plan.columns.id_name  # type: ignore[attr-defined]
         ids = self._decided.where(sql.col("decision") == schema.KEPT).select(
             sql.col("id").alias("_id")
@@ -261,7 +263,7 @@ class SparkResult:
         )
 
     def collected(self) -> Collected:
-        """The tables on this machine, as a local run has them."""
+        """The tables on this machine, as in a local run."""
         decisions = self._decided.toArrow().sort_by("position")
         both = [("position", "ascending"), ("other_position", "ascending")]
         pairs = self._pairs.toArrow().sort_by(both)
@@ -284,7 +286,7 @@ class SparkResult:
         )
 
     def write_signatures(self, path: Path) -> None:
-        """What a next run needs to build on this one, of a run on files."""
+        """Writes the signatures that a next run needs to build on this one; for runs on files."""
         from neardup.engines.spark.spark_folder import write_signatures
 
         write_signatures(self._run, self._decided, path)
@@ -299,11 +301,11 @@ class SparkResult:
 
     @property
     def resumed(self) -> list[str]:
-        """The stages that were taken from the checkpoint."""
+        """The stages that were read from the checkpoint."""
         return self._run.stages.resumed
 
     def release(self) -> None:
-        """Gives back what Spark keeps of the run; the DataFrames would be computed again."""
+        """Frees what Spark keeps of the run; the DataFrames would be computed again."""
         self._run.stages.release()
 
     def __repr__(self) -> str:
@@ -312,7 +314,7 @@ class SparkResult:
 
 
 def _as_local(table: pa.Table, wanted: pa.Schema, named: dict[str, list[str]]) -> pa.Table:
-    """With the types of a local table; names are numbered as there."""
+    """The table with the types of a local one; names are numbered in the same way."""
     named = {"kind": list(KINDS), "direction": list(DIRECTIONS), **named}
     columns = []
     for one in wanted:

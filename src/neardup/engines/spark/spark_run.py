@@ -1,10 +1,10 @@
-"""The Spark engine: one input, one plan → a result. Spark parts, the local engine decides.
+"""The Spark engine: one input and one plan → a result. Spark divides, the batch engine decides.
 
-artefacts counted → calibrated, where the method asks for it → documents signed → nodes that meet
-joined → giants taken apart → positions and places → parts decided → kinds → result. To calibrate is
-to do all from signing to parts once before, with scores in place of decisions. What is asked for
-more than once is a stage that is kept (``spark_columns.py``): a lost application goes on from the
-last.
+The steps are: count artefacts; calibrate if the method requires it; sign documents; join nodes that
+meet; divide large components; assign positions and places; decide parts; classify duplicates;
+return the result. Calibration runs all steps from signing to parts once before, with scores instead
+of decisions. A step whose result is needed more than once is a stage that is kept
+(``spark_columns.py``); an application that was lost continues from the last one.
 """
 
 from __future__ import annotations
@@ -56,25 +56,25 @@ if TYPE_CHECKING:
 
     from neardup.engines.spark.spark_result import SparkResult
 
-PART_DOCUMENTS = 20_000  # about, so that a task's evidence fits its memory many times over
-GIANT = 10_000  # nodes of a component beyond which its pairs are verified apart
+PART_DOCUMENTS = 20_000  # approximate, so that evidence needs a fraction of a task's memory
+GIANT = 10_000  # pairs of a component with more nodes are verified separately
 PART_BYTES = 64 << 20  # of evidence
 
 
 @dataclass
 class Tuning:
-    """Limits that change how the work is done, and never the answer."""
+    """Limits that affect how the work is done, but never the result."""
 
     driver_edges: int = components.DRIVER_EDGES
     buckets: int | None = None  # of fingerprints: for each table
-    prints: int | None = None  # for how many fingerprints tables are made
+    prints: int | None = None  # the number of fingerprints for which tables are made
     parts: int | None = None
     giant: int = GIANT
 
 
 @dataclass
 class Run:
-    """A run under way."""
+    """The state of a run."""
 
     spark: SparkSession
     input: Input
@@ -100,7 +100,7 @@ class Run:
         return result
 
     def matched(self) -> Matched:
-        """Documents signed, in their places, and who meets whom."""
+        """Signed documents with their places, and the nodes that meet."""
         began = time.perf_counter()
         here = carried(self.spark, self.plan)
         self.progress.stage("reading", unit="documents")
@@ -133,17 +133,18 @@ class Run:
         return Matched(rows, documents, brought, joined, here, sizes, count)
 
     def _makes_again(self) -> bool:
-        """Evidence is many times what else is known of a document, unless it is a fingerprint.
-        Where the input can be read again, it is made again when it is known who meets others,
-        which is cheaper than to keep it, unless it is the work of an encoder."""
+        """Whether evidence is made again instead of kept. It is much larger than all other data of
+        a document, except for fingerprints. If the input can be read again, evidence is made a
+        second time once it is known which documents meet. This is cheaper than keeping it, unless
+        an encoder makes it."""
         plan = self.plan
         kept = calibrates_itself(type(plan.method)) or near_bits(plan) is not None
         kept = kept or Encoder.kind in plan.artefacts
         return self.input.reads_again and not plan.against and not kept
 
     def _again(self, here: Carried) -> DataFrame:
-        """Of all: a join with the nodes that meet drops the others before anything is moved, as
-        long as these go whole to every task. So the driver need not name texts to the tasks."""
+        """The evidence of all documents, made again. A join with the nodes that meet drops the rest
+        before any data are moved, as long as these nodes are broadcast to every task."""
 
         def bring(taken: Iterator[Taken]) -> Iterator[pa.RecordBatch]:
             return evidence_rows(taken, here.plan())
@@ -167,7 +168,7 @@ class Run:
         return int(self.spark.sparkContext.defaultParallelism)
 
     def _standing(self, rows: DataFrame, *, repeated: bool, lost: bool) -> DataFrame:
-        """Documents without keys and evidence, with position and place."""
+        """Documents with position and place, without keys and evidence."""
         plan = self.plan
         slim = rows.drop(*EVIDENCE.names, "size")
         own = slim.where("file >= 0") if plan.against else slim
@@ -176,10 +177,10 @@ class Run:
             placed = self._with_own_names(placed)
         if plan.strict:
             self._check_strict(placed)
-        there = placed.where("rejected is null")
-        there = positions.places(there, plan.keep, self.stages.keep)
+        accepted = placed.where("rejected is null")
+        accepted = positions.places(accepted, plan.keep, self.stages.keep)
         names = [*DOCUMENT.names, *STANDING.names]
-        both = there.select(*names)
+        both = accepted.select(*names)
         if lost:
             rest = placed.where("rejected is not null").withColumn("place", sql.col("position"))
             both = both.union(rest.select(*names))
@@ -192,7 +193,8 @@ class Run:
         return first.select(*names).union(both)
 
     def _with_own_names(self, documents: DataFrame) -> DataFrame:
-        """Without documents whose file has the id already; told apart where several files have."""
+        """Documents without repetitions of an id in its file; ids that several files have are made
+        distinct."""
         files = self.input.files
         made = positions.without_repeated(documents, files, self.input.paths)
         unique = self.stages.keep("ids", made)
@@ -206,11 +208,11 @@ class Run:
 
         lost = documents.where("rejected is not null").orderBy("position").limit(1).collect()
         if lost:
-            one = lost[0]
-            file = self.input.files[one["file"]]
-            paths = self.input.paths.get(one["file"])
-            path = paths[one["row"] - 1] if paths else None
-            raise strict_error(Rejected(file, one["row"], one["rejected"], one["id"], path))
+            first = lost[0]
+            file = self.input.files[first["file"]]
+            paths = self.input.paths.get(first["file"])
+            path = paths[first["row"] - 1] if paths else None
+            raise strict_error(Rejected(file, first["row"], first["rejected"], first["id"], path))
 
 
 def _brought(rows: DataFrame) -> DataFrame:
@@ -226,9 +228,9 @@ def run(
     progress: Progress | None = None,
     tuning: Tuning | None = None,
 ) -> SparkResult:
-    told = Logged(progress or Silent())
+    log = Logged(progress or Silent())
     with as_ours(), lent(spark):
-        return _run(spark, input, plan, checkpoint, told, tuning or Tuning())
+        return _run(spark, input, plan, checkpoint, log, tuning or Tuning())
 
 
 def _run(
@@ -248,5 +250,5 @@ def _run(
         "every_pair": plan.every_pair,
     }
     stages = Stages(spark, checkpoint, about)
-    made = Run(spark, input, plan, told, stages, tuning)
-    return replace(made, plan=calibrated(made)).execute()
+    run = Run(spark, input, plan, told, stages, tuning)
+    return replace(run, plan=calibrated(run)).execute()

@@ -1,11 +1,11 @@
-"""Documents → rows with keys and evidence, by the method's own ``prepare``, inside tasks.
+"""Documents → rows with keys and evidence, by ``prepare`` of the method, inside tasks.
 
-Keys depend on the document alone, so no task needs another; fingerprints get theirs when all are
-signed (``bits_join.py``). Documents with equal evidence have one *node*: the digest of the
-evidence, mixed with the group that ``within`` puts them in; the first of them in a task brings keys
-and evidence for all. A method that confirms copies gets a node for each document, and the digest as
-a key more. Two nodes that are one by accident (64 bits) meet, which costs a comparison and changes
-nothing.
+Keys depend on the document alone, so no task needs another; fingerprints get their keys when all
+documents are signed (``bits_join.py``). Documents with equal evidence are one *node*: the digest of
+the evidence, mixed with the group of ``within``. The first of them in a task provides keys and
+evidence for all. If a method confirms copies, each document is a node, with the digest as an
+additional key. If two nodes have the same 64-bit number by accident, they meet, which costs a
+comparison and changes nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NO_GROUP = "\0"  # a value that no column can hold, for documents without one
 
 
 def signed_schema(plan: Plan, more: int = 0) -> pa.Schema:
-    """``more``: columns of order beside those of the policy."""
+    """``more`` is the number of order columns beside those of the policy."""
     order = positions.fields(len(plan.keep.criteria) + more)
     return pa.schema([*DOCUMENT, *order, *EVIDENCE, SIZE])
 
@@ -50,7 +50,8 @@ Work = Callable[[Iterator["Taken"]], Iterator[pa.RecordBatch]]
 
 @dataclass(frozen=True)
 class Taken:
-    """A batch of documents of file number ``file``; ``order`` columns come after the policy's."""
+    """A batch of documents of file number ``file``; ``order`` columns come after those of the
+    policy."""
 
     file: int
     batch: DocumentBatch
@@ -60,16 +61,18 @@ class Taken:
 def signed_rows(
     taken: Iterator[Taken], plan: Plan, *, evidence: bool = True
 ) -> Iterator[pa.RecordBatch]:
-    """Without ``evidence``, where it will be made again."""
+    """Signed rows, without ``evidence`` if it will be made again."""
     seen = _native.IdSet()
-    for one in taken:
-        made = _accepted(one, plan, seen)
+    for part in taken:
+        rows = _accepted(part, plan, seen)
         if not evidence:
-            at = made.schema.get_field_index("evidence")
-            made = made.set_column(at, "evidence", pa.nulls(len(made), pa.binary()))
-        yield made
-        if one.batch.rejected:
-            yield rejected_rows(one.batch.rejected, one.file, signed_schema(plan, len(one.order)))
+            at = rows.schema.get_field_index("evidence")
+            rows = rows.set_column(at, "evidence", pa.nulls(len(rows), pa.binary()))
+        yield rows
+        if part.batch.rejected:
+            yield rejected_rows(
+                part.batch.rejected, part.file, signed_schema(plan, len(part.order))
+            )
 
 
 def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
@@ -88,13 +91,13 @@ def _accepted(taken: Taken, plan: Plan, seen: _native.IdSet) -> pa.RecordBatch:
 
 
 def evidence_rows(taken: Iterator[Taken], plan: Plan) -> Iterator[pa.RecordBatch]:
-    """Keys and evidence, those of a node once a task."""
+    """Keys and evidence, once for each node of a task."""
     seen = _native.IdSet()
-    for one in taken:
-        records = one.batch.records
+    for part in taken:
+        records = part.batch.records
         prepared = plan.method.prepare(records, plan.artefacts)
         ids, groups = records.column("id"), groups_of(records, plan)
-        rows = prepared_rows(prepared, ids, groups, plan, seen, one.file)
+        rows = prepared_rows(prepared, ids, groups, plan, seen, part.file)
         brings = rows["evidence"].is_valid()
         columns = {name: rows[name].filter(brings) for name in BROUGHT.names}
         yield filled(columns, len(columns["node"]), BROUGHT)
@@ -108,12 +111,12 @@ def prepared_rows(
     seen: _native.IdSet,
     file: int,
 ) -> dict[str, pa.Array]:
-    """The columns of prepared documents; ``seen`` are the nodes that the task had already."""
+    """The columns of prepared documents; ``seen`` has the nodes that the task has sent already."""
     keys, probes = all_keys(prepared, plan)
     nodes = np.ascontiguousarray(prepared.digests[:, 0])
     if plan.method.confirms_copies:
         keys, probes = _with_key(keys, probes, nodes)
-        # An id names one document of its file, and maybe others of other files.
+        # An id is unique in its file, but documents of other files may have it too.
         nodes = id_digests(ids) ^ (np.array([file], np.int64).view(np.uint64) * SPREAD)
     if within is not None:
         codes = group_digests(within)
@@ -130,7 +133,7 @@ def prepared_rows(
         "normal_digest": signed(prepared.normal_digests),
         "flags": pa.array(prepared.flags.astype(np.int32)),
         "probes": pa.array(probes.astype(np.int32)),
-        # Copies with another normal form may have keys of exceptions that the first has not.
+        # A copy with a different normal form may have keys of exceptions that the first lacks.
         "keys": as_bytes(keys, known if scorer_of(plan).exceptions is None else None),
         "evidence": as_bytes(prepared.evidence, known),
         "size": pa.array(np.where(known, 0, prepared.evidence.lengths) * itemsize),
@@ -148,20 +151,20 @@ def _order_columns(taken: Taken, plan: Plan) -> dict[str, pa.Array]:
     if plan.keep.by_length:
         lengths = np.asarray(pc.utf8_length(records.column("text"))).astype(np.int64)
     there = {name: records.column(name) for name in plan.keep.columns}
-    made = [positions.criterion_column(one, lengths, there) for one in plan.keep.criteria]
+    criteria = [positions.criterion_column(one, lengths, there) for one in plan.keep.criteria]
     columns: dict[str, pa.Array] = {}
-    for number, (value, string) in enumerate([*made, *taken.order]):
+    for number, (value, string) in enumerate([*criteria, *taken.order]):
         columns |= {f"n{number}": value, f"s{number}": string}
     return columns
 
 
 def near_bits(plan: Plan) -> NearBits | None:
-    """How fingerprints meet, where they travel in place of keys (``bits_join.py``)."""
+    """The way fingerprints meet, if they are sent instead of keys (``bits_join.py``)."""
     return None if plan.method.confirms_copies else plan.method.meeting.bits
 
 
 def all_keys(prepared: Prepared, plan: Plan) -> tuple[Ragged, Array]:
-    """Those of the method; of a document in a listed pair those of its exceptions too."""
+    """The keys of the method, and for documents in a listed pair also those of their exceptions."""
     if near_bits(plan):
         return no_keys(prepared.evidence)
     scorer = scorer_of(plan)
@@ -180,7 +183,7 @@ def scorer_of(plan: Plan) -> Scorer:
 
 
 def _joined(first: Ragged, chosen: Array, keys: Ragged, probes: Array) -> tuple[Ragged, Array]:
-    """``first`` keys of the ``chosen`` documents come before the others: they look with them."""
+    """The ``first`` keys of the ``chosen`` documents before the others, because they search."""
     empty = np.zeros(len(keys), np.int64)
     empty[chosen] = first.lengths
     both = Ragged.concat([Ragged(first.values, offsets_of(empty)), keys], np.uint64)
@@ -207,14 +210,14 @@ def id_digests(strings: pa.Array) -> Array:
 def rejected_rows(rejected: Sequence[Rejected], file: int, schema: pa.Schema) -> pa.RecordBatch:
     columns = {
         "file": pa.array(np.full(len(rejected), file, np.int32)),
-        "row": pa.array([one.row for one in rejected], pa.int64()),
-        "id": pa.array([one.id for one in rejected], pa.string()),
-        "rejected": pa.array([one.reason for one in rejected], pa.string()),
+        "row": pa.array([document.row for document in rejected], pa.int64()),
+        "id": pa.array([document.id for document in rejected], pa.string()),
+        "rejected": pa.array([document.reason for document in rejected], pa.string()),
     }
     return filled(columns, len(rejected), schema)
 
 
 def filled(columns: dict[str, pa.Array], count: int, schema: pa.Schema) -> pa.RecordBatch:
-    """What is not given is missing."""
+    """The columns of a schema; those that are missing are null."""
     arrays = [columns.get(f.name, pa.nulls(count, f.type)) for f in schema]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

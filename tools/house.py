@@ -29,7 +29,8 @@ TABLE = re.compile(r"(?<=<!-- house -->\n).*?(?=<!-- end -->)", re.DOTALL)
 # Names that say what is done instead of which thing is defined.
 PARTICIPLE = re.compile(r"(^|_)(parts|asked|told|found|given|made|taken|\w+ing)(_|$)")
 # Nouns of the glossary that end like participles.
-NOUNS = {"planting", "signing", "sampling", "training", "judging", "matching", "testing", "wording"}
+NOUNS = {"judging", "matching", "meeting", "planting", "sampling"}
+NOUNS |= {"signing", "testing", "training", "wording"}
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 

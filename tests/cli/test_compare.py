@@ -79,7 +79,7 @@ def test_why_a_run_decided_so(run: Run, out: Path, tmp_path: Path) -> None:
     assert done.stdout.startswith("edited (")
     assert "duplicate of fox, kind revision, score 0.69" in done.stdout
     assert "1:11 + edit2" in done.stdout
-    assert "<h1>Why edited was set aside</h1>" in (tmp_path / "why.html").read_text()
+    assert "<h1>Why edited is a duplicate</h1>" in (tmp_path / "why.html").read_text()
     said = json.loads(run("compare", "--run", out, "other", "--json").stdout)
     assert (said["decision"], said["reason"], said["comparison"]) == ("kept", "unique", None)
 

@@ -193,7 +193,7 @@ def test_it_is_data_and_a_page(result: nd.Result) -> None:
     }
     assert found["comparison"]["verdict"]["duplicate"]
     page = why.to_html()
-    assert "<h1>Why edited was set aside</h1>" in page
+    assert "<h1>Why edited is a duplicate</h1>" in page
     assert "<del>word0</del>" in page
     assert "<h1>Why alone was kept</h1>" in result.explain("alone").to_html()
 

@@ -17,7 +17,7 @@ The way of a run through the files, in order:
     bits_join, components       who meets whom → connected components
     large_components            components too large for one task, taken apart by verified pairs
     positions                   where documents stand in the input and in the order of the policy
-    component_parts             each part decided by the batch engine, and what it reports
+    component_task              each part decided by the batch engine, and what it reports
     kind_tasks                  texts of duplicates read again and aligned
     spark_result                decisions and pairs, as the user gets them
     spark_folder                … as folders of Parquet, with signatures for a next run

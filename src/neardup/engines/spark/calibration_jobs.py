@@ -104,7 +104,7 @@ def _found(run: Run, plan: Plan) -> Calibration:
 
 def scored_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
     """The scores of all pairs of a part, and whether some were not looked at."""
-    from neardup.engines.spark.component_parts import outcomes
+    from neardup.engines.spark.component_task import outcomes
 
     for outcome in outcomes(batches, plan):
         scores = outcome.pairs.score.tobytes()

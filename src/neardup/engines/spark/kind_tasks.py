@@ -15,7 +15,7 @@ from pyspark.sql import functions as sql
 
 from neardup.decisions.kinds import aligned_kinds
 from neardup.engines.batch.references import reference_texts
-from neardup.engines.spark.component_parts import TAG_DOCUMENT, TAG_PAIR, TAG_SEEN
+from neardup.engines.spark.component_task import TAG_DOCUMENT, TAG_PAIR, TAG_SEEN
 from neardup.engines.spark.spark_columns import DECIDED, signed, unsigned
 from neardup.engines.spark.spark_signing import Taken
 from neardup.runs.texts_again import Means, reread, text_keys, wanted_rows

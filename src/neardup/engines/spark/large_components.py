@@ -19,7 +19,7 @@ import pyarrow as pa
 from pyspark.sql import functions as sql
 
 from neardup.engines.spark import components
-from neardup.engines.spark.component_parts import PART
+from neardup.engines.spark.component_task import PART
 from neardup.engines.spark.session import Carried
 from neardup.engines.spark.spark_columns import (
     BROUGHT,

@@ -21,7 +21,7 @@ from pyspark.sql import functions as sql
 from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.decisions.kinds import Kinds
-from neardup.engines.spark.component_parts import (
+from neardup.engines.spark.component_task import (
     TAG_DOCUMENT,
     TAG_PAIR,
     TAG_SEEN,

@@ -22,7 +22,7 @@ from neardup.documents.clashes import Shared, labels_of
 from neardup.engines.batch.intake import strict_error
 from neardup.engines.spark import bits_join, components, positions
 from neardup.engines.spark.calibration_jobs import calibrated, with_artefacts
-from neardup.engines.spark.component_parts import decided_rows
+from neardup.engines.spark.component_task import decided_rows
 from neardup.engines.spark.large_components import Matched, taken_apart
 from neardup.engines.spark.session import Carried, as_ours, carried, lent
 from neardup.engines.spark.spark_columns import (

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents import collect
-from neardup.engines.spark.component_parts import PART, decided_rows
+from neardup.engines.spark.component_task import PART, decided_rows
 from neardup.engines.spark.components import packed_keys, unpacked_keys
 from neardup.engines.spark.spark_columns import EVIDENCE
 from neardup.engines.spark.spark_signing import Taken, filled, signed_rows

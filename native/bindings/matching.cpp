@@ -33,6 +33,16 @@ static Out<uint8_t> distinct_groups(In<int64_t> members, In<uint8_t> probes, In<
     return give(std::move(distinct));
 }
 
+static Out<int64_t> shared_keys(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes, In<int64_t> a,
+                                In<int64_t> b) {
+    std::vector<int64_t> counts(a.size());
+    {
+        nb::gil_scoped_release free;
+        neardup::shared_keys(keys.data(), offsets.data(), probes.data(), a.data(), b.data(), a.size(), counts.data());
+    }
+    return give(std::move(counts));
+}
+
 static Out<uint8_t> share_key(In<uint64_t> keys, In<int64_t> offsets, In<int32_t> probes, In<int64_t> a,
                               In<int64_t> b) {
     std::vector<uint8_t> shared(a.size());
@@ -121,11 +131,11 @@ static void count_features(In<uint32_t> features, InOut<uint8_t> counts) {
     neardup::count_features(features.data(), features.size(), counts.data(), counts.size());
 }
 
-static nb::tuple sharing_pairs(In<int64_t> members, In<int64_t> offsets, size_t documents, int32_t least) {
+static nb::tuple sharing_pairs(In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, size_t documents, int32_t least) {
     neardup::SharingPairs out;
     {
         nb::gil_scoped_release free;
-        neardup::sharing_pairs(members.data(), offsets.data(), offsets.size() - 1, documents, least, out);
+        neardup::sharing_pairs(members.data(), looks.data(), offsets.data(), offsets.size() - 1, documents, least, out);
     }
     return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.shared)));
 }
@@ -188,11 +198,12 @@ void bind_matching(nb::module_ &m) {
     nb::class_<neardup::IdSet>(m, "IdSet").def(nb::init<>()).def("add", &add_ids, "digests"_a);
     m.def("shared_groups", &shared_groups, "keys"_a, "offsets"_a, "probes"_a);
     m.def("group_pairs", &group_pairs, "members"_a, "probes"_a, "offsets"_a, "budget"_a);
+    m.def("shared_keys", &shared_keys, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("share_key", &share_key, "keys"_a, "offsets"_a, "probes"_a, "a"_a, "b"_a);
     m.def("distinct_groups", &distinct_groups, "members"_a, "probes"_a, "offsets"_a);
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
-    m.def("sharing_pairs", &sharing_pairs, "members"_a, "offsets"_a, "documents"_a, "least"_a);
+    m.def("sharing_pairs", &sharing_pairs, "members"_a, "looks"_a, "offsets"_a, "documents"_a, "least"_a);
     m.def("average_link", &average_link, "weights"_a, "a"_a, "b"_a, "score"_a, "least"_a);
     m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("rare_weighted_prefixes", &rare_weighted_prefixes, "entries"_a, "offsets"_a, "needed"_a, "squared"_a, "counts"_a,

@@ -39,16 +39,19 @@ static Out<uint64_t> weigh_grams(In<uint64_t> values, In<int64_t> offsets, In<ui
 }
 
 static nb::tuple gram_keys(In<uint64_t> values, In<int64_t> offsets, size_t rare, size_t lone, uint32_t bands,
-                           uint32_t rows, size_t fewest, In<uint32_t> multipliers) {
-    const neardup::GramKeys settings{rare, lone, bands, rows, fewest, multipliers.data(), multipliers.size()};
+                           uint32_t rows, size_t fewest, size_t own, size_t own_share,
+                           In<uint32_t> multipliers) {
+    const neardup::GramKeys settings{rare, lone, bands, rows, fewest, own, own_share, multipliers.data(),
+                                     multipliers.size()};
     std::vector<uint64_t> keys;
+    std::vector<int32_t> probes;
     std::vector<int64_t> ends{0};
     {
         nb::gil_scoped_release free;
         keys.reserve((offsets.size() - 1) * (rare + lone + 2 * bands));
-        neardup::gram_keys(values.data(), offsets.data(), offsets.size() - 1, settings, keys, ends);
+        neardup::gram_keys(values.data(), offsets.data(), offsets.size() - 1, settings, keys, ends, probes);
     }
-    return nb::make_tuple(give(std::move(keys)), give(std::move(ends)));
+    return nb::make_tuple(give(std::move(keys)), give(std::move(ends)), give(std::move(probes)));
 }
 
 static Out<int64_t> compare_grams(In<uint64_t> values, In<int64_t> offsets, In<int64_t> a, In<int64_t> b) {
@@ -64,6 +67,6 @@ void bind_raregrams(nb::module_ &m) {
     m.def("sample_grams", &sample_grams, "values"_a, "offsets"_a, "text"_a, "q"_a, "most"_a);
     m.def("weigh_grams", &weigh_grams, "values"_a, "offsets"_a, "counts"_a, "weight_of_count"_a);
     m.def("gram_keys", &gram_keys, "values"_a, "offsets"_a, "rare"_a, "lone"_a, "bands"_a, "rows"_a, "fewest"_a,
-          "multipliers"_a);
+          "own"_a, "own_share"_a, "multipliers"_a);
     m.def("compare_grams", &compare_grams, "values"_a, "offsets"_a, "a"_a, "b"_a);
 }

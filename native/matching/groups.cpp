@@ -171,6 +171,22 @@ void group_pairs(const int64_t *members, const uint8_t *probes, const int64_t *o
     }
 }
 
+void shared_keys(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *a,
+                 const int64_t *b, size_t pairs, int64_t *counts) {
+    for (size_t i = 0; i < pairs; ++i) {
+        const int64_t x_begin = offsets[a[i]], x_end = offsets[a[i] + 1], y_end = offsets[b[i] + 1];
+        const int64_t x_looks = x_begin + probes[a[i]], y_looks = offsets[b[i]] + probes[b[i]];
+        int64_t count = 0;
+        for (int64_t x = x_begin, y = offsets[b[i]]; x < x_end && y < y_end;) {
+            const uint64_t p = keys[x], q = keys[y];
+            count += p == q && (x < x_looks || y < y_looks);
+            x += p <= q;
+            y += q <= p;
+        }
+        counts[i] = count;
+    }
+}
+
 // Whether one of the `looking` keys is among the others. There are a few dozen keys, so a simple loop suffices.
 static bool looks_at(const uint64_t *looking, int64_t count, const uint64_t *others, int64_t size) {
     for (int64_t i = 0; i < count; ++i)

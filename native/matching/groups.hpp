@@ -25,6 +25,10 @@ void distinct_groups(const int64_t *members, const uint8_t *probes, const int64_
 void share_key(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *a,
                const int64_t *b, size_t pairs, uint8_t *shared);
 
+// counts[i]: how many keys a[i] and b[i] share with which one of the two looks. The keys of a document are sorted.
+void shared_keys(const uint64_t *keys, const int64_t *offsets, const int32_t *probes, const int64_t *a,
+                 const int64_t *b, size_t pairs, int64_t *counts);
+
 struct CandidatePairs {
     std::vector<int64_t> a, b;
     int64_t largest = 0;  // groups up to this size are included; larger ones are left out

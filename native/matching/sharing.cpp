@@ -3,9 +3,9 @@
 namespace neardup {
 namespace {
 
-// The groups of each document: begins[d] .. begins[d + 1] in `of`.
-void groups_of(const int64_t *members, const int64_t *offsets, size_t groups, size_t documents,
-               std::vector<int64_t> &begins, std::vector<uint32_t> &of) {
+// The groups of each document, with its flag in the lowest bit: begins[d] .. begins[d + 1] in `of`.
+void groups_of(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents,
+               std::vector<int64_t> &begins, std::vector<uint64_t> &of) {
     begins.assign(documents + 1, 0);
     for (int64_t i = 0; i < offsets[groups]; ++i) ++begins[static_cast<size_t>(members[i]) + 1];
     for (size_t d = 0; d < documents; ++d) begins[d + 1] += begins[d];
@@ -13,25 +13,26 @@ void groups_of(const int64_t *members, const int64_t *offsets, size_t groups, si
     std::vector<int64_t> next(begins.begin(), begins.end() - 1);
     for (size_t g = 0; g < groups; ++g)
         for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
-            of[static_cast<size_t>(next[static_cast<size_t>(members[i])]++)] = static_cast<uint32_t>(g);
+            of[static_cast<size_t>(next[static_cast<size_t>(members[i])]++)] = uint64_t{g} << 1 | (looks[i] != 0);
 }
 
 }  // namespace
 
-void sharing_pairs(const int64_t *members, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
+void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
                    SharingPairs &out) {
     std::vector<int64_t> begins;
-    std::vector<uint32_t> of;
-    groups_of(members, offsets, groups, documents, begins, of);
+    std::vector<uint64_t> of;
+    groups_of(members, looks, offsets, groups, documents, begins, of);
     std::vector<int32_t> shared(documents);
     std::vector<int64_t> met;
     for (size_t d = 0; d < documents; ++d) {
         met.clear();
         for (int64_t i = begins[d]; i < begins[d + 1]; ++i) {
-            const size_t g = of[static_cast<size_t>(i)];
+            const size_t g = of[static_cast<size_t>(i)] >> 1;
+            const bool looking = of[static_cast<size_t>(i)] & 1;
             for (int64_t k = offsets[g]; k < offsets[g + 1]; ++k) {
                 const int64_t other = members[k];
-                if (static_cast<size_t>(other) >= d) continue;
+                if (static_cast<size_t>(other) >= d || !(looking || looks[k])) continue;
                 if (shared[static_cast<size_t>(other)]++ == 0) met.push_back(other);
             }
         }

@@ -16,8 +16,9 @@ struct SharingPairs {
 };
 
 // Group g is members[offsets[g] .. offsets[g + 1]): the documents that have one feature, each once.
-// A pair must share at least `least` features.
-void sharing_pairs(const int64_t *members, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
+// A pair must share at least `least` features. A feature counts only if one of the two looks with it: `looks` has a
+// flag a member.
+void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
                    SharingPairs &out);
 
 }  // namespace neardup

@@ -87,16 +87,26 @@ class KeyMaker {
   public:
     explicit KeyMaker(const GramKeys &settings) : settings_(settings), minima_(settings.functions) {}
 
-    void append(Entries entries, std::vector<uint64_t> &keys) {
-        const auto begin = static_cast<ptrdiff_t>(keys.size());
+    // Returns how many of the keys look.
+    size_t append(Entries entries, std::vector<uint64_t> &keys) {
+        const size_t begin = keys.size();
         append_first(entries, settings_.rare, kRareKey, keys, [](uint64_t c) { return c == kFewHave || c == kSomeHave; });
         append_first(entries, settings_.lone, kLoneKey, keys, [](uint64_t c) { return c == kOneHas; });
+        const size_t before_bands = keys.size();
         append_bands(entries, keys);
-        std::sort(keys.begin() + begin, keys.end());
+        std::sort(keys.begin() + static_cast<ptrdiff_t>(begin), keys.end());
+        return (goes_on(entries) ? before_bands : keys.size()) - begin;
     }
 
   private:
+    static constexpr uint64_t kBand = uint64_t{1} << 63;  // so that bands are the last of sorted keys
     static constexpr uint64_t kRareKey = uint64_t{1} << 32, kLoneKey = uint64_t{2} << 32;
+
+    bool goes_on(Entries entries) const {
+        const auto lone = static_cast<size_t>(
+            std::count_if(entries.begin, entries.end, [](uint64_t entry) { return class_of(entry) == kOneHas; }));
+        return lone >= settings_.own && lone * settings_.own_share >= static_cast<size_t>(entries.size());
+    }
 
     // Half of the features have level 0, so only those of the highest levels are ordered.
     template <typename Wanted>
@@ -111,7 +121,7 @@ class KeyMaker {
                 ranks_.push_back(uint64_t{sampled::kMostLevel - level_of(*e)} << 32 | feature_of(*e));
         const size_t taken = std::min(most, ranks_.size());
         std::nth_element(ranks_.begin(), ranks_.begin() + static_cast<ptrdiff_t>(taken), ranks_.end());
-        for (size_t i = 0; i < taken; ++i) keys.push_back(scramble((ranks_[i] & 0xffffffffu) | kind));
+        for (size_t i = 0; i < taken; ++i) keys.push_back(scramble((ranks_[i] & 0xffffffffu) | kind) & ~kBand);
     }
 
     void append_bands(Entries entries, std::vector<uint64_t> &keys) {
@@ -122,8 +132,8 @@ class KeyMaker {
         minhash(hashes_.data(), hashes_.size(), settings_.multipliers, settings_.functions, minima_.data());
         for (uint32_t band = 0; band < settings_.bands; ++band) {
             const uint64_t key = band_key(minima_.data() + size_t{band} * settings_.rows, settings_.rows, band);
-            keys.push_back(key);
-            keys.push_back(scramble(key));
+            keys.push_back(key | kBand);
+            keys.push_back(scramble(key) | kBand);
         }
     }
 
@@ -144,10 +154,11 @@ void weigh_grams(uint64_t *values, const int64_t *offsets, size_t documents, con
 }
 
 void gram_keys(const uint64_t *values, const int64_t *offsets, size_t documents, const GramKeys &settings,
-               std::vector<uint64_t> &keys, std::vector<int64_t> &ends) {
+               std::vector<uint64_t> &keys, std::vector<int64_t> &ends, std::vector<int32_t> &probes) {
     KeyMaker maker(settings);
     for (size_t d = 0; d < documents; ++d) {
-        maker.append(row_of(values, offsets, static_cast<int64_t>(d)).entries, keys);
+        const Entries entries = row_of(values, offsets, static_cast<int64_t>(d)).entries;
+        probes.push_back(static_cast<int32_t>(maker.append(entries, keys)));
         ends.push_back(static_cast<int64_t>(keys.size()));
     }
 }

@@ -22,14 +22,17 @@ struct GramKeys {
     size_t rare, lone;           // how many of the features that some other documents, and that no others have
     uint32_t bands, rows;        // of minima, over features that others have
     size_t fewest;               // features for which bands are made
+    size_t own, own_share;       // so many that no other document has, one of so many: it fills a template
     const uint32_t *multipliers; // of the minima, `functions` of them
     size_t functions;
 };
 
 // Appends the sorted keys of each row. Keys are the features of the highest levels, of equal levels the smallest: the
-// order is the same for all documents, so that samples of different rates agree on it. A band is two keys.
+// order is the same for all documents, so that samples of different rates agree on it. A band is two keys, which come
+// last. Two documents that go on with text of their own are refused unless they share rare features, by which they meet
+// anyway; so such a document does not look with its bands, else all that fill one template would meet.
 void gram_keys(const uint64_t *values, const int64_t *offsets, size_t documents, const GramKeys &settings,
-               std::vector<uint64_t> &keys, std::vector<int64_t> &ends);
+               std::vector<uint64_t> &keys, std::vector<int64_t> &ends, std::vector<int32_t> &probes);
 
 // Of a pair at the coarser level of the two. A feature that both have is known, whatever a table of other documents
 // has counted.

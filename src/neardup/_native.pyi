@@ -255,8 +255,10 @@ def gram_keys(
     bands: int,
     rows: int,
     fewest: int,
+    own: int,
+    own_share: int,
     multipliers: NDArray[np.uint32],
-) -> tuple[Hashes, Offsets]: ...
+) -> tuple[Hashes, Offsets, NDArray[np.int32]]: ...
 def compare_grams(
     values: Hashes, offsets: Offsets, a: NDArray[np.int64], b: NDArray[np.int64]
 ) -> NDArray[np.int64]: ...
@@ -419,6 +421,13 @@ def shared_groups(
     keys: Hashes, offsets: Offsets, probes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], Bytes, Offsets]: ...
 def distinct_groups(members: NDArray[np.int64], probes: Bytes, offsets: Offsets) -> Bytes: ...
+def shared_keys(
+    keys: Hashes,
+    offsets: Offsets,
+    probes: NDArray[np.int32],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+) -> NDArray[np.int64]: ...
 def share_key(
     keys: Hashes,
     offsets: Offsets,
@@ -439,7 +448,7 @@ def gather_file(
 def count_documents(features: Features, counts: NDArray[np.uint16]) -> None: ...
 def count_features(features: Features, counts: Bytes) -> None: ...
 def sharing_pairs(
-    members: NDArray[np.int64], offsets: Offsets, documents: int, least: int
+    members: NDArray[np.int64], looks: Bytes, offsets: Offsets, documents: int, least: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
 def average_link(
     weights: NDArray[np.float64],

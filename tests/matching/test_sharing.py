@@ -13,13 +13,37 @@ from reference import rarity as twin
 GROUPS = st.lists(st.sets(st.integers(0, 11), min_size=2), max_size=20)
 
 
-@given(GROUPS, st.integers(1, 6))
-def test_pairs_equal_twin(groups: list[set[int]], least: int) -> None:
+@given(GROUPS, st.integers(1, 6), st.sets(st.integers(0, 11)))
+def test_pairs_equal_twin(groups: list[set[int]], least: int, silent: set[int]) -> None:
+    """Some documents look with none of their features."""
     members = np.array([d for group in groups for d in sorted(group)], np.int64)
     offsets = offsets_of(np.array([len(group) for group in groups], np.int64))
-    a, b, shared = _native.sharing_pairs(members, offsets, 12, least)
+    looks = np.array([d not in silent for d in members.tolist()], np.uint8)
+    a, b, shared = _native.sharing_pairs(members, looks, offsets, 12, least)
     assert np.all(a < b)
     assert np.all(np.diff(b) >= 0)
     made = dict(zip(zip(a.tolist(), b.tolist(), strict=True), shared.tolist(), strict=True))
     assert len(made) == len(a)
-    assert made == twin.sharing_pairs([sorted(group) for group in groups], least)
+    expected = twin.sharing_pairs([sorted(group) for group in groups], least)
+    assert made == {pair: n for pair, n in expected.items() if not {*pair} <= silent}
+
+
+SIGNED = st.tuples(st.sets(st.integers(0, 15)), st.integers(0, 15))
+
+
+@given(SIGNED, SIGNED)
+def test_shared_keys_count_where_one_looks(
+    one: tuple[set[int], int], other: tuple[set[int], int]
+) -> None:
+    keys = [sorted(values) for values, _ in (one, other)]
+    probes = [min(count, len(row)) for row, (_, count) in zip(keys, (one, other), strict=True)]
+    looking = [{*row[:count]} for row, count in zip(keys, probes, strict=True)]
+    counted = _native.shared_keys(
+        np.array(keys[0] + keys[1], np.uint64),
+        offsets_of(np.array([len(row) for row in keys])),
+        np.array(probes, np.int32),
+        np.array([0]),
+        np.array([1]),
+    )
+    both = {*keys[0]} & {*keys[1]}
+    assert counted.tolist() == [len(both & (looking[0] | looking[1]))]

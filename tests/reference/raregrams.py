@@ -91,19 +91,24 @@ def band_key(values: Sequence[int], band: int) -> int:
     return key
 
 
-def keys(made: Document, multipliers: Sequence[int]) -> list[int]:
+def keys(made: Document, multipliers: Sequence[int], *, refuse: bool) -> tuple[list[int], int]:
+    """Sorted, bands last; and how many look: a document that goes on does not with its bands."""
+    top = 1 << 63
+
     def first(kinds: tuple[int, ...], most: int) -> list[int]:
         chosen = [(-gram.level, f) for f, gram in made.grams.items() if gram.kind in kinds]
         return [f for _, f in sorted(chosen)[:most]]
 
-    found = [scramble(f | 1 << 32) for f in first((FEW_HAVE, SOME_HAVE), 32)]
-    found += [scramble(f | 2 << 32) for f in first((ONE_HAS,), 16)]
+    found = [scramble(f | 1 << 32) % top for f in first((FEW_HAVE, SOME_HAVE), 32)]
+    found += [scramble(f | 2 << 32) % top for f in first((ONE_HAS,), 16)]
     known = [f for f, gram in made.grams.items() if gram.kind != ONE_HAS]
     if len(known) >= 8:
         minima = minhash.minima([scramble(f ^ SECRETS[0]) for f in known], multipliers)
         bands = [band_key(minima[3 * b : 3 * b + 3], b) for b in range(16)]
-        found += [*bands, *map(scramble, bands)]
-    return sorted(found)
+        found += [key | top for key in [*bands, *map(scramble, bands)]]
+    lone = sum(gram.kind == ONE_HAS for gram in made.grams.values())
+    goes_on = refuse and lone >= 6 and lone * 64 >= len(made.grams)
+    return sorted(found), sum(key < top or not goes_on for key in found)
 
 
 class Answer(NamedTuple):

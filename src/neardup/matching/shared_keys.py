@@ -54,7 +54,7 @@ def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     a, b, _ = sharing_pairs(small, len(keys), way.least)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
-        return verify(*_that_share(keys, way.least, a, b))
+        return verify(*_that_share(keys, probes, way.least, a, b))
 
     c, d, hot = pairs_within(large, leaders.most_pairs)
     verified = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
@@ -68,9 +68,10 @@ def small_and_large(groups: Groups) -> tuple[Groups, Groups]:
 
 
 def sharing_pairs(groups: Groups, documents: int, least: int) -> tuple[Array, Array, Array]:
-    """The pairs (a < b) that are together in at least so many groups, and in how many."""
+    """The pairs (a < b) that stand together in so many groups in which one of the two looks, and in
+    how many they do."""
     members = groups.members
-    return _native.sharing_pairs(members.values, members.offsets, documents, least)
+    return _native.sharing_pairs(members.values, groups.probes, members.offsets, documents, least)
 
 
 def _that_share_one(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[Array, Array]:
@@ -79,9 +80,9 @@ def _that_share_one(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[Ar
     return a[shared], b[shared]
 
 
-def _that_share(keys: Ragged, least: int, a: Array, b: Array) -> tuple[Array, Array]:
-    """The pairs that share at least so many keys. Keys are sorted, and all of them search."""
-    shared = _native.common_values(keys.values, keys.offsets, a, b) >= least
+def _that_share(keys: Ragged, probes: Array, least: int, a: Array, b: Array) -> tuple[Array, Array]:
+    """Those of the pairs that share so many with which one of the two looks; keys are sorted."""
+    shared = _native.shared_keys(keys.values, keys.offsets, probes, a, b) >= least
     return a[shared], b[shared]
 
 

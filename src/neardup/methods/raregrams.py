@@ -13,7 +13,8 @@ refused whatever they score: those that share a template, and thin pairs, which 
 of the grams of the smaller document; a calibration may list thin pairs that a reader recognises.
 
 Documents meet that share two of their ``RARE_KEYS`` rare grams of smallest hash, or one of 16 bands
-of three minima, which brings families of more than ``FEW_MORE`` documents together. Where two
+of three minima, which brings families of more than ``FEW_MORE`` documents together. Documents that
+fill one template do not meet by bands, so that a template costs no square. Where two
 documents have a share j of their rare grams in common, they do not meet by keys with the
 probability P(Bin(32, j) < 2). A table of other documents does not know what is new, so the grams
 that nobody is known to have are keys of their own.
@@ -153,13 +154,13 @@ class Raregrams(Method):
         table, short = artefacts["frequencies"], prepared.too_short
         assert isinstance(table, Frequencies)
         evidence = weighed(prepared.evidence, table)
-        keys = gram_keys(evidence)
+        keys, probes = gram_keys(evidence, refuse=self.templates == "refuse")
         if short.any():
-            keys = replaced(keys, short, prepared.keys)
+            keys, probes = replaced(keys, short, prepared.keys), np.where(short, 1, probes)
         return replace(
             prepared,
             keys=keys,
-            probes=keys.lengths.astype(np.int32),
+            probes=probes.astype(np.int32),
             evidence=evidence,
             digests=evidence_digests(evidence, short),
         )
@@ -208,14 +209,22 @@ def weight_of_count(table: Frequencies) -> npt.NDArray[np.uint32]:
     return np.asarray(weights << np.uint32(2) | classes)
 
 
-def gram_keys(evidence: Ragged) -> Ragged:
-    """The keys of each document."""
-    functions = multipliers(BANDS.values)
-    return Ragged(
-        *_native.gram_keys(
-            evidence.values, evidence.offsets, RARE_KEYS, LONE_KEYS, *BANDS, FEWEST, functions
-        )
+def gram_keys(evidence: Ragged, *, refuse: bool) -> tuple[Ragged, Array]:
+    """The keys of each document, and with how many of them it looks. Where templates are refused,
+    a document with much text of its own does not look with its bands."""
+    own = OWN_GRAMS if refuse else SAMPLE * SAMPLE
+    keys, ends, probes = _native.gram_keys(
+        evidence.values,
+        evidence.offsets,
+        RARE_KEYS,
+        LONE_KEYS,
+        *BANDS,
+        FEWEST,
+        own,
+        OWN_SHARE,
+        multipliers(BANDS.values),
     )
+    return Ragged(keys, ends), probes
 
 
 class _Sums(NamedTuple):

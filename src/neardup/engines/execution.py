@@ -25,7 +25,7 @@ from neardup.documents.clashes import Shared
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
-from neardup.engines.batch.one_reading import counts_while_reading
+from neardup.engines.batch.late_weights import counts_while_reading
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError
 from neardup.plan import Plan
@@ -50,11 +50,11 @@ def execute(
     _check_columns(collection, plan)
     log = Logged(progress or Silent())
     if plan.engine == "spark":
-        return _on_spark(collection, plan, told)
+        return _on_spark(collection, plan, log)
     if not counts_while_reading(plan):
-        plan = with_artefacts(collection, plan, told)
-    outcome, plan = run(collection, plan, told, folder)
-    kinds = find_kinds(collection, plan, outcome, told, folder)
+        plan = with_artefacts(collection, plan, log)
+    outcome, plan = run(collection, plan, log, folder)
+    kinds = find_kinds(collection, plan, outcome, log, folder)
     result = make_result(collection, plan, outcome, kinds)
     if plan.signatures:
         result.signatures = functools.partial(write_signatures, outcome, plan)

@@ -20,8 +20,8 @@ from neardup.decisions.rule import Decided, decide_all
 from neardup.documents import Collection, Columns
 from neardup.documents.inputs import SOURCE
 from neardup.engines.batch.intake import take_in
+from neardup.engines.batch.late_weights import take_in_counting
 from neardup.engines.batch.match_pass import match
-from neardup.engines.batch.one_reading import take_in_counting
 from neardup.engines.batch.readable_pairs import recognised_pairs
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores

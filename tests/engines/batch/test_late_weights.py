@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import neardup as nd
-from neardup.engines.batch.one_reading import counts_while_reading
+from neardup.engines.batch.late_weights import counts_while_reading
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.raregrams import Raregrams
 from neardup.plan import resolve
@@ -27,7 +27,7 @@ def documents() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_one_reading_equals_two(tmp_path: Path, workers: int) -> None:
+def test_late_weights_equals_two(tmp_path: Path, workers: int) -> None:
     method = Raregrams(calibrate=False)
     once = nd.dedup(documents(), method=method, workers=workers)
     once.save(tmp_path / "once")

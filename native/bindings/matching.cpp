@@ -1,5 +1,6 @@
 #include "bindings/bindings.hpp"
 #include "documents/id_set.hpp"
+#include "matching/average_link.hpp"
 #include "matching/gather.hpp"
 #include "matching/greedy.hpp"
 #include "matching/groups.hpp"
@@ -139,6 +140,15 @@ static nb::tuple sharing_pairs(In<int64_t> members, In<uint8_t> looks, In<int64_
     return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.shared)));
 }
 
+static nb::tuple average_link(In<double> weights, In<int64_t> a, In<int64_t> b, In<double> score, double least) {
+    neardup::Merges out;
+    {
+        nb::gil_scoped_release free;
+        neardup::average_link(weights.data(), weights.size(), a.data(), b.data(), score.data(), a.size(), least, out);
+    }
+    return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.height)));
+}
+
 static nb::tuple rare_prefixes(In<uint32_t> features, In<int64_t> offsets, In<int64_t> sizes, In<uint8_t> counts,
                                bool all, uint64_t part, uint64_t parts) {
     neardup::RareKeys out;
@@ -194,6 +204,7 @@ void bind_matching(nb::module_ &m) {
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
     m.def("sharing_pairs", &sharing_pairs, "members"_a, "looks"_a, "offsets"_a, "documents"_a, "least"_a);
+    m.def("average_link", &average_link, "weights"_a, "a"_a, "b"_a, "score"_a, "least"_a);
     m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("rare_weighted_prefixes", &rare_weighted_prefixes, "entries"_a, "offsets"_a, "needed"_a, "squared"_a, "counts"_a,
           "part"_a, "parts"_a);

@@ -450,6 +450,13 @@ def count_features(features: Features, counts: Bytes) -> None: ...
 def sharing_pairs(
     members: NDArray[np.int64], looks: Bytes, offsets: Offsets, documents: int, least: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]: ...
+def average_link(
+    weights: NDArray[np.float64],
+    a: NDArray[np.int64],
+    b: NDArray[np.int64],
+    score: NDArray[np.float64],
+    least: float,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
 def rare_weighted_prefixes(
     entries: Hashes,
     offsets: Offsets,

@@ -153,7 +153,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         against=as_paths(settings.against),
         signatures=settings.signatures,
         # Components of some of the pairs would be neither these nor those clusters.
-        every_pair=every_pair or settings.clusters == "components",
+        every_pair=every_pair or settings.clusters != "rule",
         engine=settings.engine,
         master=settings.master,
         planted_cut=asks_known_answers(type(method), settings.set, settings.threshold),

@@ -23,7 +23,7 @@ from neardup.methods import registry
 if TYPE_CHECKING:
     from neardup.methods.base import Method
 
-CLUSTERS = ("rule", "components")
+CLUSTERS = ("rule", "components", "average")
 PAIR_KINDS = ("decided", "all", "none")
 ENGINES = ("local", "spark")
 MAX_PAIRS = 10_000_000
@@ -46,7 +46,8 @@ class Settings:
     ``keep``: which of several copies is kept: "first", "last", "longest", "shortest", "newest",
     "oldest", "COLUMN:asc" …; "newest; longest" resolves ties.
     ``policy``: the order and the actions for duplicates, as a TOML file or a mapping.
-    ``clusters``: "rule" groups duplicates by the document that is kept, "components" by chains.
+    ``clusters``: "rule" groups duplicates by the document that is kept, "components" by chains,
+    "average" by average link, without chains.
     ``kinds``: which pairs are classified: "decided" (each duplicate), "all" or "none".
     ``workers``: the number of threads; None uses all cores.
     ``memory``: the memory a run may use before it writes to disk, such as "4GB".

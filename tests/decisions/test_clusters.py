@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.kinds import by_digests
+from neardup.matching.verify import Pairs
 from reference import rule as twin
 
 
@@ -51,3 +52,46 @@ def test_kinds() -> None:
     made = by_digests(a, b, text, normal).columns()["kind"].to_pylist()
     assert made == ["identical", "normalised", None, None, None]
     assert len(by_digests(a[:0], b[:0], text[:0], normal[:0])) == 0
+
+
+def test_average_link_makes_no_chains() -> None:
+    """Five documents, each of which matches only the next one, are two clusters and a rest."""
+    a = np.arange(4)
+    chain = Pairs(a, a + 1, np.array([0.9, 0.6, 0.9, 0.6]))
+    assert set(components(5, chain.a, chain.b).tolist()) == {0}
+    assert average_clusters(np.arange(5), chain, 0.5).tolist() == [0, 0, 1, 1, -1]
+
+
+def test_average_link_keeps_what_matches_throughout_together() -> None:
+    a, b = np.triu_indices(6, 1)
+    every = Pairs(a, b, np.full(len(a), 0.7))
+    assert average_clusters(np.arange(6), every, 0.7).tolist() == [0] * 6
+
+
+@given(
+    st.integers(1, 7),
+    st.lists(st.integers(0, 6), max_size=7),
+    st.data(),
+)
+def test_copies_count_as_if_all_their_pairs_were_listed(
+    count: int, copies: list[int], data: st.DataObject
+) -> None:
+    """Documents 0 to ``count`` − 1 are leaders, each of the ``copies`` is of one of them."""
+    leader = np.concatenate([np.arange(count), np.array(copies, np.int64) % count])
+    every = [(x, y) for y in range(count) for x in range(y)]
+    scores = {pair: data.draw(st.sampled_from([0, 32, 40, 48, 56])) / 64 for pair in every}
+    listed = [(x, y, score) for (x, y), score in scores.items() if score]
+    expanded = [
+        (x, y, 1.0 if leader[x] == leader[y] else scores[tuple(sorted((leader[x], leader[y])))])
+        for y in range(len(leader))
+        for x in range(y)
+    ]
+    everyone = np.arange(len(leader))
+    alone = average_clusters(leader, _pairs(listed), 0.5)
+    together = average_clusters(everyone, _pairs([p for p in expanded if p[2]]), 0.5)
+    assert alone.tolist() == together.tolist()
+
+
+def _pairs(rows: list[tuple[int, int, float]]) -> Pairs:
+    a, b, score = (np.array([row[i] for row in rows]) for i in range(3))
+    return Pairs(a.astype(np.int64), b.astype(np.int64), score.astype(np.float64))

@@ -4,8 +4,10 @@ A calibration has one threshold for all pairs and may list exceptions below it. 
 pairs are known by the digests of their normal forms, and each has a threshold of its own. Every
 engine, and an index for a document that comes later, decides alike by it (``matching/scorer.py``).
 Listed are pairs whose texts were compared and found to be the same to a reader
-(``text/recognition.py``). The names in a file are those of its format: "cut" is an own threshold,
-"trapped" the share of decoys that pass, "valley" a gap in the scores.
+(``text/recognition.py``). A calibration by consistency (``matching/consistency.py``) also has
+documents that are in no listed pair: their own thresholds are above that for all pairs. It has the
+format 4, every other calibration the format 3. The names in a file are those of its format: "cut"
+is an own threshold, "trapped" the share of decoys that pass, "valley" a gap in the scores.
 """
 
 from __future__ import annotations
@@ -24,12 +26,36 @@ import pyarrow as pa
 from neardup.artefacts.artefact import why_unreadable
 from neardup.errors import InputError, SignatureError
 
-FORMAT = 3
+FORMAT, CURVE_FORMAT = 3, 4
 # What put the threshold where it is.
 VALLEY, USUAL, PLANTED, UNLIKE = "valley", "usual", "planted", "unlike"
 LEAST_DOUBT, GENERAL = "least doubt", "general"
+CONSISTENCY, FEW_NEIGHBOURS, INCONSISTENT = "consistency", "few neighbours", "inconsistent"
+EVERY_PAIR = "every pair"  # none yet: pairs are matched for a calibration
 _DESCRIPTION = b"neardup calibration"
 _NO_PAIRS = np.empty((0, 2), np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """How consistent the groups of a collection are at each of some thresholds, and how many
+    documents are in groups there (``matching/consistency.py``)."""
+
+    thresholds: npt.NDArray[np.float64]
+    consistency: npt.NDArray[np.float64]
+    linked: npt.NDArray[np.int64]
+
+    def columns(self) -> dict[str, list[float]]:
+        return {
+            "thresholds": self.thresholds.tolist(),
+            "consistency": self.consistency.round(4).tolist(),
+            "linked": self.linked.tolist(),
+        }
+
+    @classmethod
+    def of_columns(cls, columns: dict[str, list[float]]) -> Curve:
+        thresholds, consistency = (np.array(columns[n]) for n in ("thresholds", "consistency"))
+        return cls(thresholds, consistency, np.array(columns["linked"], np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +63,16 @@ class Calibration:
     """``threshold`` holds for all pairs that are not listed. ``by`` names what put it there: a gap
     in the scores, planted copies and decoys, or the least doubt around the threshold of a model;
     "usual" is that of the method; "unlike" is that, where the collection was not asked because the
-    method was made for different ones; "general" where there was no collection to ask. ``digests``
+    method was made for different ones; "general" where there was no collection to ask. By
+    consistency it is where groups are most consistent, or a general one, because few documents have
+    neighbours ("few neighbours") or no groups are consistent ("inconsistent"). ``digests``
     are sorted, with the ``own_thresholds`` of their documents; ``pairs`` are rows of them, the
     smaller first, sorted: only these may pass below the threshold. How sure it is: ``stability`` is
     the share of the duplicates that a threshold 0.05 higher or lower leaves, ``found`` that of the
     planted copies that are found, ``decoys`` that of the decoys that pass; None where it was not
-    measured. ``refused`` is a gap that was not taken."""
+    measured. ``refused`` is a gap that was not taken. By consistency, ``curve`` shows why, and
+    ``unread`` is how many pairs that share little text were refused because too many would have had
+    to be read."""
 
     threshold: float
     by: str
@@ -53,13 +83,15 @@ class Calibration:
     decoys: float | None = None
     refused: float | None = None
     pairs: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_PAIRS)
+    curve: Curve | None = None
+    unread: int = 0
 
     kind: ClassVar[str] = "calibration"
 
     @property
     def clear(self) -> bool:
         """Whether the collection showed it."""
-        return self.by in (VALLEY, PLANTED, LEAST_DOUBT)
+        return self.by in (VALLEY, PLANTED, LEAST_DOUBT, CONSISTENCY)
 
     @functools.cached_property
     def digest(self) -> str:
@@ -70,8 +102,14 @@ class Calibration:
         return digest.hexdigest()[:32]
 
     def _options(self) -> dict[str, Any]:
+        if self.curve is None:
+            return self._plain_options(FORMAT)
+        shown = {"curve": self.curve.columns(), "unread": self.unread}
+        return {**self._plain_options(CURVE_FORMAT), **shown}
+
+    def _plain_options(self, format: int) -> dict[str, Any]:
         return {
-            "format": FORMAT,
+            "format": format,
             "threshold": self.threshold,
             "by": self.by,
             "stability": self.stability,
@@ -153,9 +191,10 @@ def load_calibration(path: Path) -> Calibration:
             f"The calibration {path} cannot be read: {why_unreadable(error, 'it is none')}.",
             hint="a run with --threshold auto writes one into its folder artefacts.",
         ) from error
-    if (stored := described.get("format")) != FORMAT:
+    if (stored := described.get("format")) not in (FORMAT, CURVE_FORMAT):
         raise InputError(
-            f"The calibration {path} has format {stored}; this version reads {FORMAT}.",
+            f"The calibration {path} has format {stored}; this version reads {FORMAT} and "
+            f"{CURVE_FORMAT}.",
             hint="make the run again with this version.",
         )
     calibration = Calibration(
@@ -168,6 +207,8 @@ def load_calibration(path: Path) -> Calibration:
         decoys=described["trapped"],
         refused=described["refused"],
         pairs=_pairs(table["with"].combine_chunks()),
+        curve=Curve.of_columns(described["curve"]) if "curve" in described else None,
+        unread=described.get("unread", 0),
     )
     if calibration.digest != described["digest"]:
         raise SignatureError(

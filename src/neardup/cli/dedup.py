@@ -95,8 +95,9 @@ run_options = shared.with_options(
     shared.action_option,
     click.option(
         "--clusters",
-        metavar="rule|components",
-        help="Group duplicates by the kept document, or by chains of pairs.  [default: rule]",
+        metavar="rule|components|average",
+        help="Group duplicates by the kept document, by chains of pairs, or by the mean score of "
+        "all pairs of a group, without chains.  [default: rule]",
     ),
     click.option(
         "--kinds",

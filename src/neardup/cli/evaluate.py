@@ -109,7 +109,7 @@ Examples:
 )
 @click.option(
     "--clusters",
-    metavar="rule|components",
+    metavar="rule|components|average",
     default="rule",
     help="Clusters to compare with the known groups.  [default: rule]",
 )

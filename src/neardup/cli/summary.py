@@ -109,6 +109,14 @@ def _refused_lines(result: Result) -> list[str]:
     ]
 
 
+GROUPS = {
+    "consistency": "chosen because groups are most consistent there: nearly all documents of a "
+    "group resemble each other, and hardly any outside it",
+    "few neighbours": "general; too few documents resemble another one to choose a threshold",
+    "inconsistent": "general; the groups of this collection are not consistent at any threshold",
+}
+
+
 def _threshold_line(result: Result) -> str:
     """The threshold, where it comes from, and how many pairs were accepted below it."""
     import pyarrow.compute as pc
@@ -119,11 +127,14 @@ def _threshold_line(result: Result) -> str:
     line = f"Threshold {calibration['threshold']:.4g} ({_origin(result, calibration)})."
     if calibration["by"] == "planted":
         return line
+    if unread := calibration.get("unread"):
+        line += f" {many(unread, 'pair')} that share little text were refused without reading them."
     below = pc.sum(pc.less(result.pairs["score"], calibration["threshold"])).as_py() or 0
     if not below:
         return line
     were = "was" if below == 1 else "were"
-    return f"{line} {many(below, 'lower-scoring pair')} {were} accepted as unusually similar."
+    why = "after reading both texts" if "curve" in calibration else "as unusually similar"
+    return f"{line} {many(below, 'lower-scoring pair')} {were} accepted {why}."
 
 
 def _origin(result: Result, calibration: dict[str, Any]) -> str:
@@ -139,6 +150,8 @@ def _origin(result: Result, calibration: dict[str, Any]) -> str:
             )
         model = "discriminant" in result.info["artefacts"]
         return "that of the model" if model else "default; the scores show no natural gap"
+    if by in GROUPS:
+        return GROUPS[by]
     if by == "least doubt":
         own = result.info["artefacts"]["discriminant"]["threshold"]
         return f"that of the model, {own:.4g}, moved to where the fewest duplicates are in doubt"

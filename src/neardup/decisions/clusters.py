@@ -1,9 +1,11 @@
-"""Clusters of documents, by the rule or by connected components, and the bridges of a cluster.
+"""Clusters of documents, by the rule, by components or by average link, and bridges of a cluster.
 
 By the rule, a cluster is a kept document and its duplicates. Components are the transitive closure:
 A and C are in one cluster because both match B. They are computed on request only, because a chain
-may join documents that do not belong together. A bridge is a pair without which a cluster falls
-apart into two groups; bridges with a low score are the first to review (``Result.weakest``).
+may join documents that do not belong together. By average link, clusters are merged only while the
+mean score over all their pairs reaches the threshold, so chains do not grow. A bridge is a pair
+without which a cluster falls apart into two groups; bridges with a low score are the first to
+review (``Result.weakest``).
 """
 
 from __future__ import annotations
@@ -13,6 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from neardup import _native
+from neardup.matching.consistency import merged_groups
+from neardup.matching.scorer import ROUNDING
+from neardup.matching.verify import Pairs
 from neardup.schema import Array
 
 
@@ -35,6 +41,23 @@ def components(count: int, a: Array, b: Array) -> npt.NDArray[np.int64]:
         np.minimum.at(root, high, low)
         while (root[root] != root).any():
             root = root[root]
+
+
+def average_clusters(leader: Array, pairs: Pairs, threshold: float) -> npt.NDArray[np.int64]:
+    """Average link over the pairs that pass; all others score 0, and a pair that passes below the
+    threshold counts as one at it. ``leader`` is the document that stands for all with equal
+    evidence: each of these counts."""
+    everyone = np.arange(len(leader))
+    first = everyone.copy()
+    np.minimum.at(first, leader, everyone)
+    name = first[leader]
+    weights = np.bincount(name, minlength=len(name)).astype(np.float64)
+    distinct = pairs.mapped(name).distinct()
+    score = np.maximum(distinct.score, threshold)
+    # A mean of equal scores may be rounded to below them.
+    least = threshold - ROUNDING
+    low, high, _ = _native.average_link(weights, distinct.a, distinct.b, score, least)
+    return number_clusters(merged_groups(len(name), low, high)[name])
 
 
 def number_clusters(root: Array) -> npt.NDArray[np.int64]:

@@ -33,6 +33,7 @@ from neardup.decisions.kinds import Kinds, aligned_kinds, by_digests
 from neardup.decisions.order import Order
 from neardup.engines.batch.batch_run import decide_intake
 from neardup.engines.batch.intake import empty_intake, joined_prepared, prepare
+from neardup.engines.batch.threshold_choice import asks_consistency, with_calibration
 from neardup.engines.ranked_list import (
     TEXT,
     RankedList,
@@ -242,7 +243,7 @@ class Grouper:
 
     def __init__(self, *, artefacts: Mapping[str, Artefact] | None = None, **settings: Any) -> None:
         plan = _plan(settings)
-        self._plan = replace(plan, artefacts=_frozen(plan.method, artefacts or {}))
+        self._plan = _as_calibrated(replace(plan, artefacts=_frozen(plan.method, artefacts or {})))
 
     @property
     def method(self) -> Method:
@@ -359,6 +360,14 @@ def _frozen(method: Method, given: Mapping[str, Artefact]) -> Artefacts:
         method.check_artefacts(found)
     calibration = given.get(Calibration.kind)
     return found if calibration is None else {**found, Calibration.kind: calibration}
+
+
+def _as_calibrated(plan: Plan) -> Plan:
+    """The threshold where a calibration by consistency puts it."""
+    calibration = plan.artefacts.get(Calibration.kind)
+    if isinstance(calibration, Calibration) and asks_consistency(plan.method):
+        return with_calibration(plan, calibration)
+    return plan
 
 
 def _fitting(need: Need, artefact: Artefact) -> Artefact:

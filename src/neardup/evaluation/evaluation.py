@@ -186,7 +186,7 @@ def evaluate(
     ``threshold``: measure this threshold only; None takes that of the method.
     ``sweep``: True measures many thresholds; or the thresholds themselves.
     ``wish``: what to recommend a setting for: "f1", "precision=0.99" or "recall=0.95".
-    ``clusters``: "rule" or "components".
+    ``clusters``: "rule", "components" or "average".
     ``folder``: where scored pairs are stored and found again; None stores none.
     ``progress``: receives the progress.
     """

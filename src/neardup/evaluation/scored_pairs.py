@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from neardup import _native
 from neardup.artefacts import outline
 from neardup.artefacts.model import ModelNeed
-from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.order import plain
 from neardup.decisions.rule import decide
 from neardup.documents import Collection
@@ -85,10 +85,15 @@ class ScoredPairs:
         return self.where(self.score >= threshold, threshold)
 
     def clusters(self, how: str = "rule") -> Array:
-        """The cluster of each document, −1 if alone: by the rule in input order, or components."""
+        """The cluster of each document, −1 if alone: by the rule in input order, by components or
+        by average link."""
         if how == "components":
             return components(self.documents, self.a, self.b)
         pairs = Pairs(self.a, self.b, self.score)
+        if how == "average":
+            # The pairs of a calibrated run have no lowest score that was given.
+            least = self.lowest or float(self.score.min(initial=1.0))
+            return average_clusters(np.arange(self.documents), pairs, least)
         verdict = decide(self.documents, pairs, NO_GROUPS, nothing_more)
         return rule_clusters(verdict.kept_of)
 

@@ -4,6 +4,10 @@ A pair passes where its method passes it at the threshold that holds for all. A 
 (``artefacts/calibration.py``) may list exceptions below that threshold: pairs of documents that are
 known by the digests of their normal forms, each with a threshold of its own. A listed pair passes
 where its score on rare features alone reaches the own thresholds of both documents.
+
+By a calibration of consistency, a pair passes where it also reaches the smaller of the own
+thresholds of its documents and shares enough of their texts, or where it is listed. A document that
+the calibration does not know has no threshold of its own, and its pairs are never listed.
 """
 
 from __future__ import annotations
@@ -14,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts
-from neardup.artefacts.calibration import Calibration
+from neardup.artefacts.calibration import EVERY_PAIR, Calibration
+from neardup.matching import consistency
 from neardup.methods.base import Method, Scores
 from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of
 
+ROUNDING = 1e-6  # more than a score can be below a threshold that it reaches in integers
 FEW = 16  # pairs that are scored faster one by one
 _EXCEPTION = np.uint64(0xD1B54A32D192ED03)  # keys of exceptions never meet the others
 
@@ -28,12 +34,20 @@ class Scorer:
 
     def __init__(self, method: Method, artefacts: Artefacts = NO_ARTEFACTS) -> None:
         self.method = method
-        self.exceptions = _exceptions(artefacts) if method.calibrate else None
-        self._score_pair = method.pair_scorer()
+        calibration = _calibration(artefacts) if method.calibrate else None
+        consistent = method.calibration == consistency.RULE
+        self.consistency = calibration if consistent else None
+        listing = calibration is not None and len(calibration.digests) > 0
+        self.exceptions = calibration if listing and not consistent else None
+        # Whether it matters which documents a pair is of.
+        self.asks_forms = listing
+        self._score_pair = None if calibration is not None and consistent else method.pair_scorer()
 
     def scores(self, evidence: Ragged, a: Array, b: Array, forms: Array | None = None) -> Scores:
         """Of pairs of rows of the evidence. ``forms`` has the digest of the normal form of each
         row; without it no exception passes."""
+        if self.consistency is not None:
+            return self._consistent(self.consistency, evidence, a, b, forms)
         scores = self.method.score(evidence, a, b)
         if self.exceptions is None or forms is None:
             return scores
@@ -45,6 +59,33 @@ class Scorer:
         passed[listed] = found.passed
         score[listed] = np.where(found.passed, found.score, score[listed])
         return scores._replace(passed=passed, score=score)
+
+    def _consistent(
+        self, calibration: Calibration, evidence: Ragged, a: Array, b: Array, forms: Array | None
+    ) -> Scores:
+        if calibration.by == EVERY_PAIR:
+            return self._looked_at(evidence, a, b)
+        scores = self.method.score(evidence, a, b)
+        passed, score, listed = scores.passed.copy(), scores.score.copy(), np.zeros(len(a), bool)
+        if forms is not None and self.asks_forms:
+            listed = calibration.lists(forms[a], forms[b])
+            # Where there is none, the threshold for all pairs has decided already, in integers.
+            own = np.where(calibration.has(forms), calibration.thresholds_of(forms), 0.0)
+            passed &= score >= np.minimum(own[a], own[b])
+        thin = np.flatnonzero(passed & ~listed)
+        passed[thin] = ~self.method.comparisons(evidence, a[thin], b[thin]).thin
+        low = np.flatnonzero(listed)
+        compared = self.method.comparisons(evidence, a[low], b[low])
+        passed[low] = ~compared.refused
+        score[low] = np.where(scores.passed[low], score[low], compared.score)
+        # A method may have counted these among the refused ones.
+        again = passed[low] & ~scores.passed[low] & (compared.score >= self.method.threshold)
+        return Scores(passed, score, max(scores.refused - int(again.sum()), 0))
+
+    def _looked_at(self, evidence: Ragged, a: Array, b: Array) -> Scores:
+        """All pairs that a calibration by consistency looks at."""
+        compared = self.method.comparisons(evidence, a, b)
+        return Scores(compared.score >= consistency.LEAST, compared.score)
 
     def low_scores(self, evidence: Ragged, a: Array, b: Array, forms: Array) -> Scores:
         """Which of listed pairs pass below the threshold, and the whole score of each."""
@@ -61,6 +102,11 @@ class Scorer:
 
     def possible(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         """Which pairs may pass, whatever documents they are of: all that do are among them."""
+        if self.consistency is not None:
+            scores = self._looked_at(evidence, a, b)
+            least = self.method.threshold - ROUNDING
+            every = self.consistency.by == EVERY_PAIR or len(self.consistency.pairs)
+            return scores if every else scores._replace(passed=scores.score >= least)
         scores = self.method.score(evidence, a, b)
         if self.exceptions is None:
             return scores
@@ -99,10 +145,9 @@ class Scorer:
         return Ragged((entries.values >> np.uint64(32)) * SPREAD ^ _EXCEPTION, entries.offsets)
 
 
-def _exceptions(artefacts: Artefacts) -> Calibration | None:
-    """The calibration, where it lists any."""
-    found = artefacts.get(Calibration.kind)
-    return found if isinstance(found, Calibration) and len(found.digests) else None
+def _calibration(artefacts: Artefacts) -> Calibration | None:
+    calibration = artefacts.get(Calibration.kind)
+    return calibration if isinstance(calibration, Calibration) else None
 
 
 def one_with_each(rows: Sequence[Array], evidence: Array) -> tuple[Ragged, Array, Array]:

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.matching.evidence import EvidenceStore
-from neardup.methods.base import Scores
-from neardup.schema import Array
+from neardup.methods.base import Comparisons, Method, Scores
+from neardup.schema import Array, Ragged
 
 BLOCK_BYTES = 32 << 20
 
@@ -89,6 +89,10 @@ class Verifier:
             score, self._store, forms=forms, workers=self._workers, progress=self._progress
         )
 
+    def decide_by(self, score: ScorePairs, forms: Array) -> None:
+        """From now on the same documents are scored otherwise, because a calibration was made."""
+        self._score_pairs, self._forms = score, forms
+
     def scores(self, a: Array, b: Array) -> Scores:
         """One score a pair, in the order given."""
         blocks = self._blocks(a, b)
@@ -113,10 +117,22 @@ class Verifier:
         return [slice(i, j) for i, j in pairwise(edges)]
 
     def _score(self, a: Array, b: Array) -> Scores:
-        documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
-        evidence = self._store.take(documents)
-        local = local.astype(np.int64)
+        documents, evidence, first, second = self._taken(a, b)
         forms = [] if self._forms is None else [self._forms[documents]]
-        scores = self._score_pairs(evidence, local[: len(a)], local[len(a) :], *forms)
+        scores = self._score_pairs(evidence, first, second, *forms)
         self._progress(len(a))
         return scores
+
+    def compared(self, method: Method, a: Array, b: Array) -> Comparisons:
+        """The pairs compared to their end, in the order given."""
+        none = np.empty(0, np.bool_)
+        parts = [Comparisons(np.empty(0), none, none)]
+        blocks = (self._taken(a[part], b[part]) for part in self._blocks(a, b))
+        parts += [method.comparisons(*block[1:]) for block in blocks]
+        return Comparisons(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+    def _taken(self, a: Array, b: Array) -> tuple[Array, Ragged, Array, Array]:
+        """The documents of the pairs, their evidence, and the pairs of its rows."""
+        documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
+        local = local.astype(np.int64)
+        return documents, self._store.take(documents), local[: len(a)], local[len(a) :]

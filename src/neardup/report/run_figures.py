@@ -8,7 +8,17 @@ from typing import Any
 import numpy as np
 
 from neardup import schema
-from neardup.artefacts.calibration import GENERAL, LEAST_DOUBT, PLANTED, UNLIKE, USUAL, VALLEY
+from neardup.artefacts.calibration import (
+    CONSISTENCY,
+    FEW_NEIGHBOURS,
+    GENERAL,
+    INCONSISTENT,
+    LEAST_DOUBT,
+    PLANTED,
+    UNLIKE,
+    USUAL,
+    VALLEY,
+)
 from neardup.report.bars import Bin, bar, histogram, scale
 from neardup.report.html_page import (
     Cell,
@@ -104,6 +114,12 @@ THRESHOLD_FROM = {
     UNLIKE: "Threshold {}, that of the model. This collection differs from what the model was "
     "trained on, so no pair below the threshold is accepted, and probabilities may be wrong.",
     GENERAL: "Threshold {}, that of general tables: no collection was counted.",
+    CONSISTENCY: "Threshold {}, chosen because groups are most consistent there: nearly all "
+    "documents of a group resemble each other, and hardly any outside it.",
+    FEW_NEIGHBOURS: "Threshold {}, a general one: too few documents of this collection resemble "
+    "another one to choose a threshold.",
+    INCONSISTENT: "Threshold {}, a general one: the groups of this collection are not consistent "
+    "at any threshold.",
 }
 
 

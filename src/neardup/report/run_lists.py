@@ -306,6 +306,8 @@ def sizes(run: Run) -> Html:
 def _rule(run: Run) -> str:
     if run.settings.get("clusters") == "rule":
         return "A cluster is a kept document with its duplicates."
+    if run.settings.get("clusters") == "average":
+        return "A cluster is documents whose mean score over all their pairs reaches the threshold."
     return "A cluster is all documents that are connected by pairs, directly or through others."
 
 

@@ -23,7 +23,10 @@ import pyarrow as pa
 from neardup import schema
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, ReadyNeed, resolved
 from neardup.artefacts.calibration import (
+    CONSISTENCY,
+    FEW_NEIGHBOURS,
     GENERAL,
+    INCONSISTENT,
     LEAST_DOUBT,
     PLANTED,
     UNLIKE,
@@ -50,6 +53,9 @@ CUT = {
     USUAL: "the usual one: the scores of the collection have no clear valley",
     UNLIKE: "the model's own: the collection is unlike what it was trained on",
     GENERAL: "the one for general tables: no collection was counted",
+    CONSISTENCY: "where the groups of the collection are most consistent",
+    FEW_NEIGHBOURS: "a general one: too few documents of the collection resemble another one",
+    INCONSISTENT: "a general one: the groups of the collection are not consistent anywhere",
 }
 WHY = {
     "equal": ("their evidence is equal, so nothing else is asked",),
@@ -59,6 +65,11 @@ WHY = {
         "a pair below the cut for all has to reach both own cuts with what is rare, and at least "
         f"{FLOOR} % of the smaller text has to be readable in the other",
     ),
+    "read": (
+        "a pair that shares little text, or scores below the cut for all, passes only if its texts "
+        "were read for the calibration and recognised in each other",
+    ),
+    "neighbours": ("a pair has to reach the smaller of the own cuts of its documents",),
 }
 NO_COLUMNS: Mapping[str, Any] = MappingProxyType({})
 DECIMALS, MOST_DECIMALS = 4, 12
@@ -68,12 +79,13 @@ _FIRST, _SECOND = np.array([0], np.int64), np.array([1], np.int64)
 @dataclass(frozen=True)
 class Verdict:
     """``decided``: "score", "equal" (evidence), "too short", "veto" (above the threshold, and
-    refused all the same) or "own cuts" (below it, but the pair stands out in its collection).
+    refused all the same), "own cuts" (below it, but the pair stands out in its collection), "read"
+    (the calibration lists it) or "neighbours" (both documents have much better neighbours).
 
     ``score`` is always that of the whole comparison, whatever the threshold; None where the method
     does not compare texts as short as these. ``score_meaning`` says in plain words what it is.
     ``cut_by``: in a calibrated run, what says where to cut: "valley", "planted", "least doubt",
-    "usual" or "unlike".
+    "usual", "unlike", "consistency", "few neighbours" or "inconsistent".
     ``own_cuts`` are those of the two documents there, where both have one. ``note`` says what else
     is to be known.
     """
@@ -185,6 +197,8 @@ def _found(method: Method, prepared: Prepared, artefacts: Artefacts) -> _Found:
     scorer = Scorer(method, artefacts)
     scores = whole_scores(method, prepared.evidence, _FIRST, _SECOND)
     score = float(scores.score[0])
+    if scorer.consistency is not None:
+        return _consistent(scorer, prepared, score)
     if scores.passed[0]:
         return _Found(score, True, "score")
     refusal = method.refusals(prepared.evidence, _FIRST, _SECOND)[0]
@@ -192,6 +206,23 @@ def _found(method: Method, prepared: Prepared, artefacts: Artefacts) -> _Found:
         return _Found(score, False, "veto", refusal)
     below = _Found(score, False, "score", refusal)
     return _low(scorer, prepared, artefacts, below) if method.calibrate else below
+
+
+def _consistent(scorer: Scorer, prepared: Prepared, score: float) -> _Found:
+    """What a calibration by consistency decides, and what decided it."""
+    calibration, forms = scorer.consistency, prepared.normal_digests
+    assert calibration is not None
+    evidence = prepared.evidence
+    duplicate = bool(scorer.scores(evidence, _FIRST, _SECOND, forms).passed[0])
+    if duplicate and calibration.lists(forms[:1], forms[1:])[0]:
+        return _Found(score, True, "read", "the texts were read and recognised")
+    if duplicate or score < calibration.threshold:
+        return _Found(score, duplicate, "score")
+    if refusal := scorer.method.refusals(evidence, _FIRST, _SECOND)[0]:
+        return _Found(score, False, "veto", refusal)
+    if scorer.method.comparisons(evidence, _FIRST, _SECOND).thin[0]:
+        return _Found(score, False, "veto", "they share too little text to pass unread")
+    return _Found(score, False, "neighbours", "both have much better neighbours")
 
 
 def _low(scorer: Scorer, prepared: Prepared, artefacts: Artefacts, below: _Found) -> _Found:

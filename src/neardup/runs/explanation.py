@@ -301,6 +301,11 @@ def _is_faint(result: Result, row: dict[str, Any]) -> bool:
 
 
 def _faint_note(result: Result) -> str:
+    if "curve" in result.info["artefacts"][Calibration.kind]:
+        return (
+            f"the score is below the threshold for all pairs, {result.threshold:.4g}; both texts "
+            "were read, and enough of the smaller one was recognised in the other"
+        )
     return (
         f"the score is below the cut for all, {result.threshold:.4g}, and far above that of all "
         "others near these documents: in this collection the pair stands out, and at least "

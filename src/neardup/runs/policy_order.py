@@ -162,8 +162,8 @@ def decide_against(result: Result, method: Method, info: dict[str, Any], rank: A
     decisions = _with(decisions, "ref", pc.is_in(decisions["kept_id"], references))
     if info["settings"]["kinds"] != "none":
         decisions = _classified(result, decisions)
-    if info["settings"]["clusters"] == "components":
-        # Components do not depend on the order, and only the run knew chains through references.
+    if info["settings"]["clusters"] != "rule":
+        # They do not depend on the order, and only the run knew pairs with references.
         decisions = _with(decisions, "cluster", result.decisions["cluster"])
     return with_decisions(result, decisions, result.pairs, info, rank)
 

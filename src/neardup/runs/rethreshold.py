@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from neardup import schema
 from neardup.artefacts.artefact import Artefacts
 from neardup.artefacts.calibration import Calibration
-from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.kinds import Kinds
 from neardup.decisions.reasons import with_notes
 from neardup.decisions.rule import decide
@@ -64,7 +64,7 @@ def decide_again(
     verdict = decide(len(result.decisions), pairs, NO_GROUPS, nothing_more)
     kept_of, score = _by_document(rank, verdict.kept_of, verdict.score)
     document = np.argsort(rank)
-    cluster = _clusters(result, kept_of, pairs.mapped(document))
+    cluster = _clusters(result, kept_of, pairs.mapped(document), method.threshold)
     table, kinds = _kinds(result, kept_of, pairs.mapped(document), table)
     decisions = _decisions(result, method, kept_of, score, cluster, kinds.columns())
     return with_decisions(result, decisions, table, info, rank)
@@ -135,9 +135,11 @@ def _by_document(rank: Array, kept_of: Array, score: Array) -> tuple[Array, Arra
     return np.where(of < 0, -1, document[np.maximum(of, 0)]), score[rank]
 
 
-def _clusters(result: Result, kept_of: Array, pairs: Pairs) -> Array:
+def _clusters(result: Result, kept_of: Array, pairs: Pairs, threshold: float) -> Array:
     if result.info["settings"]["clusters"] == "rule":
         return rule_clusters(kept_of)
+    if result.info["settings"]["clusters"] == "average":
+        return average_clusters(np.arange(len(kept_of)), pairs, threshold)
     return components(len(kept_of), pairs.a, pairs.b)
 
 

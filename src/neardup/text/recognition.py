@@ -34,7 +34,11 @@ class Recognised(NamedTuple):
 
     @property
     def enough(self) -> bool:
-        return 100 * self.found >= FLOOR * self.pieces
+        return self.reaches(FLOOR)
+
+    def reaches(self, floor: int) -> bool:
+        """Whether at least ``floor`` percent of the pieces are recognised."""
+        return 100 * self.found >= floor * self.pieces
 
     @property
     def share(self) -> float:

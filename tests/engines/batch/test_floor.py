@@ -136,7 +136,7 @@ def test_a_text_that_cannot_be_read_again_is_found_in_no_other(tmp_path: Path) -
     first, second = _keys(collection)
     plan = resolve(settings_of({}))
     asked = np.array([first, first, 1], np.uint64), np.array([second, 2, 2], np.uint64)
-    found = recognised_pairs(collection, plan, Silent(), *asked)
+    found = recognised_pairs(collection, plan, Silent(), *asked, recognition.FLOOR)
     assert found.tolist() == [True, False, False]
 
 

@@ -137,3 +137,18 @@ def test_own_cuts_of_a_calibration(data: Path, tmp_path: Path) -> None:
     with nd.Index.open(tmp_path / "index.db") as index:
         online = fed(index, documents[1500:], 7).decisions().select(COLUMNS)
     assert online.to_pylist() == batch.decisions.select(COLUMNS).to_pylist()
+
+
+def test_a_low_threshold_by_consistency(data: Path, tmp_path: Path) -> None:
+    """Scans: own thresholds, and pairs that pass because their texts were read; the index is closed
+    and opened again between."""
+    documents = real(data, "ocr_pairs", 800)
+    batch = nd.dedup(documents, method="raregrams")
+    calibration = batch.artefacts["calibration"]
+    assert calibration.threshold < 0.5
+    assert len(calibration.pairs) > 100
+    with nd.Index.open(tmp_path / "index.db", artefacts=batch, method="raregrams") as index:
+        fed(index, documents[:500], 6)
+    with nd.Index.open(tmp_path / "index.db") as index:
+        online = fed(index, documents[500:], 7).decisions().select(COLUMNS)
+    assert online.to_pylist() == batch.decisions.select(COLUMNS).to_pylist()

@@ -26,6 +26,7 @@ from neardup.errors import ColumnError, InputError, RejectedError, SettingsError
 from neardup.plan import resolve
 from neardup.settings import settings_of
 from neardup.testing import HOSTILE
+from test_real_data import rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -144,6 +145,23 @@ def test_the_usual_method_calibrates_as_on_one_machine(spark: SparkSession, data
     settings = {"keep": "outlet:asc; longest", "within": "outlet"}
     result = ran(spark, documents, Tuning(giant=50), **settings)
     local = nd.dedup(documents, kinds="none", **settings)
+    check_equal(result, local)
+    assert result.info["artefacts"] == local.info["artefacts"]
+    result.release()
+
+
+def test_a_threshold_by_consistency_is_that_of_one_machine(spark: SparkSession, data: Path) -> None:
+    """Scans: a low threshold, and pairs that pass because their texts were read."""
+    from neardup.engines.spark.spark_run import Tuning
+
+    found = rows(data / "ocr_pairs" / "docs.jsonl.zst")[:600]
+    documents = [{"id": one["id"], "text": one["text"], "at": at} for at, one in enumerate(found)]
+    settings = {"method": "raregrams", "clusters": "average"}
+    result = ran(spark, documents, Tuning(giant=50), **settings)
+    local = nd.dedup(documents, kinds="none", **settings)
+    calibration = local.artefacts["calibration"]
+    assert calibration.threshold < 0.5
+    assert len(calibration.pairs) > 100
     check_equal(result, local)
     assert result.info["artefacts"] == local.info["artefacts"]
     result.release()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.order import check_preferred, group_codes
 from neardup.decisions.rule import Decided, decide_all
 from neardup.documents import Collection, Columns
@@ -24,10 +24,9 @@ from neardup.engines.batch.match_pass import match
 from neardup.engines.batch.one_reading import take_in_counting
 from neardup.engines.batch.readable_pairs import recognised_pairs
 from neardup.engines.batch.references import joined, reference_texts, take_references
-from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, known_scores, reaching
+from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching.candidates import leaders
 from neardup.matching.evidence import EvidenceStore
-from neardup.matching.scorer import Scorer
 from neardup.matching.verify import Pairs, Verifier
 from neardup.plan import Plan
 from neardup.progress import Progress
@@ -81,9 +80,13 @@ def decide_intake(
     column = intake.extra.get(plan.within or "")
     within = None if column is None else group_codes(column, str(plan.within))
     progress.stage("matching", unit="pairs")
-    scorer = Scorer(reaching(plan))
+    scorer = first_scorer(plan)
     verifier = Verifier(
-        scorer.scores, intake.store, workers=plan.workers, progress=progress.advance
+        scorer.scores,
+        intake.store,
+        forms=intake.prepared.normal_digests if scorer.asks_forms else None,
+        workers=plan.workers,
+        progress=progress.advance,
     )
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:
@@ -138,6 +141,8 @@ def _confirmed(leader: Array, verifier: Verifier) -> Array:
 def _clusters(plan: Plan, leader: Array, decided: Decided, pairs: Pairs) -> Array:
     if plan.clusters == "rule":
         return rule_clusters(decided.kept_of)
+    if plan.clusters == "average":
+        return average_clusters(leader, pairs, plan.method.threshold)
     everyone = np.arange(len(leader))
     aside = np.flatnonzero(decided.kept_of >= 0)
     a = np.concatenate([pairs.a, everyone, aside])

@@ -3,20 +3,25 @@
 Everything works on places in the order of the policy. How documents meet is declared by the method
 (``matching/finder.py``), and whether a pair passes is decided by the scorer
 (``matching/scorer.py``). A method that calibrates itself is matched as far down as the collection
-may move its threshold; then the calibration is made, or taken as given, and applied.
+may move its threshold; then the calibration is made, or taken as given, and applied. With a given
+calibration by consistency, the pairs that meet are decided by it at once.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from neardup.artefacts.calibration import UNLIKE, Calibration
 from neardup.decisions.rule import Verdict, decide
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.threshold_choice import Answers
+from neardup.matching import consistency
 from neardup.matching.background import background_pairs, low_scoring_pairs
 from neardup.matching.candidates import Candidates, Leaders, Verify
 from neardup.matching.finder import candidates
-from neardup.matching.scorer import Scorer
+from neardup.matching.scorer import ROUNDING, Scorer
 from neardup.matching.verify import Pairs, Verifier
+from neardup.methods.base import Comparisons
 from neardup.plan import Plan
 from neardup.runs.outcome import Intake
 from neardup.schema import Array
@@ -47,7 +52,10 @@ def match(
         plan.workers,
     )
     found = candidates(plan.method.meeting, leaders, verify)
-    if plan.method.calibrate:
+    if threshold_choice.asks_consistency(plan.method):
+        if Calibration.kind not in plan.artefacts:  # else these are already the pairs that pass
+            found, plan = _consistent(found, plan, leaders, verifier, refs, answers)
+    elif plan.method.calibrate:
         found, plan = _calibrated(found, intake, plan, leaders, verifier, refs, answers)
     verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
     return verdict, not len(found.hot), plan
@@ -86,6 +94,48 @@ def _calibrated(
         if scorer.reached(exceptions.score).any():  # it shared too few keys to have met before
             passing = passing.distinct()
     return Candidates(passing, found.hot, verify), plan
+
+
+def _consistent(
+    found: Candidates,
+    plan: Plan,
+    leaders: Leaders,
+    verifier: Verifier,
+    refs: int,
+    answers: Answers,
+) -> tuple[Candidates, Plan]:
+    """The candidates that pass by the consistency of their groups. Documents of groups that are too
+    large to be compared in full take no part in the choice of the threshold."""
+    prepared, order = leaders.prepared, leaders.order
+    forms, method = prepared.normal_digests, plan.method
+
+    def compare(a: Array, b: Array) -> Comparisons:
+        return verifier.compared(method, order[a], order[b])
+
+    partial = np.zeros(len(order), np.bool_)
+    partial[found.hot.members.values] = True
+    calibration = threshold_choice.calibrated_by_consistency(
+        found.pairs.where(~partial[found.pairs.a] & ~partial[found.pairs.b]),
+        prepared.digests[order],
+        forms[order],
+        prepared.text_digests[order],
+        compare,
+        answers,
+    )
+    plan = threshold_choice.with_calibration(plan, calibration)
+    scores = Scorer(plan.method, plan.artefacts).scores
+    again = verifier.scoring(scores, forms)
+    pairs = _possible(found.pairs, calibration, _in_order(again, order, refs))
+    verifier.refused = again.refused
+    verifier.decide_by(scores, forms)
+    return Candidates(pairs, found.hot, found.verify), plan
+
+
+def _possible(pairs: Pairs, calibration: Calibration, passing: Verify) -> Pairs:
+    """Those of the pairs that pass, without asking for pairs that are far below the threshold."""
+    least = consistency.LEAST if len(calibration.pairs) else calibration.threshold - ROUNDING
+    some = pairs.where(pairs.score >= least)
+    return passing(some.a, some.b)
 
 
 def _calibration(found: Candidates, plan: Plan, leaders: Leaders, answers: Answers) -> Calibration:

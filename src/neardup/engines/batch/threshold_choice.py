@@ -2,7 +2,9 @@
 
 A method that calibrates itself moves its threshold to a gap in the scores, or to where the fewest
 pairs are in doubt (``matching/background.py``). A gap is believed where the answer is steady around
-it and known answers do not speak against it. Pairs below the threshold pass as exceptions where
+it and known answers do not speak against it. A method whose ``calibration`` is "consistency" has
+its threshold where the groups of the collection are most consistent (``matching/consistency.py``),
+and pairs that share little text are read. Pairs below the threshold pass as exceptions where
 they are far above the background of both documents and a reader would find the one text in the
 other (``engines/batch/readable_pairs.py``). For other methods known answers alone choose the
 threshold, before anything is matched.
@@ -37,6 +39,7 @@ from neardup.artefacts.calibration import (
 )
 from neardup.documents import Collection
 from neardup.errors import InputError
+from neardup.matching import consistency
 from neardup.matching.background import (
     ScoreGap,
     above_both,
@@ -45,12 +48,15 @@ from neardup.matching.background import (
     score_gap,
     stability,
 )
+from neardup.matching.scorer import Scorer
 from neardup.matching.verify import Pairs
-from neardup.methods.base import Method
+from neardup.methods.base import Comparisons, Method
+from neardup.methods.meeting import SPREAD
 from neardup.methods.thresholds import CUTS, Cut, Swept, swept
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
+from neardup.text import recognition
 
 if TYPE_CHECKING:
     from neardup.planting.plant import Planted
@@ -155,18 +161,19 @@ STEADY = 0.75  # the least stability of a gap
 LOSS = 0.05  # the most that a gap may cost of the worth on known answers
 
 
-def _nobody(a: Array, b: Array) -> npt.NDArray[np.bool_]:
+def _nobody(a: Array, b: Array, floor: int) -> npt.NDArray[np.bool_]:  # noqa: ARG001
     return np.zeros(np.broadcast(a, b).shape, np.bool_)
 
 
 @dataclass(frozen=True)
 class Answers:
     """What a calibration may ask beside scores. ``known`` plants copies and decoys; ``recognised``
-    returns which pairs of texts, by their digests, a reader would take for one. Without the first
-    no gap moves the threshold; without the second there are no exceptions."""
+    returns which pairs of texts, by their digests, a reader would take for one, because so many
+    percent of the smaller are recognised in the larger. Without the first no gap moves the
+    threshold; without the second there are no exceptions."""
 
     known: Callable[[], KnownScores | None] = lambda: None
-    recognised: Callable[[Array, Array], npt.NDArray[np.bool_]] = _nobody
+    recognised: Callable[[Array, Array, int], npt.NDArray[np.bool_]] = _nobody
 
 
 NO_ANSWERS = Answers()
@@ -196,6 +203,26 @@ def reaching(plan: Plan) -> Method:
     if NAME in plan.artefacts or is_unlike(plan):
         return method
     return method.at_threshold(method.reach)
+
+
+def asks_consistency(method: Method) -> bool:
+    """Whether a collection calibrates the method by the consistency of its groups."""
+    return method.calibrate and method.calibration == consistency.RULE
+
+
+def matching_plan(plan: Plan) -> Plan:
+    """The plan that pairs are matched by before a calibration by consistency is made."""
+    artefacts = {**plan.artefacts, NAME: consistency.MATCHING}
+    return replace(plan, method=plan.method.at_threshold(consistency.LEAST), artefacts=artefacts)
+
+
+def first_scorer(plan: Plan) -> Scorer:
+    """What pairs are matched by: as far down as a calibration may ask for, or as the calibration of
+    the plan decides."""
+    if not asks_consistency(plan.method):
+        return Scorer(reaching(plan))
+    matching = plan if NAME in plan.artefacts else matching_plan(plan)
+    return Scorer(matching.method, matching.artefacts)
 
 
 def planted_cut(collection: Collection, plan: Plan, progress: Progress) -> Calibration:
@@ -234,7 +261,7 @@ def calibrated(
     below = low.where(may & (low.score < limit(calibration.threshold)))
     exceptions = above_both(below, own)
     if len(exceptions):
-        same = answers.recognised(texts[exceptions.a], texts[exceptions.b])
+        same = answers.recognised(texts[exceptions.a], texts[exceptions.b], recognition.FLOOR)
         exceptions = exceptions.where(same)
     return _listing(calibration, exceptions, forms, own)
 
@@ -263,3 +290,56 @@ def _believed(
         return replace(fixed, found=found, decoys=wrong, refused=at)
     found, wrong = answers.found(at), answers.wrong(at)
     return Calibration(at, VALLEY, stability=steady, found=found, decoys=wrong)
+
+
+def calibrated_by_consistency(
+    pairs: Pairs,
+    names: Array,
+    forms: Array,
+    texts: Array,
+    compare: Callable[[Array, Array], Comparisons],
+    answers: Answers,
+) -> Calibration:
+    """``pairs`` are all that met and score enough to be looked at. ``names`` are the digests of the
+    evidence of the documents, which do not depend on the order of the input as ``forms`` and
+    ``texts`` do, those of the first document with such evidence. ``compare`` reports which pairs
+    are refused whatever they score, and which share little text."""
+    order = np.lexsort((names[:, 1], names[:, 0]))  # sums and ties follow the digests
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
+    forms, texts, pairs = forms[order], texts[order], pairs.mapped(number).distinct()
+    curve = consistency.consistency_curve(len(forms), pairs)
+    threshold, by = consistency.chosen_threshold(len(forms), curve)
+    near = consistency.neighbourhoods(len(forms), pairs, threshold)
+    passing = pairs.where(near.passes(pairs, threshold))
+    compared = compare(order[passing.a], order[passing.b])
+    thin = passing.where(~compared.refused & (compared.thin | (passing.score < threshold)))
+    listed = drawn = _drawn(thin, names[order, 0])
+    floor = consistency.reading_floor(threshold)
+    if len(drawn):
+        listed = drawn.where(answers.recognised(texts[drawn.a], texts[drawn.b], floor))
+    made = Calibration(threshold, by, curve=curve, unread=len(thin) - len(drawn))
+    return _with_own(made, listed, forms, near.own)
+
+
+def _drawn(pairs: Pairs, names: Array) -> Pairs:
+    """At most so many pairs as are read, drawn by their digests."""
+    if len(pairs) <= consistency.MOST_READ:
+        return pairs
+    key = (names[pairs.a] * SPREAD ^ names[pairs.b]) * SPREAD
+    chosen = np.sort(np.argsort(key, kind="stable")[: consistency.MOST_READ])
+    return pairs.where(chosen)
+
+
+def _with_own(calibration: Calibration, listed: Pairs, forms: Array, own: Array) -> Calibration:
+    """The calibration with these pairs, and with the documents whose own threshold is above that
+    for all pairs."""
+    wanted = own > calibration.threshold
+    wanted[listed.a] = wanted[listed.b] = True
+    digests, row = np.unique(forms[wanted], return_inverse=True)
+    # Documents of different groups may have one form: the lower threshold holds for all of them.
+    thresholds = np.full(len(digests), np.inf, np.float32)
+    np.minimum.at(thresholds, row, own[wanted])
+    rows = (np.searchsorted(digests, forms[side]) for side in (listed.a, listed.b))
+    pairs = sorted_pairs(*rows)
+    return replace(calibration, digests=digests, own_thresholds=thresholds, pairs=pairs)

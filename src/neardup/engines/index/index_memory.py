@@ -163,7 +163,7 @@ class Memory:
         if not candidates:
             return [], []
         rows, forms = [known.evidence for known in candidates], list[int]()
-        if self._scorer.exceptions is not None:
+        if self._scorer.asks_forms:
             forms = [*(known.form for known in candidates), self._form(signature)]
         return candidates, self._scorer.against(rows, signature.evidence, forms)
 
@@ -198,7 +198,7 @@ class Cache:
             self.seen = Counters()
         if counters.last > self.seen.last:
             everyone = self._rule.against == SEEN
-            duplicates = everyone or self._rule.signer.scorer.exceptions is not None
+            duplicates = everyone or self._rule.signer.scorer.asks_forms
             for one in self._store.changes(self.seen.last, duplicates=duplicates):
                 self._apply(one, self._memory, everyone)
         self.seen = counters

@@ -6,17 +6,21 @@ on, or the references and the input.
 
 To calibrate, tasks score the pairs at the lowest threshold that may be chosen and gather the rare
 features of low-scoring pairs. The driver takes the scores and these features, of which one in so
-many stands for all, and calls ``engines/batch/threshold_choice.py``. The result is an artefact, and
-the run goes on as with one that was given.
+many stands for all, and calls ``engines/batch/threshold_choice.py``. For a calibration by
+consistency the driver takes the scored pairs themselves, about 34 bytes each; pairs of parts that
+are too dense to be compared in full take no part. The result is an artefact, and the run goes on as
+with one that was given.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import functions as sql
 
@@ -32,8 +36,9 @@ from neardup.engines.spark.spark_columns import as_bytes, as_rows, ddl, signed, 
 from neardup.engines.spark.spark_signing import Taken
 from neardup.errors import SettingsError
 from neardup.matching.background import FEWEST_DOCUMENTS, one_in, pairs_of_entries
-from neardup.matching.verify import Pairs
-from neardup.methods.base import TOO_SHORT, Method, RareEntries
+from neardup.matching.scorer import Scorer
+from neardup.matching.verify import Pairs, Verifier
+from neardup.methods.base import TOO_SHORT, Comparisons, Method, RareEntries
 from neardup.plan import Plan
 from neardup.progress import Progress
 from neardup.schema import Array
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
     from neardup.engines.spark.spark_run import Run
 
 SCORES = pa.schema([("scores", pa.binary()), ("partial", pa.bool_())])
+COMPARED = pa.schema([(name, pa.binary()) for name in ("a", "b", "score", "refused", "thin")])
 RECOGNISED = pa.schema([("number", pa.int64())])
 ENTRIES = pa.schema(
     [("node", pa.int64()), ("entries", pa.binary()), ("weight", pa.int64()), ("may", pa.bool_())]
@@ -71,12 +77,16 @@ def calibrated(run: Run) -> Plan:
 
 def _plain(plan: Plan) -> Plan:
     """The same without calibration: pairs as far down as it may move the threshold."""
+    if threshold_choice.asks_consistency(plan.method):
+        return threshold_choice.matching_plan(plan)
     return replace(plan, method=threshold_choice.reaching(plan).uncalibrated())
 
 
 def _found(run: Run, plan: Plan) -> Calibration:
     """``run`` has a plan that does not calibrate; the method of ``plan`` does."""
     method = plan.method
+    if threshold_choice.asks_consistency(method):
+        return _consistent(run, method)
     matched = run.matched()
     pairs, complete = _scores(matched.parts(scored_rows, SCORES))
     nodes = _nodes(matched.documents)
@@ -85,8 +95,8 @@ def _found(run: Run, plan: Plan) -> Calibration:
     def known() -> KnownScores | None:
         return known_scores(run.input.local(), plan, method, run.progress)
 
-    def same(a: Array, b: Array) -> Array:
-        return recognised_pairs(run, a, b)
+    def same(a: Array, b: Array, floor: int) -> Array:
+        return recognised_pairs(run, a, b, floor)
 
     found = threshold_choice.calibrated(
         pairs,
@@ -100,6 +110,64 @@ def _found(run: Run, plan: Plan) -> Calibration:
     )
     run.stages.release()
     return found
+
+
+def _consistent(run: Run, method: Method) -> Calibration:
+    """The calibration by the consistency of groups, from all scored pairs."""
+    matched = run.matched()
+    table = matched.parts(functools.partial(compared_rows, method=method), COMPARED).toArrow()
+    nodes = _nodes(matched.documents)
+    order = np.argsort(nodes.names, kind="stable")
+    a, b = (
+        order[np.searchsorted(nodes.names[order], _bytes(table, side, np.uint64))]
+        for side in ("a", "b")
+    )
+    pairs = Pairs(np.minimum(a, b), np.maximum(a, b), _bytes(table, "score", np.float64))
+    by_pair = np.lexsort((pairs.b, pairs.a))
+    keys = (pairs.a * len(order) + pairs.b)[by_pair]
+    flags = [_bytes(table, name, np.bool_)[by_pair] for name in ("refused", "thin")]
+
+    def compare(a: Array, b: Array) -> Comparisons:
+        wanted = np.minimum(a, b) * len(order) + np.maximum(a, b)
+        at = np.searchsorted(keys, wanted)
+        return Comparisons(pairs.score[by_pair][at], *(flag[at] for flag in flags))
+
+    def same(a: Array, b: Array, floor: int) -> Array:
+        return recognised_pairs(run, a, b, floor)
+
+    found = threshold_choice.calibrated_by_consistency(
+        pairs,
+        nodes.evidence,
+        nodes.digests,
+        nodes.texts,
+        compare,
+        threshold_choice.Answers(recognised=same),
+    )
+    run.stages.release()
+    return found
+
+
+def compared_rows(
+    batches: Iterator[pa.RecordBatch], plan: Plan, method: Method
+) -> Iterator[pa.RecordBatch]:
+    """The pairs of a part, compared by ``method``, with the nodes of their documents."""
+    from neardup.engines.spark.component_task import parted
+
+    for part, outcome in parted(batches, plan):
+        if not outcome.pairs_complete:
+            continue
+        pairs = outcome.pairs.distinct()
+        verifier = Verifier(Scorer(method).scores, outcome.intake.store)
+        compared = verifier.compared(method, pairs.a, pairs.b)
+        nodes = unsigned(part.documents["node"])
+        columns = [nodes[pairs.a], nodes[pairs.b], *compared]
+        cells = [pa.array([column.tobytes()], pa.binary()) for column in columns]
+        yield pa.RecordBatch.from_arrays(cells, schema=COMPARED)
+
+
+def _bytes(table: pa.Table, name: str, dtype: npt.DTypeLike) -> Array:
+    cells = [np.frombuffer(cell, dtype) for cell in table[name].to_pylist()]
+    return np.concatenate([np.empty(0, dtype), *cells])
 
 
 def scored_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
@@ -125,11 +193,12 @@ def _scores(parts: DataFrame) -> tuple[Pairs, bool]:
 @dataclass(frozen=True)
 class Nodes:
     """By the place of the first document of each; ``digests`` are those of its normal form,
-    ``texts`` those of its text."""
+    ``texts`` those of its text, ``evidence`` those of its evidence."""
 
     names: Array
     digests: Array
     texts: Array
+    evidence: Array
     short: Array
     groups: Array  # that ``within`` puts them in
 
@@ -144,31 +213,35 @@ def _nodes(documents: DataFrame) -> Nodes:
             sql.min_by("text_digest", "place").alias("text"),
             sql.min_by("flags", "place").alias("flags"),
             sql.min_by("within", "place").alias("within"),
+            sql.first("digest_a").alias("digest_a"),
+            sql.first("digest_b").alias("digest_b"),
         )
     )
     table = first.toArrow().sort_by("place")
     short = (table["flags"].to_numpy() & TOO_SHORT) != 0
     groups = group_codes(table["within"], "within")
     names, digests, texts = (unsigned(table[name]) for name in ("node", "digest", "text"))
-    return Nodes(names, digests, texts, short, groups)
+    evidence = np.stack([unsigned(table["digest_a"]), unsigned(table["digest_b"])], axis=1)
+    return Nodes(names, digests, texts, evidence, short, groups)
 
 
-def recognised_pairs(run: Run, a: Array, b: Array) -> Array:
+def recognised_pairs(run: Run, a: Array, b: Array, floor: int) -> Array:
     """``engines/batch/readable_pairs.py``, where the texts are read and compared by tasks."""
     pairs = pa.table({"number": np.arange(len(a)), "low": signed(a), "high": signed(b)})
     texts = run.stages.keep("recognised", texts_of(run, np.unique(np.concatenate([a, b]))))
     one = texts.select(sql.col("digest").alias("low"), sql.col("text").alias("one"))
     other = texts.select(sql.col("digest").alias("high"), sql.col("text").alias("other"))
     both = run.spark.createDataFrame(pairs).join(one, "low").join(other, "high")
-    found = both.mapInArrow(_recognise, ddl(RECOGNISED)).toArrow()["number"].to_numpy()
+    recognise = functools.partial(_recognise, floor=floor)
+    found = both.mapInArrow(recognise, ddl(RECOGNISED)).toArrow()["number"].to_numpy()
     return np.isin(np.arange(len(a)), found)
 
 
-def _recognise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _recognise(batches: Iterator[pa.RecordBatch], floor: int) -> Iterator[pa.RecordBatch]:
     """The numbers of the pairs whose texts share enough."""
     for batch in batches:
         texts = zip(batch["one"].to_pylist(), batch["other"].to_pylist(), strict=True)
-        enough = pa.array([recognised(*pair).enough for pair in texts], pa.bool_())
+        enough = pa.array([recognised(*pair).reaches(floor) for pair in texts], pa.bool_())
         numbers = batch["number"].filter(enough)
         yield pa.RecordBatch.from_arrays([numbers], schema=RECOGNISED)
 

@@ -184,16 +184,16 @@ BLOCK = 4096  # documents whose evidence is moved at once
 
 def decided_rows(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[pa.RecordBatch]:
     """Of rows of documents and rows of evidence (without an id), in any order."""
-    for part, outcome in _parted(batches, plan):
+    for part, outcome in parted(batches, plan):
         yield from rows(outcome, plan, part)
 
 
 def outcomes(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[Outcome]:
-    for _, outcome in _parted(batches, plan):
+    for _, outcome in parted(batches, plan):
         yield outcome
 
 
-def _parted(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[tuple[Part, Outcome]]:
+def parted(batches: Iterator[pa.RecordBatch], plan: Plan) -> Iterator[tuple[Part, Outcome]]:
     """Those that meet nobody, and the others."""
     gathered = _Gathered(plan)
     for batch in batches:

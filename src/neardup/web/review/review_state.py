@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.clusters import components, rule_clusters
+from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.policy import ACTIONS
 from neardup.decisions.rule import decide
 from neardup.errors import SettingsError, UsageError
@@ -134,8 +134,12 @@ def count(result: Result, pairs: Pairs, threshold: float) -> Counted:
     left = pairs.where(pairs.score >= threshold)
     kept_of = decide(total, left, NO_GROUPS, nothing_more).kept_of
     aside = int((kept_of >= 0).sum())
-    chained = result.info["settings"]["clusters"] != "rule"
-    cluster = components(total, left.a, left.b) if chained else rule_clusters(kept_of)
+    how = result.info["settings"]["clusters"]
+    if how == "average":
+        cluster = average_clusters(np.arange(total), left, threshold)
+    else:
+        chained = how == "components"
+        cluster = components(total, left.a, left.b) if chained else rule_clusters(kept_of)
     return Counted(
         threshold=threshold,
         documents=total,

@@ -49,6 +49,7 @@ class Thresholds:
             "figure": score_bars(bins, chosen),
             "tallest": max(bins, default=0),
             "fallen": self._fallen(chosen) if exact else [],
+            "consistency": consistency(result.info) if result else [],
         }
 
     def _fallen(self, threshold: float) -> list[Data]:
@@ -56,6 +57,16 @@ class Thresholds:
         facts = self._state.facts()
         numbers = self._state.cuts.fallen(threshold)[:SHOWN].tolist()
         return [pair_row(facts, number) for number in numbers]
+
+
+def consistency(info: Data) -> list[Data]:
+    """How consistent the groups were at each threshold, where that chose the threshold."""
+    curve = info.get("artefacts", {}).get("calibration", {}).get("curve")
+    if not curve:
+        return []
+    names = ("threshold", "consistency", "linked")
+    columns = (curve[name] for name in ("thresholds", "consistency", "linked"))
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def bars(bins: list[int]) -> list[Data]:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
@@ -27,7 +29,7 @@ def documents() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_late_weights_equals_two(tmp_path: Path, workers: int) -> None:
+def test_one_reading_equals_two(tmp_path: Path, workers: int) -> None:
     method = Raregrams(calibrate=False)
     once = nd.dedup(documents(), method=method, workers=workers)
     once.save(tmp_path / "once")
@@ -73,3 +75,17 @@ def test_stored_evidence_is_rewritten_in_memory_and_in_its_file(limit: int) -> N
     firsts = np.repeat(np.cumsum([0, *map(len, parts[:-1])]), [part.sum() for part in parts])
     assert after.values.tolist() == (before.values + firsts.astype(np.uint64) * 1000).tolist()
     store.close()
+
+
+def test_a_chunk_of_rejected_rows_alone_loses_no_document(tmp_path: Path) -> None:
+    good = [
+        {"id": str(i), "text": f"{'some words of one long text ' * 9} number {i}"}
+        for i in range(20)
+    ]
+    file = tmp_path / "documents.parquet"
+    missing = pa.table({"id": ["a", "b"], "text": pa.array([None, None], pa.string())})
+    with pq.ParquetWriter(file, missing.schema) as writer:
+        writer.write_table(missing)
+        writer.write_table(pa.Table.from_pylist(good, missing.schema))
+    counts = nd.dedup(file, method="raregrams").counts
+    assert (counts.documents, counts.rejected) == (22, 2)

@@ -52,12 +52,13 @@ def take_in_counting(
 
 
 def _weighed(intake: Intake, plan: Plan) -> Intake:
-    parts: dict[int, Prepared] = {}
+    # By the first document and the size: an empty block begins where the next one does.
+    parts: dict[tuple[int, int], Prepared] = {}
 
     def weigh(first: int, evidence: Ragged) -> Array:
         rows = rows_of(intake.prepared, np.arange(first, first + len(evidence)), evidence)
         weighed = plan.method.weigh(rows, plan.artefacts)
-        parts[first] = replace(weighed, evidence=intake.prepared.evidence)
+        parts[first, len(evidence)] = replace(weighed, evidence=intake.prepared.evidence)
         return weighed.evidence.values
 
     intake.store.rewrite(weigh, plan.workers)

@@ -90,3 +90,15 @@ def test_help_loads_nothing_heavy(arguments: str) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_few_rows_in_another_encoding_are_rejected_with_a_hint(run: Run, tmp_path: Path) -> None:
+    rows = [f"{i},{'a café on the corner' if i % 3 == 0 else 'plain words'}" for i in range(9)]
+    file = tmp_path / "words.csv"
+    file.write_bytes("\n".join(["id,text", *rows]).encode("windows-1252"))
+    done = run("dedup", file, "-o", tmp_path / "out")
+    assert done.exit_code == 0
+    assert "--encoding windows-1252" in done.output
+    again = run("dedup", file, "-o", tmp_path / "again", "--encoding", "windows-1252")
+    assert "0 rejected" in again.output
+    assert "--encoding" not in again.output

@@ -148,7 +148,8 @@ threshold_option = click.option(
     metavar="T|auto",
     callback=_threshold,
     help="Score from which two documents are duplicates; auto sets it by the collection.  "
-    "[default: auto for rareshingles, else the default of the method]",
+    "[default: auto for methods that calibrate themselves (rareshingles, raregrams, learned), else "
+    "the default of the method]",
 )
 set_option = click.option(
     "--set",

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
 
 SHOWN_REJECTED = 3
+NOT_UTF8 = "is not valid UTF-8"  # words of a reason for rejecting a document
+ENCODING_HINT = (
+    "Hint: is the file in another encoding? CSV is read with --encoding windows-1252 or such; "
+    "JSON Lines have to be converted to UTF-8."
+)
 ENOUGH_FOR_A_RATE = 1000  # below, start-up is all there is to measure
 
 
@@ -112,7 +117,7 @@ def _refused_lines(result: Result) -> list[str]:
 GROUPS = {
     "consistency": "chosen because groups are most consistent there: nearly all documents of a "
     "group resemble each other, and hardly any outside it",
-    "few neighbours": "general; too few documents resemble another one to choose a threshold",
+    "few neighbours": "general; fewer than 100 documents have near-duplicates, too few to choose",
     "inconsistent": "general; the groups of this collection are not consistent at any threshold",
 }
 
@@ -224,11 +229,13 @@ def _page_lines(result: Result) -> list[str]:
 def _rejected_lines(result: Result, out: Path | None) -> list[str]:
     count = result.counts.rejected
     shown = rejected(result, SHOWN_REJECTED)
-    told = [f"  rejected: {result.where(row)}: {shortened(row['reason'], 300)}" for row in shown]
+    lines = [f"  rejected: {result.where(row)}: {shortened(row['reason'], 300)}" for row in shown]
     if count > len(shown):
         at = ", in rejected.jsonl" if out else "; -o FOLDER writes all of them to rejected.jsonl"
-        told.append(f"  … and {count - len(shown):,} more{at}")
-    return told
+        lines.append(f"  … and {count - len(shown):,} more{at}")
+    if any(NOT_UTF8 in row["reason"] for row in shown) and not mostly_rejected(result):
+        lines.append(f"  {ENCODING_HINT}")
+    return lines
 
 
 def mostly_rejected(result: Result) -> list[str]:

@@ -54,7 +54,7 @@ CUT = {
     UNLIKE: "the model's own: the collection is unlike what it was trained on",
     GENERAL: "the one for general tables: no collection was counted",
     CONSISTENCY: "where the groups of the collection are most consistent",
-    FEW_NEIGHBOURS: "a general one: too few documents of the collection resemble another one",
+    FEW_NEIGHBOURS: "a general one: fewer than 100 documents here have a near-duplicate",
     INCONSISTENT: "a general one: the groups of the collection are not consistent anywhere",
 }
 WHY = {

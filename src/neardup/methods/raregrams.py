@@ -60,12 +60,15 @@ FEW, FEW_MORE = 20, 100  # a gram is rare in at most FEW documents, no key in mo
 RARE_KEYS, LONE_KEYS, LEAST_SHARED = 32, 16, 2
 BANDS = Bands(16, 3)
 OWN_GRAMS, OWN_SHARE = 6, 64  # a filled template has as many of its own, one of so many
+# So many grams with digits, one gram in so many, make a text of figures.
+FIGURES, FIGURE_SHARE = 96, 20
 HELD = 2  # a pair shares at least one of so many grams of its smaller document
 LOWEST = 0.06  # the lowest score that a calibration looks at
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(
     4
 )  # classes of grams (native/methods/raregrams.hpp)
 TEMPLATE = "they share only what many have, and each goes on with text of its own"
+OTHER_FIGURES = "they have the same words with other figures"
 THIN = "they share less than half of the shorter text"
 
 
@@ -179,8 +182,9 @@ class Raregrams(Method):
     def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
         sums = _compared(evidence, a, b)
         enough = sums.reaches(self.fraction)
-        template, thin = enough & self._template(sums), enough & sums.thin
-        whys = np.where(template, TEMPLATE, np.where(thin, THIN, ""))
+        template = np.where(sums.other_figures, OTHER_FIGURES, TEMPLATE)
+        whys = np.where(self._template(sums), template, np.where(sums.thin, THIN, ""))
+        whys = np.where(enough, whys, "")
         return [why or None for why in whys.tolist()]
 
     def comparisons(self, evidence: Ragged, a: Array, b: Array) -> Comparisons:
@@ -188,7 +192,7 @@ class Raregrams(Method):
         return Comparisons(sums.score, self._template(sums), sums.thin)
 
     def _template(self, sums: _Sums) -> npt.NDArray[np.bool_]:
-        return sums.template & (self.templates == "refuse")
+        return (sums.template | sums.other_figures) & (self.templates == "refuse")
 
 
 def weighed(samples: Ragged, table: Frequencies) -> Ragged:
@@ -229,7 +233,8 @@ def gram_keys(evidence: Ragged, *, refuse: bool) -> tuple[Ragged, Array]:
 
 class _Sums(NamedTuple):
     """What pairs have at the coarser rate of their documents: ``common``, ``a`` and ``b`` are
-    weights, the others numbers of grams; ``own``: grams that no other document has."""
+    weights, the others numbers of grams; ``own``: grams that no other document has; ``figures``:
+    grams with three digits in a row. One gram in 2 to the power of ``level`` was sampled."""
 
     common: Array
     a: Array
@@ -238,6 +243,9 @@ class _Sums(NamedTuple):
     rare: Array
     smaller: Array
     own: Array
+    figures: Array
+    common_figures: Array
+    level: Array
 
     @property
     def _tenths(self) -> Array:
@@ -261,6 +269,16 @@ class _Sums(NamedTuple):
         """Both go on with grams of their own, and hardly anything that they share is rare."""
         goes_on = (self.own >= OWN_GRAMS) & (self.own * OWN_SHARE >= self.smaller)
         return np.asarray(goes_on & (self.rare < self.own) & (4 * self.rare < self.shared))
+
+    @property
+    def other_figures(self) -> npt.NDArray[np.bool_]:
+        """Both have many figures, and of them they share half as much as of the other grams."""
+        many = (self.figures << self.level >= FIGURES) & (
+            self.figures * FIGURE_SHARE >= self.smaller
+        )
+        words, common_words = self.smaller - self.figures, self.shared - self.common_figures
+        apart = 2 * self.common_figures * words < self.figures * common_words
+        return np.asarray(many & apart)
 
 
 def _compared(evidence: Ragged, a: Array, b: Array) -> _Sums:

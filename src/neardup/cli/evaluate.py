@@ -82,7 +82,7 @@ Examples:
     metavar="METHOD",
     multiple=True,
     help="Method to measure, with parameters if quoted: 'shingles words=3'. Repeatable.  "
-    "[default: rareshingles]",
+    "[default: raregrams]",
 )
 @shared.set_option
 @click.option(

@@ -133,7 +133,7 @@ limit_option = click.option(
 method_option = click.option(
     "--method",
     metavar="NAME",
-    help="Comparison method; `neardup methods` lists them.  [default: rareshingles]",
+    help="Comparison method; `neardup methods` lists them.  [default: raregrams]",
 )
 methods_option = click.option(
     "--method",
@@ -141,15 +141,14 @@ methods_option = click.option(
     multiple=True,
     callback=_methods,
     help="Comparison method, with parameters if quoted ('shingles words=3'). Repeatable: a match "
-    "by any of them counts, and the answer names it.  [default: rareshingles]",
+    "by any of them counts, and the answer names it.  [default: raregrams]",
 )
 threshold_option = click.option(
     "--threshold",
     metavar="T|auto",
     callback=_threshold,
     help="Score from which two documents are duplicates; auto sets it by the collection.  "
-    "[default: auto for methods that calibrate themselves (rareshingles, raregrams, learned), else "
-    "the default of the method]",
+    "[default: auto for raregrams, rareshingles and learned, else the default of the method]",
 )
 set_option = click.option(
     "--set",

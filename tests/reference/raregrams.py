@@ -41,7 +41,8 @@ def level_of_length(characters: int, most: int) -> int:
 
 
 def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, tuple[int, bool]]]:
-    """The level of the text, and of each feature its level and whether it has three digits in a row."""
+    """The level of the text, and of each feature its level and whether it is a figure: it has
+    three digits in a row."""
     level = level_of_length(len(qgrams.normal_form(text)), most)
     levels: dict[int, tuple[int, bool]] = {}
     for gram in {*qgrams.qgrams(text, WIDTH)}:
@@ -140,9 +141,12 @@ def compared(a: Document, b: Document) -> Answer:
     figures = min(sum(g.figure for g in grams.values()) for grams in (x, y))
     common_figures = sum(x[f].figure for f in shared)
     words, common_words = size - figures, len(shared) - common_figures
-    other_figures = figures << level >= 96 and figures * 20 >= size
+    other_figures = level <= 2 and figures << level >= 96 and figures * 20 >= size
+    other_figures = other_figures and 10 * common_words >= 7 * words
     other_figures = other_figures and 2 * common_figures * words < figures * common_words
-    template = other_figures or own >= 6 and own * 64 >= size and rare < own and 4 * rare < len(shared)
+    template = own >= 6 and own * 64 >= size and rare < own and 4 * rare < len(shared)
     return Answer(
-        Fraction(common) / whole if common else Fraction(0), template, 2 * len(shared) < size
+        Fraction(common) / whole if common else Fraction(0),
+        template or other_figures,
+        2 * len(shared) < size,
     )

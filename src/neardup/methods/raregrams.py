@@ -9,7 +9,8 @@ document has weighs nothing, be it noise of a scan or new text.
 With the weight C of the common grams and the weights A ≥ B of the known grams of either document
 the score is ``C / (.7·A + 1.3·B − C)``: the resemblance, where the rest of the larger document
 counts a little less than that of the smaller. It is decided in integers. Two kinds of pairs are
-refused whatever they score: those that share a template, and thin pairs, which share less than half
+refused whatever they score: those that share a template or have the same words with other figures,
+and thin pairs, which share less than half
 of the grams of the smaller document; a calibration may list thin pairs that a reader recognises.
 
 Documents meet that share two of their ``RARE_KEYS`` rare grams of smallest hash, or one of 16 bands
@@ -60,8 +61,8 @@ FEW, FEW_MORE = 20, 100  # a gram is rare in at most FEW documents, no key in mo
 RARE_KEYS, LONE_KEYS, LEAST_SHARED = 32, 16, 2
 BANDS = Bands(16, 3)
 OWN_GRAMS, OWN_SHARE = 6, 64  # a filled template has as many of its own, one of so many
-# So many grams with digits, one gram in so many, make a text of figures.
-FIGURES, FIGURE_SHARE = 96, 20
+# So many grams with digits, one gram in so many, make a text of figures; up to 4,096 characters.
+FIGURES, FIGURE_SHARE, FIGURE_LEVEL = 96, 20, 2
 HELD = 2  # a pair shares at least one of so many grams of its smaller document
 LOWEST = 0.06  # the lowest score that a calibration looks at
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(
@@ -272,13 +273,15 @@ class _Sums(NamedTuple):
 
     @property
     def other_figures(self) -> npt.NDArray[np.bool_]:
-        """Both have many figures, and of them they share half as much as of the other grams."""
+        """Most words are the same, and of the many figures hardly half as many: reports in series,
+        such as prices or infections of different days. Long texts are versions even so."""
+        words, common_words = self.smaller - self.figures, self.shared - self.common_figures
         many = (self.figures << self.level >= FIGURES) & (
             self.figures * FIGURE_SHARE >= self.smaller
         )
-        words, common_words = self.smaller - self.figures, self.shared - self.common_figures
+        alike = (self.level <= FIGURE_LEVEL) & (10 * common_words >= 7 * words)
         apart = 2 * self.common_figures * words < self.figures * common_words
-        return np.asarray(many & apart)
+        return np.asarray(many & alike & apart)
 
 
 def _compared(evidence: Ragged, a: Array, b: Array) -> _Sums:

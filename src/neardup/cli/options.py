@@ -87,6 +87,11 @@ debug_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object to stdout, and nothing else."
 )
+accept_rejected_option = click.option(
+    "--accept-rejected",
+    is_flag=True,
+    help="Exit with 0 even if most documents of a file were rejected for one reason.",
+)
 verbose_option = click.option(
     "-v",
     "--verbose",

@@ -2,10 +2,11 @@
 
     python -m benchmarks.growth [--method NAME]… [--content NAME]… [--most DOCUMENTS] [--json FILE]
 
-Sizes are doubled up to `--most`, each run in a process of its own on one core. A table has, for
-each method and content, CPU seconds and candidates a document at each size, the exponent of the CPU
-time over the last two doublings, and the peak memory of the last run. The numbers of candidates do
-not depend on the machine; `tests/benchmarks/test_growth.py` bounds them.
+Sizes are quadrupled up to `--most`, each run in a process of its own on one core. The table has,
+for each method and content, CPU seconds at each size, the exponent of the last step, candidates a
+document of the first and the last run, the share of documents that were capped, and the peak memory
+of the last run. The numbers of candidates do not depend on the machine;
+`tests/benchmarks/test_growth.py` bounds them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ METHODS = [
     *("raregrams", "shingles", "rareshingles", "learned"),
     *("qgrams", "spotsigs", "keywords", "termvector"),
 ]
-FIRST, MOST = 2_500, 80_000
+FIRST, MOST = 1_250, 80_000
+STEP = 4
 LIMIT = 600  # seconds of CPU time after which a run is given up
 
 
@@ -58,7 +60,7 @@ def exponent(few: float, many: float, times: float) -> float:
 
 
 def sizes(most: int) -> list[int]:
-    return [FIRST << doubling for doubling in range((most // FIRST).bit_length())]
+    return [size for power in range(8) if (size := FIRST * STEP**power) <= most]
 
 
 def series(method: str, content: str, most: int) -> list[Work]:
@@ -82,9 +84,7 @@ def _apart(method: str, content: str, documents: int) -> Work | None:
 def line(rows: list[Work], columns: int) -> str:
     last = rows[-1]
     cells = [f"{row.seconds:.1f}" for row in rows] + ["–"] * (columns - len(rows))
-    grown = "–"
-    if len(rows) > 2:
-        grown = f"{exponent(rows[-3].seconds, last.seconds, 4):.2f}"
+    grown = f"{exponent(rows[-2].seconds, last.seconds, STEP):.2f}" if len(rows) > 1 else "–"
     few, many = (row.candidates / row.documents for row in (rows[0], last))
     counted = f"{few:.1f} → {many:.1f}"
     capped = f"{last.capped / last.documents:.0%}" if last.capped else ""

@@ -10,6 +10,7 @@ import pytest
 
 import neardup as nd
 from benchmarks import growth, zoo
+from neardup.cli import summary
 from neardup.matching.candidates import MOST_COMPARED
 from neardup.plan import FEWEST_PAIRS
 
@@ -44,4 +45,5 @@ def test_copies_are_found_where_all_documents_meet(method: str) -> None:
     copies = [text.partition(". ")[2] for text in texts[::30]]
     result = nd.dedup([*texts, *copies], method=method, kinds="none")
     assert result.info["capped"] > 500
+    assert any("had more candidates" in line for line in summary.lines(result, None, 1.0, None))
     assert result.counts.duplicates == len(copies)

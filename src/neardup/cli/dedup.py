@@ -21,6 +21,7 @@ from neardup.cli.command import INTERRUPTED, Failure, Sectioned, load_arrow, sho
 from neardup.cli.options import settings_from
 from neardup.cli.target import STDOUT, Target, check_file, names_file
 from neardup.errors import DataError, SettingsError
+from neardup.files import only_writer
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
@@ -313,8 +314,7 @@ class Job:
         click.get_current_context().meta[INTERRUPTED] = target.after_interruption
         began = time.perf_counter()
         try:
-            target.make()
-            result = self.run(target.folder)
+            result = self.run(target.make())
             target.save(result, kept=kept)
         except BaseException:
             target.abandon()
@@ -323,11 +323,13 @@ class Job:
 
     def into_file(self, file: Path, *, overwrite: bool) -> None:
         """The kept documents in one file, and nothing else."""
-        check_file(file, self.collection.paths, overwrite=overwrite)
         click.get_current_context().meta[INTERRUPTED] = lambda: f"{file} was not written"
         began = time.perf_counter()
-        result = self.run(None)
-        result.collection().write_kept_file(result.keep_mask(), file)
+        check_file(file, self.collection.paths, overwrite=overwrite)
+        with only_writer(file):
+            check_file(file, self.collection.paths, overwrite=overwrite)  # as it is now
+            result = self.run(None)
+            result.collection().write_kept_file(result.keep_mask(), file)
         self.report(result, None, began, file)
 
     def into(self, write: Callable[[Result], None]) -> None:

@@ -62,6 +62,7 @@ from neardup.errors import (
     UsageError,
     all_problems,
 )
+from neardup.files import make_folder
 
 _LINES = BlockSource | ListSource | FeedSource
 
@@ -269,7 +270,7 @@ class Collection:
         """Writes the kept documents to one file, in the format of the input; it appears only when
         it is complete."""
         self.check_kept_file(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         sources, codec = readable(self.sources), named_format(path)[1]
         if isinstance(sources[0], _LINES):
             with writing(path, codec) as stream:

@@ -25,9 +25,10 @@ from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource, parquet_writer
 from neardup.documents.source import Source
-from neardup.documents.streams import CODECS, packing_of, whole_file, writing
+from neardup.documents.streams import CODECS, packing_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import ChangedError, InputError
+from neardup.files import whole_file
 
 _SUFFIXES = {codec: suffix for suffix, codec in CODECS.items()}
 # Writes the kept documents of a source and returns the number of its documents.

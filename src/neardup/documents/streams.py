@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 import io
 import lzma
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ import pyarrow as pa
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.remote import Place
 from neardup.errors import UnreadableError
+from neardup.files import whole_file
 
 CHUNK_BYTES = 8 << 20
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
@@ -184,18 +184,6 @@ def whole_lines(stream: IO[bytes], size: int = CHUNK_BYTES) -> Iterator[bytes]:
             data = data[: data.rfind(b"\n") + 1]
         if data:
             yield data
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Yields the path of a ``.part`` file that becomes ``path`` only if there was no error."""
-    part = path.with_name(path.name + ".part")
-    try:
-        yield part
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 @contextmanager

@@ -29,7 +29,8 @@ from neardup.documents.columns import DEFAULT_ID, Mask
 from neardup.documents.kept import groups_of, names_of
 from neardup.errors import ConservationError, SettingsError
 from neardup.runs.actions import Acted, act, actions_table, links_table, merging
-from neardup.runs.changes import NO_CHANGES, Changes, file_digest
+from neardup.runs.changes import NO_CHANGES, Changes
+from neardup.runs.checksums import CHECKSUMS, digests_of, file_digest, write_checksums
 from neardup.runs.filled_sources import Fills, filled_source, is_empty
 from neardup.runs.policy_order import in_order
 from neardup.runs.result import Result
@@ -154,7 +155,7 @@ class Applied:
         stems = ["documents", *(name for name, _ in self._apart())]
         sources = self._collection.sources
         files = [file for stem in stems for file in names_of(groups_of(sources, stem))]
-        return [*files, *TABLES, APPLIED]
+        return [*files, *TABLES, CHECKSUMS, APPLIED]
 
     def write(self, folder: Path, run: Path | None = None) -> None:
         """Write a new folder, ``applied.json`` last. ``run`` is the folder of the run."""
@@ -174,7 +175,9 @@ class Applied:
             "counts": self.counts,
             "files": digests_of(folder),
         }
-        write_text(folder / APPLIED, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+        described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
+        write_checksums(folder, more={APPLIED: described.encode()})
+        write_text(folder / APPLIED, described)
 
     def _apart(self) -> list[tuple[str, Array]]:
         masks = [("dropped", self.mask(DROP)), ("merged", self.mask(MERGE))]
@@ -233,9 +236,3 @@ def policy_for(result: Result, policy: str | Path | Mapping[str, Any] | Policy |
         return read_policy(own)
     usual = own.get("order") or settings["keep"] or "first"
     return read_policy(policy, usual=usual, date=own.get("date") or settings["date"])
-
-
-def digests_of(folder: Path) -> dict[str, str]:
-    """Digests of every file below a folder, by relative path."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): file_digest(path) for path in files}

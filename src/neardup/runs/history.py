@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 
 from neardup.errors import DataError, InputError
 from neardup.files import DRAFT, sync, sync_tree
-from neardup.runs.application import APPLIED, Applied, digests_of
+from neardup.runs.application import APPLIED, Applied
+from neardup.runs.checksums import CHECKSUMS, Checksums, digests_of
 from neardup.runs.run_folder import APPLIED as FOLDER
 from neardup.runs.run_folder import RUN, only_one_applies
 
@@ -43,12 +44,15 @@ def steps(run: Path) -> list[Step]:
 
 def _info(folder: Path) -> dict[str, Any]:
     try:
-        info: dict[str, Any] = json.loads((folder / APPLIED).read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        data = (folder / APPLIED).read_bytes()
+        info: dict[str, Any] = json.loads(data)
+        _ = info["counts"]["documents"], info["policy"]["order"], info.get("files", {}).items()
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{folder / APPLIED} cannot be read: {error}.",
             hint="remove that folder by hand, or make the run again.",
         ) from error
+    Checksums(folder).check_bytes(APPLIED, data)
     return info
 
 
@@ -95,9 +99,9 @@ def undo(run: Path, *, force: bool = False) -> tuple[Step, Step | None]:
 
 
 def _check_untouched(step: Step) -> None:
-    now = {name: digest for name, digest in digests_of(step.folder).items() if name != APPLIED}
-    before = step.info.get("files", {})
-    touched = sorted(name for name in now if before.get(name) != now[name])
+    now, before = digests_of(step.folder), step.info.get("files", {})
+    ours = {APPLIED, CHECKSUMS}
+    touched = sorted(name for name in now if name not in ours and before.get(name) != now[name])
     if touched:
         raise DataError(
             f"{step.folder / touched[0]} was written by somebody else since the policy was "

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from neardup import schema
 from neardup.documents import Collection, Columns, Rejected
 from neardup.documents.kept import kept_name
+from neardup.runs.checksums import Checksums, read_table
 from neardup.schema import Array
 
 KEPT_OF = "kept_of"  # in run.json: the kept file of each input
@@ -34,7 +34,7 @@ def named_as_in_run(
     """``collection``: kept files of the run in ``folder``."""
     if "shared_ids" not in info:
         return collection
-    table = pq.read_table(folder / "decisions.parquet", columns=["id", "file", "decision"])
+    table = read_table(Checksums(folder).check("decisions.parquet"), schema.DECISIONS)
     table = table.filter(pc.equal(table["decision"].cast(pa.string()), schema.KEPT))
     files = table["file"].cast(pa.large_string())
     known: dict[str, tuple[Array, pa.Array]] = {}

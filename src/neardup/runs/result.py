@@ -224,8 +224,10 @@ class Result:
         the documents by which figures are split, instead of by input."""
         from neardup.report.html_page import write_page
         from neardup.report.run_report import report_page
+        from neardup.runs.checksums import renew_checksum
 
         write_page(Path(path), report_page(self, by))
+        renew_checksum(Path(path))
         return Path(path)
 
     @classmethod

@@ -2,8 +2,9 @@
 
 It has ``kept.*`` in the format of the input, ``decisions.parquet``, ``duplicates.parquet``,
 ``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``. The folder is written as a
-draft (``files.py``), which replaces an earlier run only when it is whole and on the disk. Artefacts
-are read when they are needed, and checked against ``run.json``.
+draft (``draft.py``), which replaces an earlier run only when it is whole and on the disk.
+``checksums.sha256`` has the checksums of all files, and every file is checked before its content is
+used. Artefacts are read when they are needed.
 """
 
 from __future__ import annotations
@@ -44,27 +45,31 @@ from neardup.files import locked, whole_file
 from neardup.methods import registry
 from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
+from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
 from neardup.runs.kept_names import KEPT_OF, kept_files_of
 from neardup.runs.result import Result
+from neardup.schema import Array
 
 
 class StoredArtefacts(Mapping[str, Artefact]):
     """Artefacts by name. It has only those whose file exists and that can be read; the artefact of
     a method that is not registered here cannot."""
 
-    def __init__(self, folder: Path, info: dict[str, Any]) -> None:
+    def __init__(self, checksums: Checksums, info: dict[str, Any]) -> None:
         self._digests = {name: stored["digest"] for name, stored in info["artefacts"].items()}
         self._loaders = _loaders(info["settings"])
+        self._checksums = checksums
+        files = {name: f"{ARTEFACTS}/{name}.arrow" for name in self._digests}
         self._files = {
-            name: folder / f"{name}.arrow"
-            for name in self._digests
-            if name in self._loaders and (folder / f"{name}.arrow").exists()
+            name: file
+            for name, file in files.items()
+            if name in self._loaders and (checksums.folder / file).exists()
         }
         self._read: dict[str, Artefact] = {}
 
     def __getitem__(self, name: str) -> Artefact:
         if name not in self._read:
-            self._read[name] = self._load(name, self._files[name])
+            self._read[name] = self._load(name, self._checksums.check(self._files[name]))
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -99,10 +104,11 @@ def _loaders(settings: dict[str, Any]) -> dict[str, Any]:
 RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
 DIGESTS, ACTIONS = "digests.parquet", "actions.parquet"
 APPLIED, APPLYING = "applied", ".applying"
-FORMAT = 3
+FORMAT, WITHOUT_CHECKSUMS = 4, 3
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 _TABLES = ("decisions.parquet", "duplicates.parquet", "pairs.parquet", "rejected.jsonl")
-_NAMES = (*_TABLES, RUN, ORDER, SIGNATURES, ARTEFACTS, DIGESTS, ACTIONS, APPLIED, APPLYING, REPORT)
+_FILES = (*_TABLES, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
+_NAMES = (*_FILES, RUN, CHECKSUMS, APPLIED, APPLYING)
 
 
 def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
@@ -142,7 +148,9 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     _write_artefacts(result.artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     write_page(folder / REPORT, run_page(result, info))
-    write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
+    write_checksums(folder, [*_FILES, *info.get("kept_files", [])], {RUN: described.encode()})
+    write_text(folder / RUN, described)
     _publish(draft)
     if fault:
         where = f"The decisions are in {draft.folder}, kept documents are not."
@@ -213,47 +221,107 @@ def _names_of_run(folder: Path) -> set[str]:
     """The entries of the folder that belong to the earlier run in it, if there is one."""
     try:
         info = json.loads((folder / RUN).read_text("utf-8"))
-        kept = [str(name) for name in info.get("kept_files", [])]
-    except (OSError, ValueError, AttributeError, TypeError):
-        kept = []
-    # run.json may come from anywhere, so only names that a run writes are removed.
-    return {*_NAMES, *filter(_WRITTEN.fullmatch, kept)}
+    except (OSError, ValueError, RecursionError):
+        info = None
+    return {*_NAMES, *kept_file_names(info if isinstance(info, dict) else {})}
 
 
-def load(folder: Path) -> Result:
+def kept_file_names(info: dict[str, Any]) -> list[str]:
+    """The kept files that ``run.json`` lists. It may come from anywhere, so a name that no run
+    writes, such as one that leads out of the folder, is ignored."""
+    names = info.get("kept_files")
+    listed = names if isinstance(names, list) else []
+    return [name for name in listed if isinstance(name, str) and _WRITTEN.fullmatch(name)]
+
+
+def read_info(folder: Path) -> tuple[dict[str, Any], Checksums]:
+    """The content of ``run.json``, and the checksums by which other files are checked."""
     settle(folder, RUN)
     try:
-        info = json.loads((folder / RUN).read_text("utf-8"))
-    except FileNotFoundError:
+        data = (folder / RUN).read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
         raise InputError(
             f"{folder} is not the folder of a finished run: it has no {RUN}.",
             hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
         ) from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise InputError(f"{folder / RUN} cannot be read: {error}.") from error
+    checksums = Checksums(folder)
+    checksums.check_bytes(RUN, data)
+    try:
+        info = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise damaged(folder / RUN, str(error)) from error
     stored = info.get("format") if isinstance(info, dict) else None
-    if stored != FORMAT:
+    if stored not in (FORMAT, WITHOUT_CHECKSUMS):
         raise InputError(
             f"{folder} has format {stored!r}; this version reads format {FORMAT}.",
             hint="make the run again with this version.",
         )
-    decisions = pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS)
-    order = folder / ORDER
-    rank = pq.read_table(order)["rank"].to_numpy() if order.exists() else None
-    digests = folder / DIGESTS
-    texts = pq.read_table(digests)["text"].to_numpy() if digests.exists() else None
+    if checksums.digests is None and stored != WITHOUT_CHECKSUMS:
+        raise damaged(folder, f"it has no {CHECKSUMS}")
+    _check_info(info, folder / RUN)
+    return info, checksums
+
+
+_SECTIONS = {"settings": dict, "artefacts": dict, "counts": dict}
+_SETTINGS = {"method": str, "parameters": dict, "text": str, "signature": dict}
+
+
+def _check_info(info: dict[str, Any], path: Path) -> None:
+    """Refuses a ``run.json`` without the values that every reader needs."""
+    for names, values in ((_SECTIONS, info), (_SETTINGS, info.get("settings"))):
+        for name, kind in names.items():
+            if not isinstance(values, dict) or not isinstance(values.get(name), kind):
+                raise damaged(path, f"it has no valid {name!r}")
+    if not all(isinstance(a, dict) and "digest" in a for a in info["artefacts"].values()):
+        raise damaged(path, "an artefact has no digest")
+    if not isinstance(info.get("inputs") or [], list):
+        raise damaged(path, "it has no valid 'inputs'")
+    for entry in info.get("inputs") or []:
+        if entry is not None and not {"source", "path", "file"} <= set(entry):
+            raise damaged(path, "an input has no path")
+
+
+def load(folder: Path) -> Result:
+    info, checksums = read_info(folder)
+    decisions = read_table(checksums.check("decisions.parquet"), schema.DECISIONS)
+    pairs = read_table(checksums.check("pairs.parquet"), schema.PAIRS)
     result = Result(
         decisions,
-        pq.read_table(folder / "pairs.parquet").cast(schema.PAIRS),
+        pairs,
         info,
-        rank=rank,
+        rank=_numbers(checksums, ORDER, "rank", len(decisions)),
         collection=_reopen(info, decisions),
-        text_digests=texts,
-        artefacts=StoredArtefacts(folder / ARTEFACTS, info),
+        text_digests=_numbers(checksums, DIGESTS, "text", len(decisions)),
+        artefacts=StoredArtefacts(checksums, info),
     )
-    if (folder / ACTIONS).exists():
-        result.known_actions = lambda: pq.read_table(folder / ACTIONS).cast(schema.ACTIONS)
+    _check_tables(result, folder)
+    if checksums.has(ACTIONS):
+        result.known_actions = lambda: read_table(checksums.check(ACTIONS), schema.ACTIONS)
     return result
+
+
+def _numbers(checksums: Checksums, name: str, column: str, count: int) -> Array | None:
+    """A column of numbers, one for each document; None if the run has no such file."""
+    if not checksums.has(name):
+        return None
+    path = checksums.check(name)
+    table = read_table(path)
+    valid = column in table.column_names and pa.types.is_integer(table[column].type)
+    if not valid or table[column].null_count or len(table) != count:
+        raise damaged(path, f"expected {count:,} numbers in a column {column!r}")
+    return np.asarray(table[column].to_numpy())
+
+
+def _check_tables(result: Result, folder: Path) -> None:
+    """Refuses tables that contradict each other; indices are derived from them."""
+    decision = result.decisions["decision"].cast(pa.string())
+    known = pa.array([schema.KEPT, schema.DUPLICATE, schema.REJECTED])
+    if not pc.all(pc.is_in(decision, known), min_count=0).as_py():
+        raise damaged(folder / "decisions.parquet", "a decision is none that a run makes")
+    if not np.array_equal(np.sort(result.rank), np.arange(len(decision))):
+        raise damaged(folder / ORDER, "it is not an order of the documents")
 
 
 def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:

@@ -22,6 +22,7 @@ from neardup.documents.collection import collect_inputs
 from neardup.engines.batch import threshold_choice
 from neardup.plan import Plan
 from neardup.progress import Progress, Silent
+from neardup.runs.checksums import Checksums
 from neardup.runs.run_folder import ARTEFACTS
 from neardup.settings import check_positive, worker_count
 
@@ -56,10 +57,17 @@ def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Pl
 def stored_calibration(plan: Plan) -> Calibration | None:
     """The calibration of the run that this one is built on."""
     for run in plan.against:
-        stored = Path(run) / ARTEFACTS / f"{threshold_choice.NAME}.arrow"
-        if isinstance(run, Path) and stored.exists():
+        if stored := _stored(run, threshold_choice.NAME):
             return load_calibration(stored)
     return None
+
+
+def _stored(run: Path | str, name: str) -> Path | None:
+    """The file of an artefact, undamaged, in a reference that is a run."""
+    file = f"{ARTEFACTS}/{name}.arrow"
+    if not isinstance(run, Path) or not (run / file).exists():
+        return None
+    return Checksums(run).check(file)
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:
@@ -78,8 +86,7 @@ def at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
     if isinstance(need, ReadyNeed):
         return need.ready()
     for run in against:
-        stored = Path(run) / ARTEFACTS / f"{need.name}.arrow"
-        if isinstance(run, Path) and stored.exists():
+        if stored := _stored(run, need.name):
             return need.load(stored)
     return None
 

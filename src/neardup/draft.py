@@ -17,12 +17,13 @@ from pathlib import Path
 from neardup.errors import UsageError
 from neardup.files import DRAFT, LOCK, only_writer, remove, sync, sync_tree
 
-_WHOLE, _REPLACED = ".neardup-whole", ".replaced"
+_WHOLE, _REPLACED, _JOURNAL = ".neardup-whole", ".replaced", ".neardup-resume"
 
 
 class Draft:
     """A folder that is written under a temporary name (``path``) and takes its place when it is
-    whole. It is open for one process at a time, and closing it leaves no trace.
+    whole. It is open for one process at a time, and closing it leaves no trace. A folder
+    ``journal``, where somebody has made it, stays until the draft is published.
 
     A folder that is missing, empty or contains only what is replaced gets its new content by one
     rename. If the folder cannot be renamed (other files, a mount point, the working directory, a
@@ -34,6 +35,7 @@ class Draft:
         self.folder, self.mark = folder.resolve(), mark
         home, name = self._home()
         self.path = home / f"{name}{DRAFT}"
+        self.journal = home / f"{name}{_JOURNAL}"
         self.published = False
         self._lock = home / f"{name}{LOCK}"
         self._stack = ExitStack()
@@ -74,7 +76,7 @@ class Draft:
         sync_tree(self.path)
         folder = self.folder
         entries = [path.name for path in folder.iterdir()] if folder.exists() else []
-        others = [name for name in entries if not name.endswith((DRAFT, LOCK))]
+        others = [name for name in entries if not name.endswith((DRAFT, LOCK, _JOURNAL))]
         movable = self.path.parent != folder and not _is_working_directory(folder)
         if not (movable and set(others) <= {*replaced} and _exchange(self.path, folder)):
             new = {path.name for path in self.path.iterdir()}
@@ -85,6 +87,7 @@ class Draft:
             sync([folder, self.path.parent])
             _move_in(folder, self.mark)
         self.published = True
+        shutil.rmtree(self.journal, ignore_errors=True)
         sync([folder.parent])
 
 

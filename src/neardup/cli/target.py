@@ -46,9 +46,10 @@ def check_file(file: Path, inputs: Sequence[Place | None], *, overwrite: bool) -
 class Target:
     """A folder for one run. ``save`` fills it; until then ``abandon`` leaves no trace."""
 
-    def __init__(self, folder: Path, *, overwrite: bool) -> None:
+    def __init__(self, folder: Path, *, overwrite: bool, resume: bool = False) -> None:
         self.folder = folder
         self.overwrite = overwrite
+        self._resume = resume
         self._draft: Draft | None = None
 
     def refuse_filled(self) -> None:
@@ -78,6 +79,11 @@ class Target:
         self.refuse_filled()  # another run may have ended in the meantime
         return self._draft.path
 
+    @property
+    def journal(self) -> Path | None:
+        """The folder of what an interrupted run has done, if this one is to go on with it."""
+        return self._draft.journal if self._draft and self._resume else None
+
     def save(self, result: Result, *, kept: bool) -> None:
         from neardup.runs.run_folder import write_run
 
@@ -93,6 +99,7 @@ class Target:
     def after_interruption(self) -> str:
         if self._draft and self._draft.published:
             return f"{self.folder} holds the whole run"
+        again = "; the same command goes on from here" if self.journal else ""
         if (self.folder / RUN).exists():
-            return f"{self.folder} holds the earlier run"
-        return f"nothing was written to {self.folder}"
+            return f"{self.folder} holds the earlier run{again}"
+        return f"nothing was written to {self.folder}{again}"

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.kept import outputs_of
 from neardup.documents.remote import Place, address_of
 from neardup.draft import Draft, settle
 from neardup.errors import (
@@ -46,7 +47,7 @@ from neardup.methods import registry
 from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
-from neardup.runs.kept_names import KEPT_OF, kept_files_of
+from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
 from neardup.schema import Array
 
@@ -105,7 +106,8 @@ RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arr
 DIGESTS, ACTIONS = "digests.parquet", "actions.parquet"
 APPLIED, APPLYING = "applied", ".applying"
 FORMAT, WITHOUT_CHECKSUMS = 4, 3
-_WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
+ONE_FILE = "one_file"  # in run.json: several input files were asked for in one
+_WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*(/(?!\.\.?(/|$))[^/\0]+)*")
 _TABLES = ("decisions.parquet", "duplicates.parquet", "pairs.parquet", "rejected.jsonl")
 _FILES = (*_TABLES, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
 _NAMES = (*_FILES, RUN, CHECKSUMS, APPLIED, APPLYING)
@@ -131,6 +133,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
         if kept:
             info |= _written_kept(result, folder)
     except (ChangedError, StoreError, UnreadableError) as error:
+        if draft.journal.exists():
+            raise _without_kept(error, "Nothing was written.") from error
         if (draft.folder / RUN).exists():
             raise _without_kept(
                 error, f"The earlier run in {draft.folder} was not replaced."
@@ -176,9 +180,11 @@ def only_one_applies(run: Path) -> AbstractContextManager[None]:
 
 def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
     collection = result.collection()
-    files = collection.write_kept(result.keep_mask(), folder)
-    named = {KEPT_OF: kept_files_of(collection)} if "shared_ids" in result.info else {}
-    return {"kept_files": [path.name for path in files], **named}
+    one_file = result.info.get(ONE_FILE, False)
+    files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
+    outputs = outputs_of(collection.sources, one_file=one_file)
+    named = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
 
 
 def _without_kept(fault: NeardupError, where: str) -> KeptError:
@@ -223,7 +229,8 @@ def _names_of_run(folder: Path) -> set[str]:
         info = json.loads((folder / RUN).read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
         info = None
-    return {*_NAMES, *kept_file_names(info if isinstance(info, dict) else {})}
+    kept = kept_file_names(info if isinstance(info, dict) else {})
+    return {*_NAMES, *(PurePath(name).parts[0] for name in kept)}
 
 
 def kept_file_names(info: dict[str, Any]) -> list[str]:

@@ -25,7 +25,7 @@ def verify(ctx: click.Context, places: tuple[str, ...], as_json: bool) -> None:
 
     results = [verified(place) for place in places]
     if as_json:
-        show_json([result._asdict() for result in results])
+        show_json({"verified": [result._asdict() for result in results]})
     else:
         for result in results:
             _show(*result)

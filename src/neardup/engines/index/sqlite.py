@@ -23,6 +23,7 @@ from neardup.engines.index.seals import (
     Tally,
     check_gone,
     check_row,
+    damaged,
     read_counters,
     read_description,
     seal_of,
@@ -275,6 +276,8 @@ class _Explained:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, sqlite3.Error):
             raise _explain(self._url, error, self._busy) from error
+        if isinstance(error, UnicodeDecodeError):  # SQLite quotes the damaged bytes in its message
+            raise damaged(self._url, "a name in its schema is no text") from error
 
 
 def _no_index(url: str) -> IndexStoreError:

@@ -28,10 +28,11 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
     from neardup.settings import Settings
 
+_LIMITS = ("--max-document", "--max-file", "--max-ratio")
 SHOWN = ("as_json", "quiet", "annotate", "accept_rejected")
 EVERY_SECTION = {
     "Common": ("--out", "--method", "--threshold", "--keep", "--text", "--id", "--date"),
-    "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict"),
+    "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict", *_LIMITS),
     "Output": ("--annotate", "--overwrite", "--json", "--verbose", "--quiet"),
     "Matching": ("--set", "--recipe", "--within", "--boilerplate"),
     "Deciding": ("--policy", "--action", "--clusters", "--kinds"),
@@ -64,6 +65,7 @@ run_options = shared.with_options(
     ),
     shared.encoding_option,
     shared.extract_option,
+    *shared.limits_options,
     shared.limit_option,
     click.option(
         "--strict",
@@ -282,7 +284,9 @@ class Request(NamedTuple):
         from neardup.plan import resolve
 
         plan = resolve(self.settings, every_pair=self.every_pair)
-        collection = collect_inputs(self.inputs, encoding=plan.encoding, extraction=plan.extraction)
+        collection = collect_inputs(
+            self.inputs, encoding=plan.encoding, extraction=plan.extraction, limits=plan.limits
+        )
         return Job(collection, plan, **self.shown)
 
 

@@ -239,6 +239,8 @@ class FolderSource(Source):
     def _opened(self, entry: Entry) -> Page | Extracted:
         if entry.problem is not None:
             return Extracted(None, entry.problem)
+        if entry.size > self.files.limits.document:
+            return Extracted(None, self.files.limits.document_fault("file", entry.size))
         try:
             data = self.files.read_bytes(self.locate(entry))
         except OSError as error:

@@ -26,6 +26,7 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.limits import Limits
 from neardup.documents.remote import Place, address_of
 from neardup.documents.streams import whole_file
 from neardup.errors import (
@@ -317,17 +318,26 @@ def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collectio
     settings = info["settings"]
     limit, encoding = settings.get("limit"), settings.get("encoding")
     extraction = Extraction(settings.get("extract"))
+    limits = _limits(settings)
     named_inputs = [(entry["source"], entry["path"]) for entry in inputs]
     files = [entry["file"] for entry in inputs]
     mapped = info.get("by_name", False)
 
     def reopened() -> Collection:
         collection = collect_inputs(
-            named_inputs, mapped=mapped, encoding=encoding, extraction=extraction
+            named_inputs, mapped=mapped, encoding=encoding, extraction=extraction, limits=limits
         )
         return _expecting(collection.renamed(files).limited(limit), _rejected(decisions))
 
     return reopened
+
+
+def _limits(settings: dict[str, Any]) -> Limits | None:
+    """The limits of the run, so that the same rows are rejected when it is read again."""
+    try:
+        return Limits(**settings["limits"])
+    except (KeyError, TypeError):  # a run of an earlier version
+        return None
 
 
 def _expecting(collection: Collection, rejected: pa.Table) -> Collection:

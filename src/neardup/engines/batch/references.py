@@ -174,6 +174,7 @@ def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
         offered=offered,
         encoding=plan.encoding,
         extraction=plan.extraction,
+        limits=plan.limits,
     )
     check_read(collection)
     if isinstance(path, Path) and path.is_dir():

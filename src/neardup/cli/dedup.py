@@ -17,7 +17,7 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Failure, Sectioned, load_arrow, show_json
+from neardup.cli.command import INTERRUPTED, Failure, Sectioned, echo, load_arrow, show_json
 from neardup.cli.options import settings_from
 from neardup.cli.target import STDOUT, Target, check_file, names_file
 from neardup.errors import DataError, SettingsError
@@ -309,7 +309,7 @@ class Job:
         if self.as_json:
             show_json(found.data())
         else:
-            click.echo("\n".join(estimate_lines(found)))
+            echo("\n".join(estimate_lines(found)))
 
     def into_folder(self, target: Target, *, kept: bool) -> None:
         """Writes the whole run folder, or removes the part of it that was written."""
@@ -370,7 +370,7 @@ class Job:
         if not self.quiet:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
-            click.echo("\n".join(told), err=True)
+            echo("\n".join(told), err=True)
         self._check_rejected(result, out or file)
 
     def _check_rejected(self, result: Result, out: Path | None) -> None:
@@ -380,7 +380,7 @@ class Job:
             return
         if self.accept_rejected:
             if not self.quiet:
-                click.echo("\n".join(lines), err=True)
+                echo("\n".join(lines), err=True)
             return
         written = f"The output was written to {out}. " if out else ""
         last = f"{written}With --accept-rejected the exit code is 0."

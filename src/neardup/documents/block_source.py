@@ -134,6 +134,7 @@ class BlockSource(Source):
                     stream.read(offset)
                 for data in self.whole(stream, self.chunk_bytes):
                     self._mark(row, offset)
+                    self.watch.check_block(row, data, self.file)
                     yield row, data
                     row, offset = row + self.count(data), offset + block_size(data)
                 if fault := fault_of(stream):

@@ -54,11 +54,12 @@ class Entry(NamedTuple):
 
 def local_entries(top: Path) -> Iterator[Entry]:
     problems: list[OSError] = []
+    real = top.resolve()
     for folder, below, files in os.walk(top, onerror=problems.append):
         below[:] = [name for name in below if not name.startswith(".")]
         for name in (name for name in files if not name.startswith(".")):
             path = Path(folder, name)
-            if entry := entry_of(path, path.relative_to(top).as_posix()):
+            if entry := entry_of(path, path.relative_to(top).as_posix(), real):
                 yield entry
     for error in problems:
         if Path(error.filename) == top:
@@ -67,9 +68,14 @@ def local_entries(top: Path) -> Iterator[Entry]:
         yield Entry(name, 0, f"folder cannot be read: {error.strerror or error}")
 
 
-def entry_of(path: Path, name: str) -> Entry | None:
-    """None for sockets and pipes, which are no documents."""
+def entry_of(path: Path, name: str, top: Path | None = None) -> Entry | None:
+    """None for sockets and pipes, which are no documents. A link that leads out of the folder
+    ``top`` is not followed: who sends a folder must not choose what else is read."""
     try:
+        if top is not None and path.is_symlink() and not path.resolve().is_relative_to(top):
+            return Entry(
+                name, 0, f"link leads out of the folder, to {path.resolve()}; give that as input"
+            )
         status = path.stat()
     except OSError as error:
         return Entry(name, 0, f"file cannot be read: {error.strerror}")

@@ -9,6 +9,7 @@ and every file is checked before its content is used. Artefacts are read when th
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -274,13 +275,14 @@ def load(folder: Path) -> Result:
     info, checksums = read_info(folder)
     decisions = read_table(checksums.check("decisions.parquet"), schema.DECISIONS)
     pairs = read_table(checksums.check("pairs.parquet"), schema.PAIRS)
+    digests = _numbers(checksums, DIGESTS, "text", len(decisions))
     result = Result(
         decisions,
         pairs,
         info,
         rank=_numbers(checksums, ORDER, "rank", len(decisions)),
-        collection=_reopen(info, decisions),
-        text_digests=_numbers(checksums, DIGESTS, "text", len(decisions)),
+        collection=_reopen(info, decisions, digests=digests is not None),
+        text_digests=digests,
         artefacts=StoredArtefacts(checksums, info),
     )
     _check_tables(result, folder)
@@ -311,7 +313,29 @@ def _check_tables(result: Result, folder: Path) -> None:
         raise damaged(folder / ORDER, "it is not an order of the documents")
 
 
-def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:
+TRUST = "NEARDUP_TRUST_RUNS"  # an environment variable
+
+
+def is_trusted() -> bool:
+    """Whether the user has said that runs may name any place to read from."""
+    return os.environ.get(TRUST) == "1"
+
+
+def check_place(place: str, of: str) -> None:
+    """Refuses a place that ``run.json`` names, if opening it could do what its user did not ask
+    for: to connect to a server, or to wait for a device. Somebody else may have made the run."""
+    path = Path(place)
+    if is_trusted() or not (address_of(place) or path.is_fifo() or path.is_char_device()):
+        return
+    raise InputError(
+        f"The {of} of the run is {place}, which is not opened because a file names it.",
+        hint=f"if you know who made the run, set the environment variable {TRUST}=1.",
+    )
+
+
+def _reopen(
+    info: dict[str, Any], decisions: pa.Table, *, digests: bool
+) -> Callable[[], Collection] | None:
     inputs = info.get("inputs") or []
     if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
@@ -324,6 +348,14 @@ def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collectio
     mapped = info.get("by_name", False)
 
     def reopened() -> Collection:
+        for _, path in named_inputs:
+            check_place(str(path), "input")
+        if not digests and not is_trusted():
+            raise InputError(
+                "The run has no digests of its texts, so nothing shows that its inputs are those "
+                "it was made from.",
+                hint=f"make the run again, or set the environment variable {TRUST}=1.",
+            )
         collection = collect_inputs(
             named_inputs, mapped=mapped, encoding=encoding, extraction=extraction, limits=limits
         )

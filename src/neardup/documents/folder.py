@@ -73,9 +73,8 @@ def entry_of(path: Path, name: str, top: Path | None = None) -> Entry | None:
     ``top`` is not followed: who sends a folder must not choose what else is read."""
     try:
         if top is not None and path.is_symlink() and not path.resolve().is_relative_to(top):
-            return Entry(
-                name, 0, f"link leads out of the folder, to {path.resolve()}; give that as input"
-            )
+            target = path.resolve()
+            return Entry(name, 0, f"link leads out of the folder, to {target}; give that as input")
         status = path.stat()
     except OSError as error:
         return Entry(name, 0, f"file cannot be read: {error.strerror}")

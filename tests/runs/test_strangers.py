@@ -12,7 +12,7 @@ import pytest
 import neardup as nd
 from neardup.errors import ChangedError, InputError, KeptError
 from neardup.runs.checksums import write_checksums
-from neardup.runs.run_folder import TRUST
+from neardup.runs.run_info import TRUST
 
 TEXT = "The council met on Monday and decided to repair the old bridge over the river. "
 ROWS = [{"id": f"d{n}", "text": TEXT * 3 + f"Item {n}."} for n in range(3)]

@@ -20,7 +20,7 @@ from neardup.errors import DataError, InputError
 from neardup.runs.application import APPLIED, Applied
 from neardup.runs.checksums import CHECKSUMS, Checksums, digests_of
 from neardup.runs.run_folder import APPLIED as FOLDER
-from neardup.runs.run_folder import RUN
+from neardup.runs.run_info import RUN
 
 LOCK = ".applying"
 _ASIDE, _GONE = ".part", ".gone"

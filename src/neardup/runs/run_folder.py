@@ -9,7 +9,6 @@ and every file is checked before its content is used. Artefacts are read when th
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,6 +45,14 @@ from neardup.report.run_report import REPORT, run_page
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
 from neardup.runs.kept_names import KEPT_OF, kept_files_of
 from neardup.runs.result import Result
+from neardup.runs.run_info import (
+    FORMAT,
+    RUN,
+    TRUST,
+    check_place,
+    is_trusted,
+    read_info,
+)
 from neardup.schema import Array
 
 
@@ -99,9 +106,8 @@ def _loaders(settings: dict[str, Any]) -> dict[str, Any]:
     return loaders | {need.name: need.load for need in method.needs}
 
 
-RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
+ORDER, SIGNATURES, ARTEFACTS = "order.parquet", "signatures.arrow", "artefacts"
 DIGESTS, ACTIONS, APPLIED = "digests.parquet", "actions.parquet", "applied"
-FORMAT, WITHOUT_CHECKSUMS = 4, 3
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
 
 
@@ -223,54 +229,6 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def read_info(folder: Path) -> tuple[dict[str, Any], Checksums]:
-    """The content of ``run.json``, and the checksums by which other files are checked."""
-    try:
-        data = (folder / RUN).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(
-            f"{folder} is not the folder of a finished run: it has no {RUN}.",
-            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
-        ) from None
-    except OSError as error:
-        raise InputError(f"{folder / RUN} cannot be read: {error}.") from error
-    checksums = Checksums(folder)
-    checksums.check_bytes(RUN, data)
-    try:
-        info = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise damaged(folder / RUN, str(error)) from error
-    stored = info.get("format") if isinstance(info, dict) else None
-    if stored not in (FORMAT, WITHOUT_CHECKSUMS):
-        raise InputError(
-            f"{folder} has format {stored!r}; this version reads format {FORMAT}.",
-            hint="make the run again with this version.",
-        )
-    if checksums.digests is None and stored != WITHOUT_CHECKSUMS:
-        raise damaged(folder, f"it has no {CHECKSUMS}")
-    _check_info(info, folder / RUN)
-    return info, checksums
-
-
-_SECTIONS = {"settings": dict, "artefacts": dict, "counts": dict}
-_SETTINGS = {"method": str, "parameters": dict, "text": str, "signature": dict}
-
-
-def _check_info(info: dict[str, Any], path: Path) -> None:
-    """Refuses a ``run.json`` without the values that every reader needs."""
-    for names, values in ((_SECTIONS, info), (_SETTINGS, info.get("settings"))):
-        for name, kind in names.items():
-            if not isinstance(values, dict) or not isinstance(values.get(name), kind):
-                raise damaged(path, f"it has no valid {name!r}")
-    if not all(isinstance(a, dict) and "digest" in a for a in info["artefacts"].values()):
-        raise damaged(path, "an artefact has no digest")
-    if not isinstance(info.get("inputs") or [], list):
-        raise damaged(path, "it has no valid 'inputs'")
-    for entry in info.get("inputs") or []:
-        if entry is not None and not {"source", "path", "file"} <= set(entry):
-            raise damaged(path, "an input has no path")
-
-
 def load(folder: Path) -> Result:
     info, checksums = read_info(folder)
     decisions = read_table(checksums.check("decisions.parquet"), schema.DECISIONS)
@@ -311,26 +269,6 @@ def _check_tables(result: Result, folder: Path) -> None:
         raise damaged(folder / "decisions.parquet", "a decision is none that a run makes")
     if not np.array_equal(np.sort(result.rank), np.arange(len(decision))):
         raise damaged(folder / ORDER, "it is not an order of the documents")
-
-
-TRUST = "NEARDUP_TRUST_RUNS"  # an environment variable
-
-
-def is_trusted() -> bool:
-    """Whether the user has said that runs may name any place to read from."""
-    return os.environ.get(TRUST) == "1"
-
-
-def check_place(place: str, of: str) -> None:
-    """Refuses a place that ``run.json`` names, if opening it could do what its user did not ask
-    for: to connect to a server, or to wait for a device. Somebody else may have made the run."""
-    path = Path(place)
-    if is_trusted() or not (address_of(place) or path.is_fifo() or path.is_char_device()):
-        return
-    raise InputError(
-        f"The {of} of the run is {place}, which is not opened because a file names it.",
-        hint=f"if you know who made the run, set the environment variable {TRUST}=1.",
-    )
 
 
 def _reopen(

@@ -29,6 +29,7 @@ from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.preparation import text_digests
 from neardup.progress import LOG, Progress, Silent
+from neardup.runs.run_info import check_place
 from neardup.schema import Array, Ragged
 
 if TYPE_CHECKING:
@@ -242,7 +243,7 @@ def _names_in(label: str, ids: Iterable[str]) -> dict[str, str]:
 
 def _of_reference(result: Result, place: str, ids: set[str]) -> dict[str, str]:
     """A run may have been made against others, whose documents count as its own."""
-    from neardup.runs.run_folder import check_place, load
+    from neardup.runs.run_folder import load
 
     check_place(place, "reference")
     if Path(place).is_dir():

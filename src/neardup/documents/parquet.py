@@ -331,7 +331,7 @@ class RowGroups(Source):
 
 
 def _is_text(type_: pa.DataType) -> bool:
-    return pa.types.is_string(type_) or pa.types.is_binary(type_) or pa.types.is_large_string(type_)
+    return type_ in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def _longest_entry(column: pa.Array) -> int:

@@ -176,13 +176,14 @@ class SqliteStore:
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
         with self._explained:
-            rows = map(self._row, self._documents(since, duplicates=duplicates))
+            rows: Iterable[Row] = map(self._row, self._documents(since, duplicates=duplicates))
             if not since:  # the first reading of an index needs no deletions
                 yield from tallied(rows, self._counted, self.url, duplicates=duplicates)
                 return
             gone = self._db.execute("SELECT * FROM gone WHERE seq > ? ORDER BY seq", [since])
             entries = (check_gone(Gone._make(g), seal, self.url) for *g, seal in gone)
-            yield from merge(rows, entries, key=lambda one: one.seq)
+            events: Iterable[Row | Gone] = rows
+            yield from merge(events, entries, key=lambda one: one.seq)
 
     def _documents(self, since: int, *, duplicates: bool) -> Iterable[tuple[Any, ...]]:
         kept = "" if duplicates else "AND kept_seq IS NULL"

@@ -51,6 +51,14 @@ def read_lines(path: Path) -> Lines:
     return Lines(numbered, _shown(tail))
 
 
+def from_json(written: str | bytes) -> Any:
+    """``json.loads``, which raises a ``ValueError`` also if a value is nested too deeply."""
+    try:
+        return json.loads(written)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def read_rows(path: Path) -> list[Row]:
     return [_row(line, path, number) for number, line in read_lines(path).lines]
 
@@ -96,7 +104,7 @@ class Adding:
 
 def _row(line: bytes, path: Path, number: int) -> Row:
     try:
-        row = json.loads(line)
+        row = from_json(line)
     except ValueError as error:
         raise InputError(
             f"{path}, line {number} is not JSON: {error}.", hint="restore the file from a copy."
@@ -115,7 +123,7 @@ def _split(data: bytes) -> tuple[bytes, bytes]:
     end = data.rfind(b"\n") + 1
     tail = data[end:]
     try:
-        if isinstance(json.loads(tail), dict):
+        if isinstance(from_json(tail), dict):
             return data, b""
     except ValueError:
         pass

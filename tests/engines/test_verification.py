@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -36,7 +38,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(documents: Path) -> Path:
-    result = dedup(documents, method="shingles", threshold=0.6, policy=POLICY)
+    result = dedup(documents, method="shingles", threshold=0.6, policy=POLICY, signatures=True)
     folder = result.save(documents.parent / "run")
     apply_to(folder, Result.load(folder).apply)
     return folder
@@ -174,3 +176,33 @@ def _rows(path: Path, folder: Path) -> set[tuple[Any, ...]]:
         return set(db.execute("SELECT * FROM documents WHERE id LIKE 'd%'"))
     finally:
         db.close()
+
+
+def test_signatures_that_somebody_else_made_never_reach_native_code(
+    run: Path, documents: Path, tmp_path: Path
+) -> None:
+    """Eight changed bytes in an offset crashed the process; here the checksums are renewed too."""
+    copy = shutil.copytree(run, tmp_path / "run")
+    done = subprocess.run(
+        [sys.executable, "-c", HOSTILE, documents, copy], capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-500:]
+
+
+HOSTILE = """
+import sys
+from pathlib import Path
+from neardup import dedup
+from neardup.errors import NeardupError
+from neardup.runs.checksums import write_checksums
+run = Path(sys.argv[2])
+path = run / "signatures.arrow"
+whole = path.read_bytes()
+for offset in range(0, len(whole) - 8, len(whole) // 40):
+    path.write_bytes(whole[:offset] + bytes([255] * 7 + [127]) + whole[offset + 8:])
+    write_checksums(run)
+    try:
+        dedup(sys.argv[1], method="shingles", threshold=0.6, against=[run])
+    except NeardupError as error:
+        assert error.hint, error
+"""

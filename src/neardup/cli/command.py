@@ -14,8 +14,8 @@ from typing import IO, Any
 
 import click
 
-from neardup.errors import NeardupError
-from neardup.wording import sayable, shortened
+from neardup.errors import NeardupError, without_password
+from neardup.wording import escaped_json, sayable, shortened, visible
 
 
 class Commands(click.Group):
@@ -66,10 +66,20 @@ class Sectioned(click.Command):
                 formatter.write_dl([record for name in names if (record := records[name])])
 
 
+def echo(message: Any = "", *, err: bool = False, nl: bool = True) -> None:
+    """Every line that a command prints: what documents and file names hold cannot control the
+    terminal."""
+    click.echo(visible(without_password(str(message))), err=err, nl=nl)
+
+
 def show_json(data: Any, default: Callable[[Any], Any] | None = None) -> None:
     import json
 
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=default))
+    echo_json(json.dumps(data, indent=2, ensure_ascii=False, default=default))
+
+
+def echo_json(written: str, *, nl: bool = True) -> None:
+    click.echo(escaped_json(without_password(written)), nl=nl)
 
 
 class _WithoutPandas:
@@ -120,7 +130,7 @@ class Failure(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the instance
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(self.message, file=file, err=file is None)
+        click.echo(visible(without_password(self.message)), file=file, err=file is None)
 
 
 @contextmanager
@@ -139,7 +149,7 @@ def guarded(ctx: click.Context) -> Iterator[None]:
         if ctx.meta.get(DEBUG):
             import traceback
 
-            click.echo(traceback.format_exc(), err=True, nl=False)
+            echo(traceback.format_exc(), err=True, nl=False)
         raise failure_of(error) from error
 
 

@@ -17,7 +17,7 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Failure, Sectioned, load_arrow, show_json
+from neardup.cli.command import INTERRUPTED, Failure, Sectioned, echo, load_arrow, show_json
 from neardup.cli.options import settings_from
 from neardup.cli.target import STDOUT, Target, check_file, names_file
 from neardup.errors import DataError, SettingsError
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
     from neardup.settings import Settings
 
+_LIMITS = ("--max-document", "--max-file", "--max-ratio")
 SHOWN = ("as_json", "quiet", "annotate", "one_file", "accept_rejected")
 EVERY_SECTION = {
     "Common": ("--out", "--method", "--threshold", "--keep", "--text", "--id", "--date"),
-    "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict"),
+    "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict", *_LIMITS),
     "Output": ("--annotate", "--one-file", "--overwrite", "--json", "--verbose", "--quiet"),
     "Matching": ("--set", "--recipe", "--within", "--boilerplate"),
     "Deciding": ("--policy", "--action", "--clusters", "--kinds"),
@@ -65,6 +66,7 @@ run_options = shared.with_options(
     ),
     shared.encoding_option,
     shared.extract_option,
+    *shared.limits_options,
     shared.limit_option,
     click.option(
         "--strict",
@@ -306,7 +308,9 @@ class Request(NamedTuple):
         from neardup.plan import resolve
 
         plan = resolve(self.settings, every_pair=self.every_pair)
-        collection = collect_inputs(self.inputs, encoding=plan.encoding, extraction=plan.extraction)
+        collection = collect_inputs(
+            self.inputs, encoding=plan.encoding, extraction=plan.extraction, limits=plan.limits
+        )
         return Job(collection, plan, **self.shown)
 
 
@@ -330,7 +334,7 @@ class Job:
         if self.as_json:
             show_json(found.data())
         else:
-            click.echo("\n".join(estimate_lines(found)))
+            echo("\n".join(estimate_lines(found)))
 
     def into_folder(self, target: Target, *, kept: bool) -> None:
         """Writes the whole run folder, or removes the part of it that was written."""
@@ -395,7 +399,7 @@ class Job:
         if not self.quiet:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
-            click.echo("\n".join(told), err=True)
+            echo("\n".join(told), err=True)
         self._check_rejected(result, out or file)
 
     def _check_rejected(self, result: Result, out: Path | None) -> None:
@@ -405,7 +409,7 @@ class Job:
             return
         if self.accept_rejected:
             if not self.quiet:
-                click.echo("\n".join(lines), err=True)
+                echo("\n".join(lines), err=True)
             return
         written = f"The output was written to {out}. " if out else ""
         last = f"{written}With --accept-rejected the exit code is 0."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 from neardup.cli.options import debug_option, json_option
 
 EXIT_DAMAGED = 1
@@ -25,7 +25,7 @@ def verify(ctx: click.Context, places: tuple[str, ...], as_json: bool) -> None:
 
     results = [verified(place) for place in places]
     if as_json:
-        show_json([result._asdict() for result in results])
+        show_json({"verified": [result._asdict() for result in results]})
     else:
         for result in results:
             _show(*result)
@@ -37,14 +37,14 @@ def _show(place: str, kind: str, checked: int, faults: list[str], checksums: boo
     from neardup.wording import many, sayable
 
     for fault in faults:
-        click.echo(sayable(fault))
+        echo(sayable(fault))
     unit = "file" if kind == "run" else "document"
     if faults:
-        click.echo(sayable(f"{place} is damaged: {many(len(faults), 'fault')}."))
+        echo(sayable(f"{place} is damaged: {many(len(faults), 'fault')}."))
     elif checksums:
-        click.echo(sayable(f"{place}: {many(checked, unit)} checked, no damage found."))
+        echo(sayable(f"{place}: {many(checked, unit)} checked, no damage found."))
     else:
-        click.echo(
+        echo(
             sayable(
                 f"{place} has no checksums, because an earlier version or Spark wrote it. "
                 "Its tables can be read."

@@ -48,6 +48,7 @@ from neardup.documents.kept import (
     write_groups,
     writer,
 )
+from neardup.documents.limits import Limits
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.remote import Place
@@ -344,21 +345,25 @@ def _nowhere(name: str) -> ColumnError:
 
 
 def collect(
-    inputs: Any, encoding: str | None = None, extraction: Extraction | None = None
+    inputs: Any,
+    encoding: str | None = None,
+    extraction: Extraction | None = None,
+    limits: Limits | None = None,
 ) -> Collection:
     """A single string is a path, a glob, an address such as ``s3://…``, or ``"-"``; a list of
     strings is texts; a list of ``Path`` objects is files and globs; a dict names its inputs.
     ``encoding`` is that of text files and CSV; ``extraction`` defines how pages become text."""
     if isinstance(inputs, Collection):
         return inputs
+    how: dict[str, Any] = {"encoding": encoding, "extraction": extraction, "limits": limits}
     if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
         _check_mapping(inputs)
         named = list(inputs.items())
-        return collect_inputs(named, mapped=True, encoding=encoding, extraction=extraction)
+        return collect_inputs(named, mapped=True, **how)
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(i, Path) for i in inputs):
         given = [(None, one) for one in inputs]
-        return collect_inputs(given, encoding=encoding, extraction=extraction)
-    return collect_inputs([(None, inputs)], encoding=encoding, extraction=extraction)
+        return collect_inputs(given, **how)
+    return collect_inputs([(None, inputs)], **how)
 
 
 def _check_mapping(inputs: dict[Any, Any]) -> None:
@@ -378,13 +383,14 @@ def collect_inputs(
     extraction: Extraction | None = None,
     offered: bool | None = None,
     mapped: bool = False,
+    limits: Limits | None = None,
 ) -> Collection:
     """Several inputs, each with its name or None. By default the names are available as the column
     ``source`` if there are several inputs or one was named."""
     extractor = Extractor(extraction)
     if extractor.extraction.columns:
         extractor.extraction.check((HTML,), "The text column")
-    sources, names = gather(given, encoding, extractor)
+    sources, names = gather(given, encoding, extractor, limits)
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
     return Collection(sources, None, Inputs(tuple(names), offered, mapped), extractor)

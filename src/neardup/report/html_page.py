@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neardup.files import whole_file
-from neardup.report.side_by_side import visible
-from neardup.wording import LONGEST_NAME, shortened
+from neardup.wording import LONGEST_NAME, shortened, visible
 
 LONGEST_PATH = 40
 ONE_LINE = 30

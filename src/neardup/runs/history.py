@@ -21,7 +21,8 @@ from neardup.files import DRAFT, sync, sync_tree
 from neardup.runs.application import APPLIED, Applied
 from neardup.runs.checksums import CHECKSUMS, Checksums, digests_of
 from neardup.runs.run_folder import APPLIED as FOLDER
-from neardup.runs.run_folder import RUN, only_one_applies
+from neardup.runs.run_folder import only_one_applies
+from neardup.runs.run_info import RUN
 
 _GONE = ".gone"
 

@@ -28,8 +28,9 @@ from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.kept import outputs_of
+from neardup.documents.limits import Limits
 from neardup.documents.remote import Place, address_of
-from neardup.draft import Draft, settle
+from neardup.draft import Draft
 from neardup.errors import (
     ChangedError,
     DataError,
@@ -49,6 +50,14 @@ from neardup.report.run_report import REPORT, run_page
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
 from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
+from neardup.runs.run_info import (
+    FORMAT,
+    RUN,
+    TRUST,
+    check_place,
+    is_trusted,
+    read_info,
+)
 from neardup.schema import Array
 
 
@@ -102,10 +111,9 @@ def _loaders(settings: dict[str, Any]) -> dict[str, Any]:
     return loaders | {need.name: need.load for need in method.needs}
 
 
-RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
+ORDER, SIGNATURES, ARTEFACTS = "order.parquet", "signatures.arrow", "artefacts"
 DIGESTS, ACTIONS = "digests.parquet", "actions.parquet"
 APPLIED, APPLYING = "applied", ".applying"
-FORMAT, WITHOUT_CHECKSUMS = 4, 3
 ONE_FILE = "one_file"  # in run.json: several input files were asked for in one
 _WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*(/(?!\.\.?(/|$))[^/\0]+)*")
 _TABLES = ("decisions.parquet", "duplicates.parquet", "pairs.parquet", "rejected.jsonl")
@@ -215,7 +223,8 @@ def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
                 f"The output {folder} is the input {file}, or lies inside it.",
                 hint="name another folder with -o.",
             )
-        if file.parent == place or place / APPLIED in file.parents:
+        below = file.relative_to(place).parts if place in file.parents else ()
+        if len(below) == 1 or (below and (below[0] in _NAMES or _WRITTEN.fullmatch(below[0]))):
             raise UsageError(
                 f"The input {file} lies in the output folder {folder}, where a run "
                 "could write over it.",
@@ -241,66 +250,18 @@ def kept_file_names(info: dict[str, Any]) -> list[str]:
     return [name for name in listed if isinstance(name, str) and _WRITTEN.fullmatch(name)]
 
 
-def read_info(folder: Path) -> tuple[dict[str, Any], Checksums]:
-    """The content of ``run.json``, and the checksums by which other files are checked."""
-    settle(folder, RUN)
-    try:
-        data = (folder / RUN).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(
-            f"{folder} is not the folder of a finished run: it has no {RUN}.",
-            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
-        ) from None
-    except OSError as error:
-        raise InputError(f"{folder / RUN} cannot be read: {error}.") from error
-    checksums = Checksums(folder)
-    checksums.check_bytes(RUN, data)
-    try:
-        info = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise damaged(folder / RUN, str(error)) from error
-    stored = info.get("format") if isinstance(info, dict) else None
-    if stored not in (FORMAT, WITHOUT_CHECKSUMS):
-        raise InputError(
-            f"{folder} has format {stored!r}; this version reads format {FORMAT}.",
-            hint="make the run again with this version.",
-        )
-    if checksums.digests is None and stored != WITHOUT_CHECKSUMS:
-        raise damaged(folder, f"it has no {CHECKSUMS}")
-    _check_info(info, folder / RUN)
-    return info, checksums
-
-
-_SECTIONS = {"settings": dict, "artefacts": dict, "counts": dict}
-_SETTINGS = {"method": str, "parameters": dict, "text": str, "signature": dict}
-
-
-def _check_info(info: dict[str, Any], path: Path) -> None:
-    """Refuses a ``run.json`` without the values that every reader needs."""
-    for names, values in ((_SECTIONS, info), (_SETTINGS, info.get("settings"))):
-        for name, kind in names.items():
-            if not isinstance(values, dict) or not isinstance(values.get(name), kind):
-                raise damaged(path, f"it has no valid {name!r}")
-    if not all(isinstance(a, dict) and "digest" in a for a in info["artefacts"].values()):
-        raise damaged(path, "an artefact has no digest")
-    if not isinstance(info.get("inputs") or [], list):
-        raise damaged(path, "it has no valid 'inputs'")
-    for entry in info.get("inputs") or []:
-        if entry is not None and not {"source", "path", "file"} <= set(entry):
-            raise damaged(path, "an input has no path")
-
-
 def load(folder: Path) -> Result:
     info, checksums = read_info(folder)
     decisions = read_table(checksums.check("decisions.parquet"), schema.DECISIONS)
     pairs = read_table(checksums.check("pairs.parquet"), schema.PAIRS)
+    digests = _numbers(checksums, DIGESTS, "text", len(decisions))
     result = Result(
         decisions,
         pairs,
         info,
         rank=_numbers(checksums, ORDER, "rank", len(decisions)),
-        collection=_reopen(info, decisions),
-        text_digests=_numbers(checksums, DIGESTS, "text", len(decisions)),
+        collection=_reopen(info, decisions, digests=digests is not None),
+        text_digests=digests,
         artefacts=StoredArtefacts(checksums, info),
     )
     _check_tables(result, folder)
@@ -331,24 +292,43 @@ def _check_tables(result: Result, folder: Path) -> None:
         raise damaged(folder / ORDER, "it is not an order of the documents")
 
 
-def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:
+def _reopen(
+    info: dict[str, Any], decisions: pa.Table, *, digests: bool
+) -> Callable[[], Collection] | None:
     inputs = info.get("inputs") or []
     if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
     settings = info["settings"]
     limit, encoding = settings.get("limit"), settings.get("encoding")
     extraction = Extraction(settings.get("extract"))
+    limits = _limits(settings)
     named_inputs = [(entry["source"], entry["path"]) for entry in inputs]
     files = [entry["file"] for entry in inputs]
     mapped = info.get("by_name", False)
 
     def reopened() -> Collection:
+        for _, path in named_inputs:
+            check_place(str(path), "input")
+        if not digests and not is_trusted():
+            raise InputError(
+                "The run has no digests of its texts, so nothing shows that its inputs are those "
+                "it was made from.",
+                hint=f"make the run again, or set the environment variable {TRUST}=1.",
+            )
         collection = collect_inputs(
-            named_inputs, mapped=mapped, encoding=encoding, extraction=extraction
+            named_inputs, mapped=mapped, encoding=encoding, extraction=extraction, limits=limits
         )
         return _expecting(collection.renamed(files).limited(limit), _rejected(decisions))
 
     return reopened
+
+
+def _limits(settings: dict[str, Any]) -> Limits | None:
+    """The limits of the run, so that the same rows are rejected when it is read again."""
+    try:
+        return Limits(**settings["limits"])
+    except (KeyError, TypeError):  # a run of an earlier version
+        return None
 
 
 def _expecting(collection: Collection, rejected: pa.Table) -> Collection:

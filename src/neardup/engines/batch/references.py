@@ -28,7 +28,8 @@ from neardup.plan import Plan, as_paths
 from neardup.progress import LOG, Progress
 from neardup.runs.kept_names import named_as_in_run
 from neardup.runs.outcome import Intake
-from neardup.runs.run_folder import SIGNATURES, kept_file_names, read_info
+from neardup.runs.run_folder import SIGNATURES, kept_file_names
+from neardup.runs.run_info import check_place, read_info
 from neardup.runs.signatures import as_strings, read_signatures
 from neardup.runs.texts_again import REFERENCE
 
@@ -129,7 +130,10 @@ def with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
     references: dict[Path | str, None] = {}
     for path in paths:
         if isinstance(path, Path) and path.is_dir():
-            for own in with_their_own(as_paths(_info(path).get("against", []))):
+            before = _info(path).get("against") or []
+            for place in before:
+                check_place(str(place), "reference")
+            for own in with_their_own(as_paths(before)):
                 references.setdefault(own)
         references.setdefault(path)
     return list(references)
@@ -174,6 +178,7 @@ def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
         offered=offered,
         encoding=plan.encoding,
         extraction=plan.extraction,
+        limits=plan.limits,
     )
     check_read(collection)
     if isinstance(path, Path) and path.is_dir():

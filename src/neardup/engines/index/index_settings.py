@@ -33,7 +33,8 @@ from neardup.methods.combined import one_or_any
 from neardup.plan import resolve
 from neardup.runs.checksums import Checksums
 from neardup.runs.result import Result
-from neardup.runs.run_folder import ARTEFACTS, read_info
+from neardup.runs.run_folder import ARTEFACTS
+from neardup.runs.run_info import read_info
 from neardup.settings import Settings, parse_size
 
 DEFAULT_METHOD = registry.DEFAULT

@@ -23,6 +23,7 @@ from neardup.engines.index.seals import (
     Tally,
     check_gone,
     check_row,
+    damaged,
     read_counters,
     read_description,
     seal_of,
@@ -175,13 +176,14 @@ class SqliteStore:
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
         with self._explained:
-            rows = map(self._row, self._documents(since, duplicates=duplicates))
+            rows: Iterable[Row] = map(self._row, self._documents(since, duplicates=duplicates))
             if not since:  # the first reading of an index needs no deletions
                 yield from tallied(rows, self._counted, self.url, duplicates=duplicates)
                 return
             gone = self._db.execute("SELECT * FROM gone WHERE seq > ? ORDER BY seq", [since])
             entries = (check_gone(Gone._make(g), seal, self.url) for *g, seal in gone)
-            yield from merge(rows, entries, key=lambda one: one.seq)
+            events: Iterable[Row | Gone] = rows
+            yield from merge(events, entries, key=lambda one: one.seq)
 
     def _documents(self, since: int, *, duplicates: bool) -> Iterable[tuple[Any, ...]]:
         kept = "" if duplicates else "AND kept_seq IS NULL"
@@ -275,6 +277,8 @@ class _Explained:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, sqlite3.Error):
             raise _explain(self._url, error, self._busy) from error
+        if isinstance(error, UnicodeDecodeError):  # SQLite quotes the damaged bytes in its message
+            raise damaged(self._url, "a name in its schema is no text") from error
 
 
 def _no_index(url: str) -> IndexStoreError:

@@ -30,7 +30,8 @@ from neardup.engines.spark.session import Carried, carried
 from neardup.engines.spark.spark_columns import are_among
 from neardup.engines.spark.spark_signing import Taken
 from neardup.methods.preparation import text_digests
-from neardup.runs.run_folder import ARTEFACTS, RUN, WITHOUT_CHECKSUMS
+from neardup.runs.run_folder import ARTEFACTS
+from neardup.runs.run_info import RUN, WITHOUT_CHECKSUMS
 from neardup.runs.signatures import signature_rows, write_rows
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
+from neardup.cli.command import echo
 from neardup.errors import InputError, SettingsError, UsageError
-from neardup.wording import shortened
+from neardup.wording import escaped_json, shortened, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -109,7 +110,7 @@ def compare(
     if html:
         _write_page(html, shown.to_html())
     if as_json:
-        click.echo(_json(shown.to_dict()))
+        echo(_json(shown.to_dict()))
     else:
         _show(shown, lines or None)
 
@@ -232,9 +233,9 @@ def _show(shown: Comparison | Explanation, most: int | None) -> None:
         _show_comparison(shown, most)
         return
     for line in shown.head():
-        click.echo(line)
+        echo(line)
     if shown.comparison:
-        click.echo("\n" + shown.between())
+        echo("\n" + shown.between())
         _show_comparison(shown.comparison, most)
 
 
@@ -242,14 +243,14 @@ def _show_comparison(compared: Comparison, most: int | None) -> None:
     """In a pipe or a file without colours, whatever the width."""
     console = _console()
     if not console.is_terminal:
-        click.echo("\n".join(compared.lines(most=most)))
+        echo("\n".join(compared.lines(most=most)))
         return
     from rich.text import Text
 
     from neardup.report import side_by_side_lines
 
     for name, value in [*compared.facts(), *compared.measure_facts()]:
-        console.print(Text.assemble((f"{name:<12}", "dim"), value), soft_wrap=True)
+        console.print(Text.assemble((f"{name:<12}", "dim"), visible(value)), soft_wrap=True)
     console.print()
     names = compared.names
     side_by_side_lines.show(
@@ -265,14 +266,12 @@ def _console() -> Console:
 
 
 def _json(data: dict[str, Any]) -> str:
-    from neardup.report.side_by_side import escaped_json
-
     return escaped_json(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def _write_page(path: Path, page: str) -> None:
-    from neardup.documents.streams import whole_file
+    from neardup.files import whole_file
 
     with whole_file(path) as part:
         part.write_text(page, "utf-8")
-    click.echo(f"Written to {path}.", err=True)
+    echo(f"Written to {path}.", err=True)

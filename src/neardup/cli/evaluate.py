@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import INTERRUPTED, Sectioned, show_json
+from neardup.cli.command import INTERRUPTED, Sectioned, echo, show_json
 from neardup.cli.terminal import progress_for, show_sections, show_table
 from neardup.errors import UsageError
 
@@ -191,7 +191,7 @@ def show_papers(as_json: bool) -> None:
         show_json(rows)
         return
     show_table(("experiment", "shows"), [(name, paper.says) for name, paper in PAPERS.items()])
-    click.echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
+    echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
 
 
 class Evaluating:
@@ -338,7 +338,7 @@ class Evaluating:
         else:
             show_sections(getattr(evaluation, "summary", evaluation.sections)())
         if self.out and not self.options["quiet"]:
-            click.echo(f"The report is {self.out / REPORT}, the data {self.out / DATA}.", err=True)
+            echo(f"The report is {self.out / REPORT}, the data {self.out / DATA}.", err=True)
 
     def _interrupted(self) -> str:
         from neardup.evaluation.evaluation import PAIRS

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import Commands, Failure, show_json
+from neardup.cli.command import Commands, Failure, echo, echo_json, show_json
 from neardup.cli.options import settings_from
 from neardup.errors import DataError, UsageError
 from neardup.wording import many, shortened
@@ -90,7 +90,7 @@ def hint_of(index: Index, *, quiet: bool) -> None:
     from neardup.engines.index.general_tables import hint
 
     if not quiet and (advice := hint(index.described(), index.stats()["documents"])):
-        click.echo(advice, err=True)
+        echo(advice, err=True)
 
 
 @dataclass
@@ -128,10 +128,10 @@ class Tally:
 
     def _print(self, part: Taken) -> None:
         for id_, match in zip(part.ids, part.matches, strict=True):
-            click.echo(line(id_, match))
+            echo_json(line(id_, match))
         for lost in part.rejected:
             row = {"id": lost.id, "decision": "rejected", "reason": lost.reason}
-            click.echo(json.dumps({**row, "file": lost.file, "row": lost.row}, ensure_ascii=False))
+            echo_json(json.dumps({**row, "file": lost.file, "row": lost.row}, ensure_ascii=False))
 
     def check_rejected(self, *, accepted: bool) -> None:
         """Fails if most documents were unreadable, although the others were stored. An id that is
@@ -188,7 +188,7 @@ def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) 
     if as_json:
         show_json(data, default=str)
     elif not quiet:
-        click.echo("\n".join(lines), err=True)
+        echo("\n".join(lines), err=True)
 
 
 @click.command(short_help="Create an index from a collection.")
@@ -456,7 +456,7 @@ def stats(store: str, as_json: bool) -> None:
     rows = [(name, _shown(value)) for name, value in shown.items() if value is not None]
     show_table(("what", "value"), rows)
     if advice := hint(made, found["documents"]):
-        click.echo(advice, err=True)
+        echo(advice, err=True)
 
 
 def _shown(value: object) -> str:

@@ -130,6 +130,24 @@ extract_option = click.option(
     help="How HTML becomes text: trafilatura, resiliparse (fast), all-text or none. If given, it "
     "is applied to the text column too.  [default: trafilatura for pages, none for columns]",
 )
+limits_options = (
+    click.option(
+        "--max-document",
+        metavar="SIZE",
+        help="Reject lines, records and single files above this size.  [default: 100MB]",
+    ),
+    click.option(
+        "--max-file",
+        metavar="SIZE",
+        help="Read a compressed file up to this unpacked size.  [default: 1TB]",
+    ),
+    click.option(
+        "--max-ratio",
+        metavar="N",
+        type=int,
+        help="Read a compressed file above 200 MB up to N times its packed size.  [default: 2000]",
+    ),
+)
 limit_option = click.option(
     "--limit", metavar="N", type=int, help="Read only the first N documents."
 )

@@ -107,7 +107,21 @@ def load_arrow() -> None:
 OWN_PROCESS: list[bool] = []  # filled by ``main``, when it runs for the arguments of the process
 DEBUG = "neardup.debug"
 INTERRUPTED = "neardup.interrupted"  # what to say about the output then; set by the command
-EXIT_INTERRUPTED = 130
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command in the same way as Ctrl-C."""
+
+
+def end_on_sigterm() -> None:
+    """For the process of a command; `watch` and the servers have handlers of their own."""
+    import signal
+
+    def end(*_: object) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
 
 
 class Failure(click.ClickException):
@@ -126,8 +140,10 @@ def guarded(ctx: click.Context) -> Iterator[None]:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         what = ctx.meta.get(INTERRUPTED, lambda: "nothing was written")()
+        if isinstance(interrupt, Terminated):
+            raise Failure(f"Terminated; {what}.", EXIT_TERMINATED) from None
         raise Failure(f"Interrupted; {what}.", EXIT_INTERRUPTED) from None
     except Exception as error:
         if ctx.meta.get(DEBUG):

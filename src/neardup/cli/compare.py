@@ -270,7 +270,7 @@ def _json(data: dict[str, Any]) -> str:
 
 
 def _write_page(path: Path, page: str) -> None:
-    from neardup.documents.streams import whole_file
+    from neardup.files import whole_file
 
     with whole_file(path) as part:
         part.write_text(page, "utf-8")

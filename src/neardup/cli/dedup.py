@@ -21,6 +21,7 @@ from neardup.cli.command import INTERRUPTED, Failure, Sectioned, echo, load_arro
 from neardup.cli.options import settings_from
 from neardup.cli.target import STDOUT, Target, check_file, names_file
 from neardup.errors import DataError, SettingsError
+from neardup.files import only_writer
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
@@ -29,14 +30,14 @@ if TYPE_CHECKING:
     from neardup.settings import Settings
 
 _LIMITS = ("--max-document", "--max-file", "--max-ratio")
-SHOWN = ("as_json", "quiet", "annotate", "accept_rejected")
+SHOWN = ("as_json", "quiet", "annotate", "one_file", "accept_rejected")
 EVERY_SECTION = {
     "Common": ("--out", "--method", "--threshold", "--keep", "--text", "--id", "--date"),
     "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict", *_LIMITS),
-    "Output": ("--annotate", "--overwrite", "--json", "--verbose", "--quiet"),
+    "Output": ("--annotate", "--one-file", "--overwrite", "--json", "--verbose", "--quiet"),
     "Matching": ("--set", "--recipe", "--within", "--boilerplate"),
     "Deciding": ("--policy", "--action", "--clusters", "--kinds"),
-    "Resources": ("--dry-run", "--workers", "--memory", "--engine", "--master"),
+    "Resources": ("--resume", "--dry-run", "--workers", "--memory", "--engine", "--master"),
     "Advanced": ("--max-pairs", "--accept-rejected", "--debug", "--help"),
 }
 DEDUP_SECTIONS = {**EVERY_SECTION, "Advanced": ("--signatures", *EVERY_SECTION["Advanced"])}
@@ -78,7 +79,18 @@ run_options = shared.with_options(
         is_flag=True,
         help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",
     ),
-    click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
+    click.option(
+        "--one-file",
+        is_flag=True,
+        help="Write the documents of several input files into one file for each format, instead of "
+        "into files of the same names.",
+    ),
+    click.option(
+        "--overwrite",
+        is_flag=True,
+        help="Write into a folder that is not empty; an earlier run in it is replaced when this "
+        "one is done.",
+    ),
     shared.json_option,
     shared.verbose_option,
     shared.quiet_option,
@@ -106,6 +118,12 @@ run_options = shared.with_options(
         metavar="decided|all|none",
         help="Pairs to classify by kind: each duplicate with the document kept instead of it, all "
         "listed pairs, or only those that need no second reading.  [default: decided]",
+    ),
+    click.option(
+        "--resume",
+        is_flag=True,
+        help="Record what is done beside OUT, and go on with it if the same command was "
+        "interrupted or killed before.",
     ),
     click.option(
         "--dry-run",
@@ -189,8 +207,12 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     elif out and to_file:
         job.into_file(out, overwrite=options["overwrite"])
     elif out:
-        job.collection.check_kept()
-        job.into_folder(Target(out, overwrite=options["overwrite"]), kept=True)
+        job.collection.check_kept(one_file=job.one_file)
+        job.into_folder(_target(out, options), kept=True)
+
+
+def _target(out: Path, options: dict[str, Any]) -> Target:
+    return Target(out, overwrite=options["overwrite"], resume=options["resume"])
 
 
 def _write_to_stdout(result: Result) -> None:
@@ -242,8 +264,8 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
         job.dry_run(writes="annotated" if job.annotate else None)
     elif out:
         if job.annotate:
-            job.collection.check_kept()
-        job.into_folder(Target(out, overwrite=options["overwrite"]), kept=job.annotate)
+            job.collection.check_kept(one_file=job.one_file)
+        job.into_folder(_target(out, options), kept=job.annotate)
     else:
         from neardup.cli.terminal import show_clusters
 
@@ -267,6 +289,8 @@ class Request(NamedTuple):
         *,
         every_pair: bool = False,
     ) -> Request:
+        if options["resume"] and (out is None or names_file(out) or out == STDOUT):
+            raise click.UsageError("--resume needs a folder. Hint: name one with -o.")
         named = [(None, path) for path in inputs] + named_inputs(options.pop("sources"))
         if not named:
             raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
@@ -299,6 +323,7 @@ class Job:
     as_json: bool
     quiet: bool
     annotate: bool
+    one_file: bool
     accept_rejected: bool
 
     def dry_run(self, *, writes: str | None) -> None:
@@ -317,8 +342,7 @@ class Job:
         click.get_current_context().meta[INTERRUPTED] = target.after_interruption
         began = time.perf_counter()
         try:
-            target.make()
-            result = self.run(target.folder)
+            result = self.run(target.make(), target.journal)
             target.save(result, kept=kept)
         except BaseException:
             target.abandon()
@@ -327,11 +351,13 @@ class Job:
 
     def into_file(self, file: Path, *, overwrite: bool) -> None:
         """The kept documents in one file, and nothing else."""
-        check_file(file, self.collection.paths, overwrite=overwrite)
         click.get_current_context().meta[INTERRUPTED] = lambda: f"{file} was not written"
         began = time.perf_counter()
-        result = self.run(None)
-        result.collection().write_kept_file(result.keep_mask(), file)
+        check_file(file, self.collection.paths, overwrite=overwrite)
+        with only_writer(file):
+            check_file(file, self.collection.paths, overwrite=overwrite)  # as it is now
+            result = self.run(None)
+            result.collection().write_kept_file(result.keep_mask(), file)
         self.report(result, None, began, file)
 
     def into(self, write: Callable[[Result], None]) -> None:
@@ -340,7 +366,7 @@ class Job:
         write(result)
         self.report(result, None, began)
 
-    def run(self, folder: Path | None) -> Result:
+    def run(self, folder: Path | None, resume: Path | None = None) -> Result:
         from neardup.cli.terminal import progress_for
         from neardup.engines.execution import execute
 
@@ -350,9 +376,12 @@ class Job:
             check_sources(self.collection.sources)
         progress = progress_for(quiet=self.quiet)
         try:
-            result = execute(self.collection, self.plan, progress=progress, folder=folder)
+            result = execute(
+                self.collection, self.plan, progress=progress, folder=folder, resume=resume
+            )
         finally:
             progress.finish()
+        result.info |= {"one_file": True} if self.one_file else {}
         return self._annotated(result) if self.annotate else result
 
     def _annotated(self, result: Result) -> Result:

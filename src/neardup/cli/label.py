@@ -308,7 +308,7 @@ def export(
     """Write one JSON line for each pair of the label store LABELS on which the assessors agree or
     an arbiter has decided: a, b, label and kind. `neardup evaluate --pairs` reads this file.
     """
-    from neardup.documents.streams import whole_file
+    from neardup.files import whole_file
     from neardup.labels.label_store import read_labels
 
     check_there(labels)

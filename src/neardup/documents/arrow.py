@@ -35,8 +35,9 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, some_of
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, cause, unreadable, whole_file
+from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
 from neardup.errors import InputError
+from neardup.files import whole_file
 
 
 class Typed(Protocol):

@@ -38,9 +38,10 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.remote import Place, Remote
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
+from neardup.documents.streams import CHUNK_BYTES, unreadable
 from neardup.documents.xml import HEAD, SUFFIXES, xml_text
 from neardup.errors import InputError
+from neardup.files import whole_file
 
 
 class Entry(NamedTuple):

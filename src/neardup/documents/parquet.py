@@ -33,8 +33,9 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import PLACES, Piece, Trial, some_of
 from neardup.documents.remote import READ_BYTES, Place, Remote
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, cause, unreadable, whole_file
+from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
 from neardup.errors import UnreadableError
+from neardup.files import whole_file
 
 ROW_GROUP_BYTES = 64 << 20
 PART_BYTES = 64 << 20  # size of the row groups that one task reads

@@ -10,7 +10,6 @@ from __future__ import annotations
 import codecs
 import io
 import lzma
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from neardup.documents.limits import Limits, TooLong
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.remote import Place
 from neardup.errors import UnreadableError
+from neardup.files import whole_file
 
 CHUNK_BYTES = 8 << 20
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
@@ -212,18 +212,6 @@ def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[byt
         length += len(rest)
     if not fault_of(stream):
         yield TooLong.of("line", length, limits)
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Yields the path of a ``.part`` file that becomes ``path`` only if there was no error."""
-    part = path.with_name(path.name + ".part")
-    try:
-        yield part
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
 
 
 @contextmanager

@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.clusters import components
-from neardup.documents.streams import whole_file
 from neardup.engines.ranked import group
 from neardup.engines.ranked_list import ranked_list
 from neardup.errors import InputError
-from neardup.files import from_json
+from neardup.files import from_json, whole_file
 from neardup.labels.label_store import DUPLICATE, NOT, Label, Labels, Pair
 from neardup.settings import check_positive
 

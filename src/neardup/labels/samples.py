@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import InputError, NeardupError
-from neardup.files import from_json, unwritable
+from neardup.files import from_json, make_folder, unwritable
 from neardup.labels.label_store import (
     DUPLICATE,
     NOT,
@@ -292,7 +292,7 @@ class JudgedFolder:
 
     def _make(self) -> None:
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
         except OSError as error:
             raise unwritable(self.path, error) from error
 

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError
+from neardup.files import whole_file
 from neardup.labels.label_store import Pair
 from neardup.runs.result import Result
 from neardup.runs.texts_again import texts_of

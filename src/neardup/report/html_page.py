@@ -17,7 +17,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.documents.streams import whole_file
+from neardup.files import whole_file
 from neardup.wording import LONGEST_NAME, shortened, visible
 
 LONGEST_PATH = 40

@@ -14,8 +14,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from neardup.documents.streams import cause, whole_file
+from neardup.documents.streams import cause
 from neardup.errors import InputError
+from neardup.files import whole_file
 
 CHECKSUMS = "checksums.sha256"
 _DIGITS = 64

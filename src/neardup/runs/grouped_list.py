@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 
 from neardup.decisions.kinds import Kinds
 from neardup.documents.lists import json_line
-from neardup.documents.streams import whole_file
 from neardup.errors import InputError, UsageError
+from neardup.files import whole_file
 from neardup.methods.base import FLAGS
 from neardup.runs.annotated_sources import as_dicts, reordered, with_columns
 from neardup.schema import Array

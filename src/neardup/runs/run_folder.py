@@ -1,18 +1,19 @@
 """The folder of a run, which is written completely or not at all, and read back as a Result.
 
 It has ``kept.*`` in the format of the input, ``decisions.parquet``, ``duplicates.parquet``,
-``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``. The last file is written
-last: without it, the run has not finished. ``checksums.sha256`` has the checksums of all of them,
-and every file is checked before its content is used. Artefacts are read when they are needed.
+``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``. The folder is written as a
+draft (``draft.py``), which replaces an earlier run only when it is whole and on the disk.
+``checksums.sha256`` has the checksums of all files, and every file is checked before its content is
+used. Artefacts are read when they are needed.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from contextlib import AbstractContextManager
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -26,24 +27,28 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.kept import outputs_of
 from neardup.documents.limits import Limits
 from neardup.documents.remote import Place, address_of
-from neardup.documents.streams import whole_file
+from neardup.draft import Draft
 from neardup.errors import (
     ChangedError,
+    DataError,
     InputError,
     KeptError,
+    NeardupError,
     SettingsError,
     SignatureError,
     StoreError,
     UnreadableError,
     UsageError,
 )
+from neardup.files import locked, whole_file
 from neardup.methods import registry
 from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
-from neardup.runs.kept_names import KEPT_OF, kept_files_of
+from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
 from neardup.runs.run_info import (
     FORMAT,
@@ -107,34 +112,43 @@ def _loaders(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 ORDER, SIGNATURES, ARTEFACTS = "order.parquet", "signatures.arrow", "artefacts"
-DIGESTS, ACTIONS, APPLIED = "digests.parquet", "actions.parquet", "applied"
-_WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
+DIGESTS, ACTIONS = "digests.parquet", "actions.parquet"
+APPLIED, APPLYING = "applied", ".applying"
+ONE_FILE = "one_file"  # in run.json: several input files were asked for in one
+_WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*(/(?!\.\.?(/|$))[^/\0]+)*")
+_TABLES = ("decisions.parquet", "duplicates.parquet", "pairs.parquet", "rejected.jsonl")
+_FILES = (*_TABLES, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
+_NAMES = (*_FILES, RUN, CHECKSUMS, APPLIED, APPLYING)
 
 
 def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     """Write the folder. ``kept=False`` leaves the kept documents out (``find`` removes nothing). If
-    an input has changed since it was read, everything except the kept documents is written, and an
-    error is raised."""
-    collection = result.collection() if kept else None
-    artefacts = dict(result.artefacts)  # read before writing: they may be in the same folder
-    spare_inputs(folder, collection.paths if collection else [])
-    spare_applied(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    _forget_earlier_run(folder)
+    an input has changed since it was read, an error is raised; a new folder then has everything
+    except the kept documents, and an earlier run stays as it was."""
+    spare_inputs(folder, result.collection().paths if kept else [])
+    with Draft(folder, RUN) as draft:
+        write_run(result, draft, kept=kept)
+    return folder
+
+
+def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
+    spare_applied(draft.folder)
+    folder, fault = draft.path, None
     info = {**result.info, "format": FORMAT}
-    fault, files = None, []
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        if collection:
-            files = collection.write_kept(result.keep_mask(), folder)
+        if kept:
+            info |= _written_kept(result, folder)
     except (ChangedError, StoreError, UnreadableError) as error:
+        if draft.journal.exists():
+            raise _without_kept(error, "Nothing was written.") from error
+        if (draft.folder / RUN).exists():
+            raise _without_kept(
+                error, f"The earlier run in {draft.folder} was not replaced."
+            ) from error
         fault = error
-        info["kept_fault"] = error.message
-    if collection:
-        info["kept_files"] = [path.name for path in files]
-        if "shared_ids" in info:
-            info[KEPT_OF] = kept_files_of(collection)
+        info |= {"kept_fault": error.message, "kept_files": []}
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
@@ -143,27 +157,46 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
     if result.signatures:
         result.signatures(folder / SIGNATURES)
-    else:
-        (folder / SIGNATURES).unlink(missing_ok=True)
-    _write_artefacts(artefacts, folder / ARTEFACTS)
+    _write_artefacts(result.artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     write_page(folder / REPORT, run_page(result, info))
     described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
-    write_checksums(folder, _named_files(info), {RUN: described.encode()})
+    write_checksums(folder, [*_FILES, *info.get("kept_files", [])], {RUN: described.encode()})
     write_text(folder / RUN, described)
+    _publish(draft)
     if fault:
-        raise KeptError(
-            f"{fault.message} The decisions are in {folder}, kept documents are not.",
-            hint=fault.hint,
-        ) from fault
-    return folder
+        where = f"The decisions are in {draft.folder}, kept documents are not."
+        raise _without_kept(fault, where) from fault
 
 
-def _named_files(info: dict[str, Any]) -> list[str]:
-    """What a run may have written beside ``run.json``; a folder stands for all that is in it."""
-    tables = [f"{name}.parquet" for name in ("decisions", "duplicates", "pairs")]
-    others = [ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, "rejected.jsonl", REPORT]
-    return [*tables, *others, *info.get("kept_files", [])]
+def _publish(draft: Draft) -> None:
+    if not (draft.folder / RUN).exists():
+        draft.publish(_NAMES)
+        return
+    with only_one_applies(draft.folder):
+        spare_applied(draft.folder)
+        draft.publish(_names_of_run(draft.folder))
+
+
+def only_one_applies(run: Path) -> AbstractContextManager[None]:
+    """Keeps others from applying or undoing a policy, and from replacing the run meanwhile."""
+    busy = DataError(
+        f"Another process applies or undoes a policy in {run}.", hint="wait until it is done."
+    )
+    return locked(run / APPLYING, busy)
+
+
+def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
+    collection = result.collection()
+    one_file = result.info.get(ONE_FILE, False)
+    files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
+    outputs = outputs_of(collection.sources, one_file=one_file)
+    named = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
+
+
+def _without_kept(fault: NeardupError, where: str) -> KeptError:
+    return KeptError(f"{fault.message} {where}", hint=fault.hint)
 
 
 def spare_applied(folder: Path) -> None:
@@ -198,20 +231,14 @@ def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
             )
 
 
-def _forget_earlier_run(folder: Path) -> None:
-    """Remove the files of an earlier run that this run may not overwrite."""
-    run = folder / RUN
-    if not run.exists():
-        return
+def _names_of_run(folder: Path) -> set[str]:
+    """The entries of the folder that belong to the earlier run in it, if there is one."""
     try:
-        earlier = json.loads(run.read_text("utf-8")).get("kept_files", [])
-    except (ValueError, AttributeError):
-        earlier = []
-    run.unlink()
-    for name in kept_file_names({"kept_files": earlier}):
-        remove(folder / name)
-    for name in (REPORT, DIGESTS, ACTIONS, APPLIED, ARTEFACTS, CHECKSUMS):
-        remove(folder / name)
+        info = json.loads((folder / RUN).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        info = None
+    kept = kept_file_names(info if isinstance(info, dict) else {})
+    return {*_NAMES, *(PurePath(name).parts[0] for name in kept)}
 
 
 def kept_file_names(info: dict[str, Any]) -> list[str]:
@@ -220,13 +247,6 @@ def kept_file_names(info: dict[str, Any]) -> list[str]:
     names = info.get("kept_files")
     listed = names if isinstance(names, list) else []
     return [name for name in listed if isinstance(name, str) and _WRITTEN.fullmatch(name)]
-
-
-def remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def load(folder: Path) -> Result:
@@ -335,10 +355,8 @@ def write_text(path: Path, text: str) -> None:
 
 def _write_order(result: Result, path: Path) -> None:
     """Write the order if it differs from that of the input; a new threshold needs it."""
-    if np.array_equal(result.rank, np.arange(len(result.rank))):
-        path.unlink(missing_ok=True)
-        return
-    write_table(pa.table({"rank": result.rank}), path)
+    if not np.array_equal(result.rank, np.arange(len(result.rank))):
+        write_table(pa.table({"rank": result.rank}), path)
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.documents.remote import address_of
+from neardup.draft import settle
 from neardup.errors import InputError
 from neardup.runs.checksums import CHECKSUMS, Checksums, damaged
 
@@ -23,6 +24,7 @@ FORMAT, WITHOUT_CHECKSUMS = 4, 3
 
 def read_info(folder: Path) -> tuple[dict[str, Any], Checksums]:
     """The content of ``run.json``, and the checksums by which other files are checked."""
+    settle(folder, RUN)
     try:
         data = (folder / RUN).read_bytes()
     except (FileNotFoundError, NotADirectoryError):

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.streams import cause, whole_file
+from neardup.documents.streams import cause
 from neardup.errors import InputError, SignatureError
+from neardup.files import whole_file
 from neardup.methods.base import Prepared, signature_of, signed_parameters
 from neardup.plan import Plan
 from neardup.runs.checksums import Checksums, damaged

@@ -20,6 +20,7 @@ from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejecte
 from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
 from neardup.engines.batch import threshold_choice
+from neardup.engines.batch.journal import Journal
 from neardup.plan import Plan
 from neardup.progress import Progress, Silent
 from neardup.runs.checksums import Checksums
@@ -29,14 +30,22 @@ from neardup.settings import check_positive, worker_count
 SHOWN_REJECTED = 3
 
 
-def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Plan:
+def with_artefacts(
+    collection: Collection, plan: Plan, progress: Progress, journal: Journal | None = None
+) -> Plan:
     """The plan with all artefacts that its method needs; refuses those that do not fit."""
     _check_columns(collection, plan)
     needs = plan.method.needs
     artefacts = {need.name: artefact for need in needs if (artefact := at_hand(need, plan.against))}
     missing = [need for need in needs if need.name not in artefacts]
-    if missing:
-        artefacts |= _counted(missing, collection, plan, progress)
+    if missing and journal and (counted := journal.artefacts(missing)):
+        artefacts |= counted
+    elif missing:
+        counted = _counted(missing, collection, plan, progress)
+        artefacts |= counted
+        if journal:
+            journal.check_readable(collection)
+            journal.keep_artefacts(counted)
     plan.method.check_artefacts(artefacts)
     return _as_calibrated(collection, replace(plan, artefacts=artefacts), progress)
 

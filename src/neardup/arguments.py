@@ -139,6 +139,7 @@ class GroupArguments(MethodArguments, total=False):
     artefacts: Mapping[str, Any] | None
     workers: int | None
     memory: str | int
+    recipe: str | Path | None
 
 
 class IndexArguments(MethodArguments, total=False):
@@ -159,6 +160,7 @@ class IndexArguments(MethodArguments, total=False):
     source: str | None
     kinds: bool | None
     memory: str | int | None
+    recipe: str | Path | None
 
 
 def documented(*holders: type[Any], only: Sequence[str] | None = None) -> Callable[[F], F]:

@@ -32,7 +32,7 @@ READING = (
 SECTIONS = {
     "Common": ("--group", "--pairs", "--method", "--sweep", "--recommend", "--out"),
     "Known duplicates": ("--columns", "--positive", "--negative", "--complete"),
-    "Settings to measure": ("--set", "--threshold", "--thresholds", "--clusters"),
+    "Settings to measure": ("--recipe", "--set", "--threshold", "--thresholds", "--clusters"),
     "Input": ("--text", "--id", "--date", "--encoding", "--extract", "--within", "--limit"),
     "Other evaluations": (
         *("--run", "--plant", "--edit", "--paper", "--papers"),
@@ -43,9 +43,20 @@ SECTIONS = {
 }
 # The first excludes the others.
 ALONE = {
-    "run": ("inputs", "plant", "paper", "methods", "assignments", "within", "text", "id", "limit"),
+    "run": (
+        "inputs",
+        "plant",
+        "paper",
+        "methods",
+        "recipes",
+        "assignments",
+        "within",
+        "text",
+        "id",
+        "limit",
+    ),
     "plant": ("group", "pairs", "paper", "wish"),
-    "paper": ("methods", "assignments", "threshold", "sweep", "thresholds", "wish"),
+    "paper": ("methods", "recipes", "assignments", "threshold", "sweep", "thresholds", "wish"),
 }
 
 
@@ -83,6 +94,13 @@ Examples:
     multiple=True,
     help="Method to measure, with parameters if quoted: 'shingles words=3'. Repeatable.  "
     "[default: rareshingles]",
+)
+@click.option(
+    "--recipe",
+    "recipes",
+    metavar="FILE|NAME",
+    multiple=True,
+    help="Measure the method of a TOML file, or of a paper by name (`neardup papers`). Repeatable.",
 )
 @shared.set_option
 @click.option(
@@ -184,13 +202,13 @@ def evaluate(inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def show_papers(as_json: bool) -> None:
-    from neardup.papers import PAPERS
+    from neardup.papers import experiments
 
+    studies = [(name, study.shows) for name, study in experiments().items()]
     if as_json:
-        rows = [{"name": name, "shows": paper.says} for name, paper in PAPERS.items()]
-        show_json(rows)
+        show_json([{"name": name, "shows": shows} for name, shows in studies])
         return
-    show_table(("experiment", "shows"), [(name, paper.says) for name, paper in PAPERS.items()])
+    show_table(("experiment", "shows"), studies)
     click.echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
 
 
@@ -237,7 +255,7 @@ class Evaluating:
 
     def _refuse(self, alone: str, others: Sequence[str]) -> None:
         names = {"inputs": "INPUT", "methods": "--method", "wish": "--recommend"}
-        names |= {"assignments": "--set"}
+        names |= {"assignments": "--set", "recipes": "--recipe"}
         for other in others:
             if self.given.get(other):
                 written = names.get(other, f"--{other}")
@@ -271,10 +289,13 @@ class Evaluating:
 
     def _methods(self) -> list[Method]:
         from neardup.methods import registry
+        from neardup.papers.recipe import recipe_method
 
         parameters = registry.parse_assignments(self.options["assignments"])
-        written = self.options["methods"] or (registry.DEFAULT,)
-        return [registry.read_method(one, parameters, self.given.get("date")) for one in written]
+        date, recipes = self.given.get("date"), self.options["recipes"]
+        written = self.options["methods"] or (() if recipes else (registry.DEFAULT,))
+        methods = [registry.read_method(one, parameters, date) for one in written]
+        return methods + [recipe_method(one, set=parameters, date=date) for one in recipes]
 
     def _sweep(self) -> bool | str:
         if self.options["thresholds"]:

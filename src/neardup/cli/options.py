@@ -168,8 +168,8 @@ text_set_option = click.option(
 recipe_option = click.option(
     "--recipe",
     metavar="FILE|NAME",
-    help="Read settings from a TOML file, or take those of a paper by name (`neardup methods "
-    "--papers`). Options win over the recipe.",
+    help="Read settings from a TOML file, or take those of a paper by name (`neardup "
+    "papers`). Options win over the recipe.",
 )
 within_option = click.option(
     "--within", metavar="COL", help="Compare only documents with the same value in COL."
@@ -250,6 +250,12 @@ compared_option = click.option(
     "[default: kept]",
 )
 new_index_options = with_options(
+    click.option(
+        "--recipe",
+        metavar="FILE|NAME",
+        help="Read settings from a TOML file, or take those of a paper by name (`neardup papers`); "
+        "new index only. Options win over the recipe.",
+    ),
     click.option(
         "--method",
         metavar="NAME",

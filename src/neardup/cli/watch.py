@@ -92,9 +92,13 @@ def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **optio
     items and stops.
     """
     from neardup.engines.index.flow.flow_settings import FlowSettings
+    from neardup.papers.recipe import read_recipe
 
     names = ("forward", "command", "aside", "unreadable", "work", "poll", "extract")
-    asked = FlowSettings.of(source, url, **{name: options.pop(name) for name in names})
+    flow = {name: options.pop(name) for name in names}
+    if options["recipe"] and flow["extract"] is None:
+        flow["extract"] = read_recipe(options["recipe"]).get("extract")
+    asked = FlowSettings.of(source, url, **flow)
     with opened_or_new(url, options) as index:
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)
         watcher.run(asked, once=once)

@@ -30,6 +30,7 @@ from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of, signed_parameters
 from neardup.methods.combined import one_or_any
+from neardup.papers.recipe import index_arguments
 from neardup.plan import resolve
 from neardup.runs.result import Result
 from neardup.runs.run_folder import ARTEFACTS, RUN
@@ -57,6 +58,7 @@ class IndexSettings:
     ``source``: the column that names the source of a document.
     ``kinds``: False never classifies duplicates; True does so in ``check`` too.
     ``memory``: the memory an open index may use, such as "500MB"; above it the window is shortened.
+    ``recipe``: a file of settings, or the recipe of a paper; other settings win over it.
     """
 
     method: str | Method | Sequence[str | Method] | None = None
@@ -74,11 +76,13 @@ class IndexSettings:
     source: str | None = None
     kinds: bool | None = None
     memory: str | int | None = None
+    recipe: str | Path | None = None
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> IndexSettings:
         """Settings from keyword arguments; those that are no settings are parameters of the
         method."""
+        given = index_arguments(given)
         names = {one.name for one in dataclasses.fields(cls)}
         ours = {name: value for name, value in given.items() if name in names}
         others = {name: value for name, value in given.items() if name not in names}

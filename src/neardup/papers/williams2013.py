@@ -152,7 +152,7 @@ def study(inputs: Any, options: Options, progress: Progress) -> Experiment:
         drawn = Figure("figure_1", "Figure 1: precision, recall, F", lambda: measures(rows))
         figures.insert(0, drawn)
     return material.experiment(
-        "williams-giles",
+        "williams2013",
         PAPER,
         {treatment.method: treatment.matched.settings for treatment in best},
         [simhash, shingles, _best_table(best, treatments, rows), _kinds_table(best, material.gold)],
@@ -163,13 +163,11 @@ def study(inputs: Any, options: Options, progress: Progress) -> Experiment:
 
 
 def _treatments(material: Material) -> Iterator[Treatment]:
-    matched = material.find(recipe="williams-giles-simhash", distance=DISTANCES[-1])
+    matched = material.find(recipe="williams2013-simhash", distance=DISTANCES[-1])
     for k in DISTANCES:
         yield Treatment("simhash", None, k, matched.at(1 - k / BITS))
     for w in WORDS:
-        matched = material.find(
-            recipe="williams-giles-shingles", words=w, threshold=RESEMBLANCES[-1]
-        )
+        matched = material.find(recipe="williams2013-shingles", words=w, threshold=RESEMBLANCES[-1])
         for r in RESEMBLANCES:
             yield Treatment("shingles", w, r, matched.at(r))
 

@@ -29,7 +29,7 @@ from neardup.settings import settings_of
 
 PAPER = "Montanari & Puglisi 2012"
 METHODS: dict[str, dict[str, Any]] = {
-    "DDD (q-grams)": {"recipe": "montanari-puglisi"},
+    "DDD (q-grams)": {"recipe": "montanari2012"},
     "SpotSigs": {"method": "spotsigs"},
     "LSH (shingles)": {"method": "shingles"},
     "I-Match": {"method": "imatch"},
@@ -74,7 +74,7 @@ def costs(inputs: Any, options: Options, progress: Progress) -> Experiment:
     )
     shown = [_part(*part) for part in parts if part[-1]]
     return material.experiment(
-        "montanari-puglisi-time",
+        "montanari2012-time",
         PAPER,
         METHODS,
         [table for table, _ in shown],

@@ -70,7 +70,7 @@ def sets(inputs: Any, options: Options, progress: Progress) -> Experiment:
     if gold is not None and gold_sets is not None:
         tables.append(_agreement_table(passes, gold, gold_sets))
     return material.experiment(
-        "conrad-sets",
+        "conrad2003-sets",
         PAPER,
         {name: matched.settings for name, matched in passes.items()},
         tables,
@@ -92,8 +92,8 @@ def _passes(material: Material) -> dict[str, Pass]:
     date = {"date": material.options.date} if material.options.date else {}
     lowest = IN_COMMON[0] / TERMS
     return {
-        "fingerprint": material.find(recipe="conrad-identical"),
-        "term vector": material.find(recipe="conrad-nonidentical", threshold=lowest, **date),
+        "fingerprint": material.find(recipe="conrad2003-identical"),
+        "term vector": material.find(recipe="conrad2003-nonidentical", threshold=lowest, **date),
     }
 
 

@@ -10,8 +10,8 @@ from neardup.artefacts.idf import IdfNeed
 from neardup.artefacts.idf_agreement import rank_correlation
 from neardup.engines.batch.table_pass import build_idf
 from neardup.papers import run
-from neardup.papers.conrad_growth import growth, idf_tables, in_order, snapshots
-from neardup.papers.conrad_sets import halves_of
+from neardup.papers.conrad2003_growth import growth, idf_tables, in_order, snapshots
+from neardup.papers.conrad2003_sets import halves_of
 from neardup.papers.experiment import Experiment, Options
 from neardup.papers.paper_pass import read
 from neardup.progress import Silent
@@ -26,7 +26,7 @@ def rows(made: Experiment, name: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def sets(documents: list[dict[str, Any]]) -> Experiment:
-    return run("conrad-sets", documents, FULL)
+    return run("conrad2003-sets", documents, FULL)
 
 
 def test_halves_keep_sets_together() -> None:
@@ -88,7 +88,7 @@ def test_merged_slices_are_the_snapshots(documents: list[dict[str, Any]]) -> Non
 
 
 def test_growth_counts_every_document(documents: list[dict[str, Any]]) -> None:
-    made = run("conrad-growth", documents, FULL)
+    made = run("conrad2003-growth", documents, FULL)
     *parts, total = rows(made, "table_3")
     assert total["third"] == 72
     for name in ("first", "second", "third"):
@@ -101,7 +101,7 @@ def test_growth_counts_every_document(documents: list[dict[str, Any]]) -> None:
 def test_a_collection_that_repeats_keeps_its_signatures() -> None:
     """Each third is the same texts again: ranks do not move."""
     texts = [f"alpha beta gamma{i} delta{i} common words" for i in range(10)] * 30
-    made = run("conrad-growth", pa.table({"text": texts}))
+    made = run("conrad2003-growth", pa.table({"text": texts}))
     alpha = [row for row in rows(made, "table_4") if row["terms"] == "alpha-only"]
     assert [row["Spearman"] for row in alpha] == [None, None, None]  # all terms equally rare
     assert all(row["set"] == row["list"] == 0 for row in made.data()["stability"])

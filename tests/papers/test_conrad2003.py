@@ -51,6 +51,8 @@ def test_kinds_and_sizes_count_the_same_sets(sets: Experiment) -> None:
         assert sum(row["sets"] for row in counted) == total[method]
         for share in ("share of sets", "share of documents"):
             assert sum(row[share] for row in counted) == pytest.approx(1)
+        exact = next(row for row in counted if row["category"] == "1 exact")
+        assert (exact["ALLNEWS sets"], exact["ALLNEWSPLUS documents"]) == (0.381, 0.549)
     for row in rows(sets, "table_6"):
         assert row["with"] + row["without"] == row["site"] == 3
 

@@ -74,11 +74,17 @@ def test_the_best_setting_is_the_best(made: Experiment) -> None:
 
 
 def test_kinds_are_of_true_pairs(made: Experiment) -> None:
-    rows = {table.name: table.rows for table in made.tables}["table_2"]
+    tables = {table.name: table.rows for table in made.tables}
+    rows = tables["kinds"]
     shingles = {row["kind"]: row["pairs"] for row in rows if row["method"] == "shingles"}
     assert shingles["identical"] == 12
     assert shingles["normalised"] == 24
     assert {row["label"] for row in rows} == {"same group"}
+    assert "not classified" not in shingles
+    types = {row["type"]: row for row in tables["table_2"] if row["method"] == "shingles"}
+    assert types["exact"]["pairs"] == 36
+    assert sum(row["pairs"] for row in types.values()) == sum(shingles.values())
+    assert [row["paper's pairs"] for row in types.values()] == [9, 5, 6]
 
 
 def test_without_gold_there_is_a_sample_to_judge(documents: list[dict[str, Any]]) -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -79,7 +81,26 @@ def test_every_command_of_a_paper_runs(command: str, tmp_path: Path) -> None:
     (tmp_path / "IN").mkdir()
     (tmp_path / "IN" / "item.txt").write_text("a story of some length " * 5)
     places = {**STANDING, **{name: str(tmp_path / name) for name in MADE}}
-    words = [places.get(word, word) for word in shlex.split(command)]
+    places["PAIRS"] = str(tmp_path / "pairs.csv")
+    (tmp_path / "pairs.csv").write_text(_pairs_of_stories())
+    train = next(one for one in COMMANDS if " train " in one)
+    for each in ([train] if "model=MODEL" in command else []) + [command]:
+        _run_command(each, places)
+
+
+def _pairs_of_stories() -> str:
+    """The news of one story are duplicates, and each is compared with one of another story."""
+    rows = [json.loads(line) for line in NEWS.read_text("utf-8").splitlines()]
+    told = [row for row in rows if row.get("story")]
+    same = [(a, b) for a, b in combinations(told, 2) if a["story"] == b["story"]]
+    others = [(a, b) for a, b in zip(told, told[30:], strict=False) if a["story"] != b["story"]]
+    pairs = [(*pair, label) for pairs, label in ((same, 1), (others, 0)) for pair in pairs]
+    return "a,b,label\n" + "".join(f"{a['id']},{b['id']},{label}\n" for a, b, label in pairs)
+
+
+def _run_command(command: str, places: dict[str, str]) -> None:
+    parts = [re.split(r"(=)", word) for word in shlex.split(command)]
+    words = ["".join(places.get(part, part) for part in word) for word in parts]
     assert words[0] == "neardup"
     words += ["--once"] if "watch" in words else []
     done = CliRunner().invoke(main, words[1:])
@@ -132,6 +153,9 @@ def test_a_wrong_name_costs_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_said() -> None:
+    for name in ("montanari2012", "raveena2014"):
+        done = run("--paper", name, NEWS)
+        assert (done.exit_code, "--group" in done.stderr) == (2, True)
     done = run("--paper", "montanari2012", NEWS)
     assert done.exit_code == 2
     assert "--group" in done.stderr

@@ -98,7 +98,17 @@ def henzinger2006(data: Path) -> None:
         assert across["correct"] > 0.99 > within["correct"]
 
 
+def raveena2014(data: Path) -> None:
+    folder = data / "bill_pairs"
+    gold = labelled(folder / "pairs.jsonl.zst", ["4", "3"], ["2", "1", "0"])
+    made = run("raveena2014", folder / "docs.jsonl.zst", Options(gold=gold))
+    kernel = {"k": 20, "discriminant": "linear, g(x) ≥ 0", "features of": "document"}
+    fixed = {**kernel, "discriminant": "none: cosine ≥ .5"}
+    assert at(made, "levels", **kernel)["F1"] > 0.75 > 0.6 > at(made, "levels", **fixed)["F1"]
+
+
 CHECKS = (
+    raveena2014,
     broder1997,
     conrad2003_sets,
     williams2013,

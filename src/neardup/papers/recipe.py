@@ -1,8 +1,9 @@
 """Recipes: settings in a TOML file, written by the user or taken from a paper.
 
 A file uses the names of :class:`neardup.settings.Settings`; ``[method]`` holds ``name`` and
-parameters, ``[index]`` what only an index has (``window``, ``against``, ``memory``, ``texts``). The
-recipes of the papers lie in the files of the papers (``papers/paper.py``).
+parameters, ``[index]`` what only an index has (``window``, ``against``, ``memory``, ``texts``),
+``[train]`` how a model is trained (``model``, ``measures``, ``cut``). The recipes of the papers lie
+in the files of the papers (``papers/paper.py``).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from neardup.methods.base import Method
 
 COLUMNS = ("text", "id", "date", "within")
+TRAIN = ("model", "measures", "cut")
 INDEX = ("window", "against", "memory", "texts")  # the settings of an index that a recipe may have
 
 
@@ -52,6 +54,13 @@ def read_index(name: str | Path) -> dict[str, Any]:
     return dict(_written(name).get("index", {}))
 
 
+def read_train(name: str | Path) -> dict[str, Any]:
+    """What a recipe says of training; ``text`` are the text options of its method."""
+    settings = read_recipe(name)
+    text = settings.get("set", {}).get("text", {})
+    return {**_written(name).get("train", {}), "text": text}
+
+
 def _written(name: str | Path) -> Mapping[str, Any]:
     path = Path(name)
     if not path.suffix and not path.exists():
@@ -74,6 +83,7 @@ def recipe_settings(written: Mapping[str, Any], where: str) -> dict[str, Any]:
     settings = dict(written)
     settings.pop("paper", None)  # a citation, not a setting
     _check_names(settings.pop("index", {}), INDEX, f"[index] of {where}")
+    _check_names(settings.pop("train", {}), TRAIN, f"[train] of {where}")
     method = settings.pop("method", None)
     if isinstance(method, dict):
         parameters = dict(method)

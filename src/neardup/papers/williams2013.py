@@ -331,7 +331,7 @@ def _category_rows(treatment: Treatment, kinds: Array) -> list[Row]:
     rows = []
     for name, count in printed.items():
         here = int((types == name).sum())
-        row = {"method": treatment.method, "setting": treatment.named(), "type": name}
+        row: Row = {"method": treatment.method, "setting": treatment.named(), "type": name}
         row |= {"pairs": here, "share": here / len(types) if len(types) else None}
         rows.append({**row, "paper's pairs": count, "paper's share": count / sum(printed.values())})
     return rows

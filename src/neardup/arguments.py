@@ -160,6 +160,7 @@ class IndexArguments(MethodArguments, total=False):
     source: str | None
     kinds: bool | None
     memory: str | int | None
+    clipping: str | None
     recipe: str | Path | None
 
 

@@ -313,6 +313,21 @@ new_index_options = with_options(
     ),
 )
 
+open_index_options = with_options(
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory for the window, such as 500MB; above it the oldest documents are forgotten "
+        "early.  [default: no limit]",
+    ),
+    click.option(
+        "--clipping",
+        metavar="COMMON[,RARE]",
+        help="Do not look up q-grams of a larger, or smaller, share of the documents (qgrams "
+        "only): faster, and no longer exact.",
+    ),
+)
+
 
 def policy_from(
     policy: Path | None, actions: tuple[str, ...], keep: str | None

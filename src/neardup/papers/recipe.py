@@ -1,9 +1,9 @@
 """Recipes: settings in a TOML file, written by the user or taken from a paper.
 
 A file uses the names of :class:`neardup.settings.Settings`; ``[method]`` holds ``name`` and
-parameters, ``[index]`` what only an index has (``window``, ``against``, ``memory``, ``texts``),
-``[train]`` how a model is trained (``model``, ``measures``, ``cut``). The recipes of the papers lie
-in the files of the papers (``papers/paper.py``).
+parameters, ``[index]`` what only an index has (``window``, ``against``, ``memory``,
+``clipping``, ``texts``), ``[train]`` how a model is trained (``model``, ``measures``, ``cut``). The
+recipes of the papers lie in the files of the papers (``papers/paper.py``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("text", "id", "date", "within")
 TRAIN = ("model", "measures", "cut")
-INDEX = ("window", "against", "memory", "texts")  # the settings of an index that a recipe may have
+# The settings of an index that a recipe may have.
+INDEX = ("window", "against", "memory", "clipping", "texts")
 
 
 class PaperRecipe(NamedTuple):

@@ -11,7 +11,7 @@ from neardup.artefacts.idf_agreement import rank_correlation
 from neardup.engines.batch.table_pass import build_idf
 from neardup.papers import run
 from neardup.papers.conrad2003_growth import growth, idf_tables, in_order, snapshots
-from neardup.papers.conrad2003_sets import halves_of
+from neardup.papers.conrad2003_sets import compared_terms, halves_of
 from neardup.papers.experiment import Experiment, Options
 from neardup.papers.paper_pass import read
 from neardup.progress import Silent
@@ -55,6 +55,24 @@ def test_kinds_and_sizes_count_the_same_sets(sets: Experiment) -> None:
         assert (exact["ALLNEWS sets"], exact["ALLNEWSPLUS documents"]) == (0.381, 0.549)
     for row in rows(sets, "table_6"):
         assert row["with"] + row["without"] == row["site"] == 3
+
+
+def test_terms_are_compared_rarest_first_until_a_pair_is_decided() -> None:
+    """§7.3: threshold 48/60, so the 13th miss refuses and the 48th hit accepts."""
+    x = np.arange(60)
+    assert compared_terms(x, x) == (48, True)
+    assert compared_terms(x, x + 60) == (13, False)
+    assert compared_terms(x, np.concatenate([x[:2], x[15:] + 60])) == (15, False)
+
+
+def test_the_duplication_study(sets: Experiment) -> None:
+    """§3.2 and §7.3, beside the printed shares."""
+    for row in rows(sets, "study"):
+        assert 0 < row["share of documents"] <= 1
+        assert (row["ALLNEWS"], row["ALLNEWSPLUS"]) == (0.286, 0.290)
+        assert row["same title of exact pairs"] is None  # no column of titles
+    assert len(rows(sets, "comparisons")) == 1
+    assert {row["method"] for row in rows(sets, "table_8")} >= {"term vector, 12 weeks"}
 
 
 def test_snapshots_grow_as_the_papers_did() -> None:

@@ -36,7 +36,7 @@ SECTIONS = {
     "Input": ("--text", "--id", "--date", "--encoding", "--extract", "--within", "--limit"),
     "Other evaluations": (
         *("--run", "--plant", "--edit", "--paper", "--papers"),
-        *("--source", "--sample", "--seed"),
+        *("--source", "--title", "--sample", "--seed"),
     ),
     "Output": ("--json", "--verbose", "--quiet"),
     "Advanced": ("--workers", "--memory", "--max-pairs", "--debug", "--help"),
@@ -153,6 +153,7 @@ Examples:
 @click.option("--paper", metavar="NAME", help="Repeat an experiment of a paper on INPUT.")
 @click.option("--papers", is_flag=True, help="List the experiments of the papers.")
 @click.option("--source", metavar="COL", help="Column of the site or outlet, for --paper.")
+@click.option("--title", metavar="COL", help="Column of the title, for --paper.")
 @click.option(
     "--sample",
     metavar="N",
@@ -308,7 +309,7 @@ class Evaluating:
         from neardup.evaluation.evaluation import PAIRS
         from neardup.papers.experiment import Options
 
-        names = ("text", "id", "date", "source", "limit", "workers", "sample", "seed")
+        names = ("text", "id", "date", "source", "title", "limit", "workers", "sample", "seed")
         settings = {name: self.given[name] for name in names if name in self.given}
         if self.options["group"] or self.options["pairs"]:
             asked = self._asked()

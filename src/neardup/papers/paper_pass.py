@@ -226,6 +226,10 @@ class Material:
         same = np.unique(self.reading.normal_digests, return_inverse=True)[1]
         return self.options.gold(self.table, same)
 
+    def titles(self) -> list[str] | None:
+        """The titles of the documents; None if no column of titles is named."""
+        return self.column(self.options.title) if self.options.title else None
+
     def column(self, name: str, table: pa.Table | None = None) -> list[str]:
         """Values of a column of all documents, or of ``table``; "(none)" if missing."""
         values = (self.table if table is None else table)[name]
@@ -267,7 +271,7 @@ class Material:
 
 
 def read(inputs: Any, options: Options, progress: Progress) -> Material:
-    extra = tuple(n for n in (options.date, options.source, *options.columns) if n)
+    extra = tuple(n for n in (options.date, options.source, options.title, *options.columns) if n)
     columns = Columns(text=options.text, id=options.id, extra=extra)
     collection = collect(inputs).limited(options.limit)
     progress.stage("reading", options.limit, "documents", collection.plain_size())

@@ -78,7 +78,7 @@ def test_several_methods_groups_and_kinds(run: Run, docs: Path, tmp_path: Path) 
 
 
 def test_recipes_and_planted_cuts(run: Run, docs: Path, tmp_path: Path) -> None:
-    ddd = ("--recipe", "montanari-puglisi", "--window", "24h", "--against", "seen")
+    ddd = ("--recipe", "montanari2012", "--window", "24h", "--against", "seen")
     made = run("index", "build", tmp_path / "a.db", docs, *ddd)
     assert made.exit_code == 0, made.output
     auto = ("--method", "shingles", "--threshold", "auto")

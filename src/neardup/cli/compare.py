@@ -45,7 +45,10 @@ COLLECTIONS = (
     ".xz",
 )
 OF_THE_RUN = {
-    **{name: f"--{name}" for name in ("in", "strings", "method", "threshold", "text", "id")},
+    **{
+        name: f"--{name}"
+        for name in ("in", "strings", "method", "threshold", "text", "id", "recipe")
+    },
     "assignments": "--set",
 }
 
@@ -66,6 +69,8 @@ OF_THE_RUN = {
 )
 @click.option("--threshold", metavar="T", type=float, help="Threshold of the method.")
 @shared.set_option
+@shared.recipe_option
+@click.option("--date", metavar="COL", help="Date column, for methods that compare dates.")
 @shared.text_option
 @shared.id_option
 @click.option(
@@ -138,7 +143,7 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
     from neardup.runs.comparison import compare as compare_texts
     from neardup.runs.texts_again import beside
 
-    method = _method(options["method"] or METHOD, options["threshold"], options["assignments"])
+    method = _method(options)
     columns = Columns(text=options["text"] or "text", id=options["id"])
     if options["strings"]:
         return compare_texts(a, b, method, names=NAMES)
@@ -153,13 +158,14 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
     return compare_texts(texts[0], texts[1], method, names=(a, b), columns=more)
 
 
-def _method(name: str, threshold: float | None, assignments: tuple[str, ...]) -> Method:
-    from neardup.methods.registry import parse_assignments
+def _method(options: dict[str, Any]) -> Method:
     from neardup.plan import resolve
-    from neardup.settings import Settings
 
-    parameters = parse_assignments(assignments)
-    return resolve(Settings(method=name, threshold=threshold, set=parameters)).method
+    usual = {} if options["recipe"] else {"method": METHOD}
+    names = ("recipe", "method", "threshold", "assignments", "date")
+    written = {name: options[name] for name in names}
+    written = {**written, **{n: v for n, v in usual.items() if written[n] is None}}
+    return resolve(shared.settings_from(written)).method
 
 
 def _named(name: str, columns: Columns) -> str | pa.RecordBatch:

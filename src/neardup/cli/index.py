@@ -233,11 +233,15 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     from neardup.engines.execution import frozen
     from neardup.engines.index.index import Index
     from neardup.engines.index.refresh import take_in
+    from neardup.papers.recipe import read_index
     from neardup.plan import resolve
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
     accept_rejected = options.pop("accept_rejected")
     own = {name: options.pop(name) for name in ("window", "against", "texts", "source")}
+    recipe = options["recipe"]
+    written = read_index(recipe) if recipe else {}
+    own = {name: written.get(name) if value is None else value for name, value in own.items()}
     plan = resolve(settings_from(options))
     if Index.exists(store):
         raise UsageError(f"{store} already exists.", hint="add to it with `neardup index add`.")

@@ -190,8 +190,8 @@ text_set_option = click.option(
 recipe_option = click.option(
     "--recipe",
     metavar="FILE|NAME",
-    help="Read settings from a TOML file, or take those of a paper by name (`neardup methods "
-    "--papers`). Options win over the recipe.",
+    help="Read settings from a TOML file, or take those of a paper by name (`neardup "
+    "papers`). Options win over the recipe.",
 )
 within_option = click.option(
     "--within", metavar="COL", help="Compare only documents with the same value in COL."
@@ -273,6 +273,12 @@ compared_option = click.option(
 )
 new_index_options = with_options(
     click.option(
+        "--recipe",
+        metavar="FILE|NAME",
+        help="Read settings from a TOML file, or take those of a paper by name (`neardup papers`); "
+        "new index only. Options win over the recipe.",
+    ),
+    click.option(
         "--method",
         metavar="NAME",
         multiple=True,
@@ -326,6 +332,21 @@ new_index_options = with_options(
         default=None,
         help="Store the texts too (new index only). Kinds, comparisons by id, judging and refresh "
         "need them.  [default: stored if the index starts with general tables]",
+    ),
+)
+
+open_index_options = with_options(
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory for the window, such as 500MB; above it the oldest documents are forgotten "
+        "early.  [default: no limit]",
+    ),
+    click.option(
+        "--clipping",
+        metavar="COMMON[,RARE]",
+        help="Do not look up q-grams of a larger, or smaller, share of the documents (qgrams "
+        "only): faster, and no longer exact.",
     ),
 )
 

@@ -69,6 +69,11 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         f"({result.info['pairs']}), by the method {result.info['settings']['method']}."
     )
     summary.append(_threshold_line(result))
+    from neardup.methods import registry
+
+    settings = result.info["settings"]
+    method = registry.build(settings["method"], settings["parameters"])
+    summary += method.remarks(counts.too_short)
     summary += _unlike_lines(result) + _kind_lines(result) + _refused_lines(result)
     summary += _capped_lines(result)
     if counts.documents >= ENOUGH_FOR_A_RATE:

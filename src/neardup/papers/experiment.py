@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from neardup.documents.streams import whole_file
 from neardup.evaluation import evaluation_report
+from neardup.files import whole_file
 from neardup.labels.gold import Gold
 from neardup.report import figures
 from neardup.report import html_page as html_table
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Options:
-    """``date`` and ``source`` name columns; ``source`` is the site, outlet or domain.
+    """``date``, ``source`` and ``title`` name columns; ``source`` is the site, outlet or domain.
 
     ``gold`` makes gold from a table of the documents, which has the ``columns`` that it needs, and
     from numbers that are equal for equal texts. ``sample`` pairs of each treatment are drawn with
@@ -37,6 +37,7 @@ class Options:
     id: str | None = None
     date: str | None = None
     source: str | None = None
+    title: str | None = None
     gold: Callable[[Any, Any], Gold] | None = None
     columns: tuple[str, ...] = ()
     limit: int | None = None

@@ -10,7 +10,7 @@ from neardup import api as nd
 from neardup.methods.preparation import read_words
 from neardup.papers import run
 from neardup.papers.experiment import Experiment, Options
-from neardup.papers.williams_giles import Cosines
+from neardup.papers.williams2013 import Cosines
 from neardup.testing import batch
 from neardup.text.text_options import Text
 from neardup.text.words import words
@@ -22,7 +22,7 @@ Pairs = set[frozenset[str]]
 
 @pytest.fixture(scope="module")
 def made(documents: list[dict[str, Any]]) -> Experiment:
-    return run("williams-giles", documents, FULL)
+    return run("williams2013", documents, FULL)
 
 
 def found(documents: list[dict[str, Any]], **settings: Any) -> Pairs:
@@ -50,11 +50,11 @@ def test_a_cut_is_a_run_of_its_own(documents: list[dict[str, Any]], made: Experi
     true = duplicates(documents)
     simhash, shingles = made.tables[:2]
     for row in simhash.rows:
-        given = {"recipe": "williams-giles-simhash", "distance": row["k"]}
+        given = {"recipe": "williams2013-simhash", "distance": row["k"]}
         expect(row, found(documents, **given), true)
     assert [(row["w"], row["R"]) for row in shingles.rows][:2] == [(5, 0.9), (5, 0.8)]
     for row in shingles.rows[::4]:
-        given = {"recipe": "williams-giles-shingles", "words": row["w"], "threshold": row["R"]}
+        given = {"recipe": "williams2013-shingles", "words": row["w"], "threshold": row["R"]}
         expect(row, found(documents, **given), true)
 
 
@@ -74,20 +74,26 @@ def test_the_best_setting_is_the_best(made: Experiment) -> None:
 
 
 def test_kinds_are_of_true_pairs(made: Experiment) -> None:
-    rows = {table.name: table.rows for table in made.tables}["table_2"]
+    tables = {table.name: table.rows for table in made.tables}
+    rows = tables["kinds"]
     shingles = {row["kind"]: row["pairs"] for row in rows if row["method"] == "shingles"}
     assert shingles["identical"] == 12
     assert shingles["normalised"] == 24
     assert {row["label"] for row in rows} == {"same group"}
+    assert "not classified" not in shingles
+    types = {row["type"]: row for row in tables["table_2"] if row["method"] == "shingles"}
+    assert types["exact"]["pairs"] == 36
+    assert sum(row["pairs"] for row in types.values()) == sum(shingles.values())
+    assert [row["paper's pairs"] for row in types.values()] == [9, 5, 6]
 
 
 def test_without_gold_there_is_a_sample_to_judge(documents: list[dict[str, Any]]) -> None:
-    made = run("williams-giles", documents, Options(sample=3))
+    made = run("williams2013", documents, Options(sample=3))
     assert "precision" not in made.tables[0].formats
     pool = {frozenset((row["a"], row["b"])) for row in made.data()["to_judge"]}
-    wide = found(documents, recipe="williams-giles-simhash", distance=10)
+    wide = found(documents, recipe="williams2013-simhash", distance=10)
     for words_ in (5, 8, 10):
-        wide |= found(documents, recipe="williams-giles-shingles", words=words_, threshold=0.1)
+        wide |= found(documents, recipe="williams2013-shingles", words=words_, threshold=0.1)
     assert pool <= wide
     assert 3 <= len(pool) <= 3 * 38
     best = [(row["method"], row["setting"]) for row in made.tables[2].rows]

@@ -81,6 +81,9 @@ def test_every_command_of_a_paper_runs(command: str, tmp_path: Path) -> None:
     (tmp_path / "IN").mkdir()
     (tmp_path / "IN" / "item.txt").write_text("a story of some length " * 5)
     places = {**STANDING, **{name: str(tmp_path / name) for name in MADE}}
+    for name in "AB":
+        (tmp_path / name).write_text(f"a rose is {name}")
+        places[name] = str(tmp_path / name)
     places["PAIRS"] = str(tmp_path / "pairs.csv")
     (tmp_path / "pairs.csv").write_text(_pairs_of_stories())
     train = next(one for one in COMMANDS if " train " in one)

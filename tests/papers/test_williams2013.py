@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from neardup import api as nd
+from neardup.cli import main
 from neardup.methods.preparation import read_words
 from neardup.papers import run
 from neardup.papers.experiment import Experiment, Options
@@ -96,6 +100,8 @@ def test_without_gold_there_is_a_sample_to_judge(documents: list[dict[str, Any]]
         wide |= found(documents, recipe="williams2013-shingles", words=words_, threshold=0.1)
     assert pool <= wide
     assert 3 <= len(pool) <= 3 * 38
+    assert made.sample is not None
+    assert {frozenset((item.a, item.b)) for item in made.sample.items} == pool
     best = [(row["method"], row["setting"]) for row in made.tables[2].rows]
     assert best == [("simhash", "k = 3"), ("shingles", "w = 5, R = 0.5")]
 
@@ -112,3 +118,31 @@ def test_cosines_are_those_of_term_frequencies(documents: list[dict[str, Any]]) 
     for a in range(12):
         for b in range(a):
             assert made.of(a, b) == pytest.approx(cosine(texts[a], texts[b]))
+
+
+def test_a_judged_sample_gives_the_curves(documents: list[dict[str, Any]], tmp_path: Path) -> None:
+    """From the sample of the paper to its Figure 1, by commands only."""
+    docs, out = tmp_path / "docs.jsonl", tmp_path / "out"
+    docs.write_text("".join(json.dumps(row) + "\n" for row in documents))
+    asked = ["evaluate", "--paper", "williams2013", str(docs), "--sample", "3", "--quiet"]
+
+    def run_command(*arguments: str) -> str:
+        done = CliRunner().invoke(main, arguments)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "to_judge.jsonl" in run_command(*asked, "-o", str(out))
+    group = {row["id"]: row["group"] for row in documents}
+    sample = out / "to_judge.jsonl"
+    rows = [json.loads(line) for line in sample.read_text("utf-8").splitlines()]
+    for row in rows:
+        row["label"] = "correct" if group[row["a"]] == group[row["b"]] else "incorrect"
+    judged = tmp_path / "judged.jsonl"
+    judged.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run_command("label", "import", str(sample), str(judged), "--assessor", "ann")
+    labels = str(out / "to_judge.labels.jsonl")
+    told = json.loads(run_command(*asked, "--pairs", labels, "--json"))
+    curve = {row["k"]: row for row in told["tables"]["figure_1a"]}
+    assert 0 < curve[0]["precision"] <= 1
+    assert curve[10]["recall"] >= curve[0]["recall"] > 0
+    assert "simhash k = 3" in run_command("label", "measure", str(sample))

@@ -74,6 +74,12 @@ OF_THE_RUN = {
 @shared.text_option
 @shared.id_option
 @click.option(
+    "--costs",
+    metavar="I,D,S",
+    help="Also show the edit distance of words and of characters, with these costs of an "
+    "insertion, a deletion and a substitution, such as 1,1,1.",
+)
+@click.option(
     "--html",
     metavar="FILE",
     type=shared.PATH,
@@ -95,6 +101,7 @@ def compare(
     run: Path | None,
     html: Path | None,
     lines: int,
+    costs: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -114,10 +121,34 @@ def compare(
         shown = _of_texts(a, b, options)
     if html:
         _write_page(html, shown.to_html())
+    edits = _edit_distances(shown, costs) if costs else {}
     if as_json:
-        echo(_json(shown.to_dict()))
-    else:
-        _show(shown, lines or None)
+        echo(_json({**shown.to_dict(), **({"edit_distance": edits} if costs else {})}))
+        return
+    _show(shown, lines or None)
+    if costs:
+        echo(
+            f"edit distance {edits['words']:,} of words, {edits['characters']:,} of characters, "
+            f"with costs of {costs} for insertion, deletion and substitution"
+        )
+
+
+def _edit_distances(shown: Comparison | Explanation, costs: str) -> dict[str, Any]:
+    from neardup.runs.comparison import Comparison
+    from neardup.text.edit_distance import Costs, edit_distance, steps
+    from neardup.text.words import words
+
+    written = Costs.parse(costs)
+    compared = shown if isinstance(shown, Comparison) else shown.comparison
+    if compared is None:
+        raise UsageError("There is no second text to edit.", hint="leave --costs out.")
+    a, b = words(compared.a), words(compared.b)
+    alignment = [step._asdict() for step in steps(a, b)]
+    distances = {
+        "words": edit_distance(a, b, written),
+        "characters": edit_distance(compared.a, compared.b, written),
+    }
+    return {**distances, "costs": written._asdict(), "word_steps": alignment}
 
 
 def _refuse_own_settings(options: dict[str, Any]) -> None:

@@ -17,6 +17,9 @@ import numpy as np
 
 from neardup.features.vectors import Products
 from neardup.labels.gold import POSITIVE, Gold
+from neardup.labels.label_store import Pair
+from neardup.labels.sampling import Item, Key, Sample, Stratum, item_name
+from neardup.labels.sampling import Treatment as SampleTreatment
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, beside, lines
 from neardup.papers.paper_pass import Material, Pass, measured, partial_notes, read
 from neardup.progress import Progress
@@ -151,6 +154,7 @@ def study(inputs: Any, options: Options, progress: Progress) -> Experiment:
         "figure_1b", "Figures 1 and 2: shingles over w and R", "w", rows, material.gold
     )
     best = _best(treatments, rows, material.gold)
+    sample = to_judge(treatments, material)
     figures = [
         Figure("figure_2", "Figure 2: pairs returned", lambda: pairs(rows)),
         Figure("table_1", "Table 1: mean cosine of pairs", lambda: cosines(rows)),
@@ -170,7 +174,8 @@ def study(inputs: Any, options: Options, progress: Progress) -> Experiment:
         ],
         figures,
         notes=_notes(treatments, material),
-        more={"to_judge": to_judge(treatments, material)},
+        more={"to_judge": [{"a": item.a, "b": item.b} for item in sample.items]},
+        sample=sample,
     )
 
 
@@ -188,7 +193,9 @@ def _notes(treatments: list[Treatment], material: Material) -> list[str]:
     notes = partial_notes(treatment.matched for treatment in treatments)
     if material.gold is None:
         notes.append(
-            "Precision and recall need gold; the data holds the sample to judge (to_judge)."
+            "Precision and recall need gold. With -o, to_judge.jsonl is the paper's sample: judge "
+            "a copy, then neardup label import OUT/to_judge.jsonl COPY --assessor NAME, and the "
+            "same command with --pairs OUT/to_judge.labels.jsonl gives the curves."
         )
     elif not material.gold.complete:
         notes.append(
@@ -206,18 +213,47 @@ def sampled(matched: Pass, most: int, seed: int) -> Pass:
     return matched.where(np.sort(drawn))
 
 
-def to_judge(treatments: list[Treatment], material: Material) -> list[Row]:
-    """The pool of the samples of all treatments, each pair once, in an order that does not reveal
-    where it comes from."""
-    options = material.options
-    parts = [
-        sampled(treatment.matched, options.sample, options.seed).keys() for treatment in treatments
-    ]
-    pool = np.unique(np.concatenate(parts))
-    order = np.random.default_rng(options.seed).permutation(len(pool))
-    ids = material.table["id"].to_pylist()
-    pairs = (divmod(int(pool[i]), len(material)) for i in order)
-    return [{"a": ids[a], "b": ids[b]} for a, b in pairs]
+def to_judge(treatments: list[Treatment], material: Material) -> Sample:
+    """The samples of all treatments, each pair once, blind: neither the order nor the sides reveal
+    where a pair comes from. The key records which treatments drew and returned it."""
+    options, size = material.options, len(material)
+    drawn = {
+        treatment.named(): sampled(treatment.matched, options.sample, options.seed).keys()
+        for treatment in treatments
+    }
+    pool = np.unique(np.concatenate([np.empty(0, np.int64), *drawn.values()]))
+    ids, texts = (material.table[name].to_pylist() for name in ("id", "text"))
+    pairs = {int(key): Pair.of(*(ids[n] for n in divmod(int(key), size))) for key in pool}
+    names = {key: item_name(options.seed, pair) for key, pair in pairs.items()}
+    text_of = dict(zip(ids, texts, strict=True))
+    described = tuple(
+        _described(treatment, drawn[treatment.named()], names) for treatment in treatments
+    )
+    items = [_item(names[key], pairs[key], text_of) for key in pairs]
+    key = Key(options.seed, described, {names[n]: pair for n, pair in pairs.items()})
+    return Sample(tuple(sorted(items, key=lambda item: item.item)), key)
+
+
+def _described(treatment: Treatment, drawn: Array, names: dict[int, str]) -> SampleTreatment:
+    matched, returned = treatment.matched, set(treatment.matched.keys().tolist())
+    items = tuple(sorted(names[int(key)] for key in drawn))
+    least = float(matched.pairs.score.min()) if len(matched) else 0.0
+    strata = (Stratum(least, 1.0, len(matched), items),) if len(matched) else ()
+    found = {name: 0 for key, name in names.items() if key in returned}
+    return SampleTreatment(
+        f"{treatment.method} {treatment.named()}",
+        treatment.method,
+        len(matched),
+        matched.pairs.complete,
+        strata,
+        dict(sorted(found.items())),
+    )
+
+
+def _item(name: str, pair: Pair, texts: dict[str, str]) -> Item:
+    """The sides follow from the name of the item, which is a digest."""
+    a, b = pair if int(name, 16) % 2 else pair[::-1]
+    return Item(name, a, b, texts[a], texts[b])
 
 
 def _rows(treatments: list[Treatment], material: Material) -> list[Row]:

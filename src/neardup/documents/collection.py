@@ -48,7 +48,7 @@ from neardup.documents.kept import (
     write_groups,
     writer,
 )
-from neardup.documents.limits import Limits
+from neardup.documents.reading_limits import Limits
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.remote import Place

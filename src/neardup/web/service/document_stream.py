@@ -73,7 +73,7 @@ class Stream(Response):
         told: Callable[[list[Any]], object],
     ) -> None:
         super().__init__(media_type=LINES_MEDIA)
-        self._writer, self._documents, self._limits = writer, documents, documents.reading_limits
+        self._writer, self._documents, self._limits = writer, documents, documents.limits
         self._stopping, self._tell = stopping, told
         self._number = 0  # of the last line that was taken
 

@@ -92,7 +92,7 @@ WORDS = ("--method", "shingles", "--set")
     ("options", "sentence"),
     [
         (["--method", "shingels"], "did you mean 'shingles'?"),
-        (["--method", "join", "--set", "word=3"], "did you mean 'words'?"),
+        (["--method", "simhash", "--set", "word=3"], "did you mean 'words'?"),
         (["--set", "words"], "expected KEY=VALUE"),
         ([*WORDS, "words=three"], "words is 'three'; expected int"),
         ([*WORDS, "words=true"], "words is True; expected int"),

@@ -130,7 +130,7 @@ def test_documents_are_found_again_from_anywhere(
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "link.jsonl").symlink_to(source)
     monkeypatch.chdir(tmp_path)
-    result = nd.dedup("link.jsonl", threshold=0.6, set={"words": 2})
+    result = nd.dedup("link.jsonl", method="join", threshold=0.6)
     folder, kept = result.save("out").resolve(), result.kept
     monkeypatch.chdir(tmp_path / "elsewhere")
     again = Result.load(folder)

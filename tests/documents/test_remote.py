@@ -31,6 +31,7 @@ from documents.pages import OTHER, plain_skin, rich_skin
 from neardup.documents import Collection, collect
 from neardup.documents.remote import Remote, address_of, fits, local_path
 from neardup.errors import InputError, KeptError, StoreError, UnreadableError, UsageError
+from neardup.runs.run_info import TRUST
 
 pytest.importorskip("moto")
 __all__ = ["run"]  # a fixture
@@ -62,6 +63,12 @@ class Bucket:
 
     def at(self, key: str) -> str:
         return f"s3://news/{key}{self.options}"
+
+
+@pytest.fixture(autouse=True)
+def trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs that are loaded again may open their inputs in a store."""
+    monkeypatch.setenv(TRUST, "1")
 
 
 @pytest.fixture(scope="module")

@@ -31,11 +31,12 @@ COMMANDS = {
     "serve": "neardup.cli.serve:serve",
     "token": "neardup.cli.serve:token",
     "methods": "neardup.cli.methods:methods",
+    "papers": "neardup.cli.papers:papers",
     "label": "neardup.cli.label:label",
     "train": "neardup.cli.train:train",
     "idf": "neardup.cli.idf:idf",
     "demo": "neardup.cli.demo:demo",
-    "verify": "neardup.cli.verify:verify",
+    "verify": "neardup.cli.verification:verify",
     "doctor": "neardup.cli.doctor:doctor",
 }
 

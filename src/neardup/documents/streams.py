@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
-from neardup.documents.limits import Limits, TooLong
+from neardup.documents.input_limits import Limits, TooLong
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.remote import Place
 from neardup.errors import UnreadableError

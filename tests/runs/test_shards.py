@@ -94,6 +94,17 @@ def test_names_that_clash_are_told_apart(tmp_path: Path) -> None:
     assert (mixed / "kept.txt").exists()
 
 
+def test_kept_files_are_not_replaced_by_a_run_on_them(
+    run: Run, shards: list[Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run("dedup", *shards, "-o", out)
+    done = run("dedup", out / "kept" / NAMES[0], "-o", out, "--overwrite")
+    assert done.exit_code == 2
+    assert "lies in the output folder" in done.stderr
+    assert ids(out / "kept" / NAMES[0]) == ["0", "copy0"]
+
+
 def test_a_file_that_changed_leaves_no_kept_files(shards: list[Path], tmp_path: Path) -> None:
     result = nd.dedup(shards)
     shards[5].write_bytes(gzip.compress(b'{"id": "9", "text": "new"}\n'))

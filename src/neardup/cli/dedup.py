@@ -144,11 +144,7 @@ run_options = shared.with_options(
         "configuration]",
     ),
     shared.max_pairs_option,
-    click.option(
-        "--accept-rejected",
-        is_flag=True,
-        help="Exit with 0 even if most documents of a file were rejected for one reason.",
-    ),
+    shared.accept_rejected_option,
     shared.debug_option,
 )
 

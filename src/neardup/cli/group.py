@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     help="Score from which two results are duplicates.  [default: that of the method]",
 )
 @shared.set_option
+@shared.recipe_option
 @click.option(
     "-o",
     "--out",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> None:
     """List the methods, or show the parameters of NAME with their defaults and meaning.
 
-    `dedup` and `find` take a recipe written by --toml, or a name that --papers lists, with
-    --recipe.
+    With --recipe, commands take a recipe written by --toml, or a name that --papers lists.
     """
     if papers:
         if name or as_toml:
@@ -58,12 +58,17 @@ def show_papers(as_json: bool) -> None:
     if as_json:
         show_json([recipe._asdict() for recipe in found])
         return
-    rows = [(one.name, one.settings["method"], _written(one.settings), one.paper) for one in found]
+    rows = [
+        (one.name, one.settings["method"], written_settings(one.settings), one.paper)
+        for one in found
+    ]
     show_table(("recipe", "method", "settings", "paper"), rows)
     echo("\nneardup dedup INPUT -o OUT --recipe NAME uses one.")
 
 
-def _written(settings: dict[str, Any]) -> str:
+def written_settings(settings: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> str:
+    """The settings of a recipe in one line; with the ``recipe`` also what it says of an index."""
+    settings = {**settings, **({"index": recipe["index"]} if recipe and "index" in recipe else {})}
     others = {name: value for name, value in settings.items() if name not in ("method", "set")}
     flat = {
         f"{name}.{inner}" if inner else name: found

@@ -95,6 +95,7 @@ SERVER = ("host", "names", "token_file", "read_only", "rate")
     help="Start with the method, tables and kept documents of a run (new index only).",
 )
 @shared.new_index_options
+@shared.open_index_options
 @shared.verbose_option
 @shared.quiet_option
 @shared.debug_option

@@ -198,6 +198,7 @@ def make_result(
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
         refused=outcome.refused,
+        capped=outcome.capped,
         kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         **_unlike(plan),

@@ -223,7 +223,8 @@ def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
                 f"The output {folder} is the input {file}, or lies inside it.",
                 hint="name another folder with -o.",
             )
-        if file.parent == place or place / APPLIED in file.parents:
+        below = file.relative_to(place).parts if place in file.parents else ()
+        if len(below) == 1 or (below and (below[0] in _NAMES or _WRITTEN.fullmatch(below[0]))):
             raise UsageError(
                 f"The input {file} lies in the output folder {folder}, where a run "
                 "could write over it.",

@@ -137,6 +137,7 @@ def decide_intake(
         timings=clock.laps,
         refs=refs,
         refused=verifier.refused,
+        capped=int(verdict.capped.sum()),
     )
     return outcome, plan
 

@@ -84,9 +84,9 @@ class Journal:
         while (path := self._chunk(self._chunks)).exists():
             next(chunks, None)
             taken = _taken(_arrays(path))
-            watch = getattr(sources[taken[0].file], "watch", None)
-            for rejected in taken[0].rejected if watch else ():
-                watch.lose(rejected.row)
+            if watch := getattr(sources[taken[0].file], "watch", None):
+                for rejected in taken[0].rejected:
+                    watch.lose(rejected.row)
             self._chunks += 1
             yield taken
 
@@ -176,8 +176,10 @@ def _taken(found: Mapping[str, Array]) -> Taken:
     rejected = [Rejected(**row) for row in about.pop("rejected")]
     with pa.ipc.open_stream(pa.py_buffer(found["records"])) as reader:
         records = reader.read_next_batch()
-    ragged = {n: Ragged(found[f"{n}_values"], found[f"{n}_offsets"]) for n in _RAGGED}
-    prepared = Prepared(**ragged, **{name: found[name] for name in _FLAT})
+    parts: dict[str, Any] = {name: found[name] for name in _FLAT}
+    for name in _RAGGED:
+        parts[name] = Ragged(found[f"{name}_values"], found[f"{name}_offsets"])
+    prepared = Prepared(**parts)
     return DocumentBatch(records=records, rejected=rejected, **about), prepared, found["lengths"]
 
 

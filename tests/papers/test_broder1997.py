@@ -5,12 +5,14 @@ from typing import Any
 import numpy as np
 
 from neardup.papers import run
-from neardup.papers.broder import size_rows
+from neardup.papers.broder1997 import size_rows
 
 
 def test_clusters_are_counted(documents: list[dict[str, Any]]) -> None:
     """Of each group here three are equal after normalisation and one is much like them."""
-    made = run("broder", [row for row in documents if "-4" not in row["id"] or "a" in row["id"]])
+    made = run(
+        "broder1997", [row for row in documents if "-4" not in row["id"] or "a" in row["id"]]
+    )
     every, same, mixed = made.tables[0].rows
     assert every["clusters"] == same["clusters"] + mixed["clusters"] == 12
     assert every["documents"] == same["documents"] + mixed["documents"]
@@ -20,7 +22,7 @@ def test_clusters_are_counted(documents: list[dict[str, Any]]) -> None:
 
 def test_identical_ones_are_told(documents: list[dict[str, Any]]) -> None:
     equal = [row for row in documents if row["id"][-2:] in ("-0", "-1", "-2")]
-    every, same, mixed = run("broder", equal).tables[0].rows
+    every, same, mixed = run("broder1997", equal).tables[0].rows
     assert (every["clusters"], same["clusters"], mixed["clusters"]) == (12, 12, 0)
     assert same["documents"] == 36
 

@@ -8,15 +8,15 @@ import pytest
 from neardup import api as nd
 from neardup.papers import run
 from neardup.papers.experiment import Experiment
-from neardup.papers.montanari_puglisi import METHODS, PRINTED, spot_documents
-from neardup.papers.montanari_puglisi_time import long_documents
+from neardup.papers.montanari2012 import METHODS, PRINTED, spot_documents
+from neardup.papers.montanari2012_time import long_documents
 
 from .test_papers import FULL
 
 
 @pytest.fixture(scope="module")
 def made(documents: list[dict[str, Any]]) -> Experiment:
-    return run("montanari-puglisi", documents, FULL)
+    return run("montanari2012", documents, FULL)
 
 
 def test_printed_figures_are_the_papers() -> None:

@@ -48,7 +48,7 @@ FORMATS = {
 def sources(inputs: Any, options: Options, progress: Progress) -> Experiment:
     if options.gold is None or options.source is None:
         raise SettingsError(
-            "henzinger needs gold and a column with the source of each document.",
+            "henzinger2006 needs gold and a column with the source of each document.",
             hint="give --group COLUMN or --pairs FILE, and --source COLUMN.",
         )
     material = read(inputs, options, progress)
@@ -56,7 +56,7 @@ def sources(inputs: Any, options: Options, progress: Progress) -> Experiment:
     rows = table_rows(passes, material)
     table = Table("pairs", "Pairs by algorithm and source", FORMATS, rows)
     return material.experiment(
-        "henzinger",
+        "henzinger2006",
         PAPER,
         {name: matched.settings for name, matched in passes.items()},
         [table],

@@ -27,7 +27,7 @@ THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 FEWEST_SPOTS = 5
 # method → (on spots?, settings)
 METHODS: Mapping[str, tuple[bool, dict[str, Any]]] = {
-    "DDD (q-grams)": (False, {"recipe": "montanari-puglisi"}),
+    "DDD (q-grams)": (False, {"recipe": "montanari2012"}),
     "SpotSigs": (False, {"method": "spotsigs", "min_spots": FEWEST_SPOTS}),
     "LSH on words": (False, {"method": "shingles", "keys": "bands"}),
     "LSH on spots": (
@@ -60,7 +60,7 @@ FORMATS = {
 def quality(inputs: Any, options: Options, progress: Progress) -> Experiment:
     if options.gold is None:
         raise SettingsError(
-            "montanari-puglisi needs gold.", hint="give --group COLUMN or --pairs FILE."
+            "montanari2012 needs gold.", hint="give --group COLUMN or --pairs FILE."
         )
     material = read(inputs, options, progress)
     passes = _passes(material)
@@ -77,7 +77,7 @@ def quality(inputs: Any, options: Options, progress: Progress) -> Experiment:
         note="T: returned pairs that have a gold label; T∩C: the correct ones.",
     )
     return material.experiment(
-        "montanari-puglisi",
+        "montanari2012",
         PAPER,
         {name: matched.settings for name, matched in passes.items()},
         [figure_5, _best_table(rows)],

@@ -17,7 +17,7 @@ from neardup.progress import Progress
 from neardup.schema import KINDS, Array
 
 PAPER = "Broder, Glassman, Manasse & Zweig 1997, by the lecture"
-RECIPE = "broder"
+RECIPE = "broder1997"
 COUNTS = {"": "", "clusters": ",", "documents": ",", "share of all": ".1%", "Broder 1997": ".1%"}
 SIZES = {"size": "", "clusters": ",", "documents": ","}
 EDGES = (2, 3, 4, 5, 6, 11, 21, 51, 101)  # the smallest size of each row in the table of sizes
@@ -38,7 +38,7 @@ def clusters(inputs: Any, options: Options, progress: Progress) -> Experiment:
     )
     spread = Table("sizes", "Sizes of clusters", SIZES, size_rows(sizes))
     return material.experiment(
-        "broder",
+        "broder1997",
         PAPER,
         matched.settings,
         [counts, spread],

@@ -10,8 +10,8 @@ from neardup.artefacts.idf import IdfNeed
 from neardup.artefacts.idf_agreement import rank_correlation
 from neardup.engines.batch.table_pass import build_idf
 from neardup.papers import run
-from neardup.papers.conrad_growth import growth, idf_tables, in_order, snapshots
-from neardup.papers.conrad_sets import halves_of
+from neardup.papers.conrad2003_growth import growth, idf_tables, in_order, snapshots
+from neardup.papers.conrad2003_sets import compared_terms, halves_of
 from neardup.papers.experiment import Experiment, Options
 from neardup.papers.paper_pass import read
 from neardup.progress import Silent
@@ -26,7 +26,7 @@ def rows(made: Experiment, name: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def sets(documents: list[dict[str, Any]]) -> Experiment:
-    return run("conrad-sets", documents, FULL)
+    return run("conrad2003-sets", documents, FULL)
 
 
 def test_halves_keep_sets_together() -> None:
@@ -51,8 +51,28 @@ def test_kinds_and_sizes_count_the_same_sets(sets: Experiment) -> None:
         assert sum(row["sets"] for row in counted) == total[method]
         for share in ("share of sets", "share of documents"):
             assert sum(row[share] for row in counted) == pytest.approx(1)
+        exact = next(row for row in counted if row["category"] == "1 exact")
+        assert (exact["ALLNEWS sets"], exact["ALLNEWSPLUS documents"]) == (0.381, 0.549)
     for row in rows(sets, "table_6"):
         assert row["with"] + row["without"] == row["site"] == 3
+
+
+def test_terms_are_compared_rarest_first_until_a_pair_is_decided() -> None:
+    """§7.3: threshold 48/60, so the 13th miss refuses and the 48th hit accepts."""
+    x = np.arange(60)
+    assert compared_terms(x, x) == (48, True)
+    assert compared_terms(x, x + 60) == (13, False)
+    assert compared_terms(x, np.concatenate([x[:2], x[15:] + 60])) == (15, False)
+
+
+def test_the_duplication_study(sets: Experiment) -> None:
+    """§3.2 and §7.3, beside the printed shares."""
+    for row in rows(sets, "study"):
+        assert 0 < row["share of documents"] <= 1
+        assert (row["ALLNEWS"], row["ALLNEWSPLUS"]) == (0.286, 0.290)
+        assert row["same title of exact pairs"] is None  # no column of titles
+    assert len(rows(sets, "comparisons")) == 1
+    assert {row["method"] for row in rows(sets, "table_8")} >= {"term vector, 12 weeks"}
 
 
 def test_snapshots_grow_as_the_papers_did() -> None:
@@ -88,7 +108,7 @@ def test_merged_slices_are_the_snapshots(documents: list[dict[str, Any]]) -> Non
 
 
 def test_growth_counts_every_document(documents: list[dict[str, Any]]) -> None:
-    made = run("conrad-growth", documents, FULL)
+    made = run("conrad2003-growth", documents, FULL)
     *parts, total = rows(made, "table_3")
     assert total["third"] == 72
     for name in ("first", "second", "third"):
@@ -101,7 +121,7 @@ def test_growth_counts_every_document(documents: list[dict[str, Any]]) -> None:
 def test_a_collection_that_repeats_keeps_its_signatures() -> None:
     """Each third is the same texts again: ranks do not move."""
     texts = [f"alpha beta gamma{i} delta{i} common words" for i in range(10)] * 30
-    made = run("conrad-growth", pa.table({"text": texts}))
+    made = run("conrad2003-growth", pa.table({"text": texts}))
     alpha = [row for row in rows(made, "table_4") if row["terms"] == "alpha-only"]
     assert [row["Spearman"] for row in alpha] == [None, None, None]  # all terms equally rare
     assert all(row["set"] == row["list"] == 0 for row in made.data()["stability"])

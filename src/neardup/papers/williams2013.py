@@ -17,11 +17,21 @@ import numpy as np
 
 from neardup.features.vectors import Products
 from neardup.labels.gold import POSITIVE, Gold
+from neardup.labels.label_store import Pair
+from neardup.labels.sampling import Item, Key, Sample, Stratum, item_name
+from neardup.labels.sampling import Treatment as SampleTreatment
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, beside, lines
-from neardup.papers.paper_pass import Material, Pass, kind_names, measured, partial_notes, read
+from neardup.papers.paper_pass import Material, Pass, measured, partial_notes, read
 from neardup.progress import Progress
-from neardup.schema import Array, Ragged
+from neardup.schema import KINDS, Array, Ragged
 
+VERSION = "different version or draft"
+TYPES = {"identical": "exact", "normalised": "exact", "layout": "preprint"}  # others: VERSION
+PRINTED_TYPES = {  # Table 2
+    "simhash": {"exact": 12, "preprint": 3, VERSION: 4},
+    "shingles": {"exact": 9, "preprint": 5, VERSION: 6},
+}
+MOST_KINDS = 10_000  # pairs of a treatment whose texts are read again
 PRINTED_COSINES = (1.0, 0.97, 0.97, 0.99, 0.89, 0.97, 0.81, 0.75, 0.66, 0.54, 0.49)  # Table 1
 K = ("k", "k: bits that may differ")
 R = ("R", "R: least resemblance")
@@ -144,6 +154,7 @@ def study(inputs: Any, options: Options, progress: Progress) -> Experiment:
         "figure_1b", "Figures 1 and 2: shingles over w and R", "w", rows, material.gold
     )
     best = _best(treatments, rows, material.gold)
+    sample = to_judge(treatments, material)
     figures = [
         Figure("figure_2", "Figure 2: pairs returned", lambda: pairs(rows)),
         Figure("table_1", "Table 1: mean cosine of pairs", lambda: cosines(rows)),
@@ -152,24 +163,28 @@ def study(inputs: Any, options: Options, progress: Progress) -> Experiment:
         drawn = Figure("figure_1", "Figure 1: precision, recall, F", lambda: measures(rows))
         figures.insert(0, drawn)
     return material.experiment(
-        "williams-giles",
+        "williams2013",
         PAPER,
         {treatment.method: treatment.matched.settings for treatment in best},
-        [simhash, shingles, _best_table(best, treatments, rows), _kinds_table(best, material.gold)],
+        [
+            simhash,
+            shingles,
+            _best_table(best, treatments, rows),
+            *_kinds_tables(best, material),
+        ],
         figures,
         notes=_notes(treatments, material),
-        more={"to_judge": to_judge(treatments, material)},
+        more={"to_judge": [{"a": item.a, "b": item.b} for item in sample.items]},
+        sample=sample,
     )
 
 
 def _treatments(material: Material) -> Iterator[Treatment]:
-    matched = material.find(recipe="williams-giles-simhash", distance=DISTANCES[-1])
+    matched = material.find(recipe="williams2013-simhash", distance=DISTANCES[-1])
     for k in DISTANCES:
         yield Treatment("simhash", None, k, matched.at(1 - k / BITS))
     for w in WORDS:
-        matched = material.find(
-            recipe="williams-giles-shingles", words=w, threshold=RESEMBLANCES[-1]
-        )
+        matched = material.find(recipe="williams2013-shingles", words=w, threshold=RESEMBLANCES[-1])
         for r in RESEMBLANCES:
             yield Treatment("shingles", w, r, matched.at(r))
 
@@ -178,7 +193,9 @@ def _notes(treatments: list[Treatment], material: Material) -> list[str]:
     notes = partial_notes(treatment.matched for treatment in treatments)
     if material.gold is None:
         notes.append(
-            "Precision and recall need gold; the data holds the sample to judge (to_judge)."
+            "Precision and recall need gold. With -o, to_judge.jsonl is the paper's sample: judge "
+            "a copy, then neardup label import OUT/to_judge.jsonl COPY --assessor NAME, and the "
+            "same command with --pairs OUT/to_judge.labels.jsonl gives the curves."
         )
     elif not material.gold.complete:
         notes.append(
@@ -196,18 +213,47 @@ def sampled(matched: Pass, most: int, seed: int) -> Pass:
     return matched.where(np.sort(drawn))
 
 
-def to_judge(treatments: list[Treatment], material: Material) -> list[Row]:
-    """The pool of the samples of all treatments, each pair once, in an order that does not reveal
-    where it comes from."""
-    options = material.options
-    parts = [
-        sampled(treatment.matched, options.sample, options.seed).keys() for treatment in treatments
-    ]
-    pool = np.unique(np.concatenate(parts))
-    order = np.random.default_rng(options.seed).permutation(len(pool))
-    ids = material.table["id"].to_pylist()
-    pairs = (divmod(int(pool[i]), len(material)) for i in order)
-    return [{"a": ids[a], "b": ids[b]} for a, b in pairs]
+def to_judge(treatments: list[Treatment], material: Material) -> Sample:
+    """The samples of all treatments, each pair once, blind: neither the order nor the sides reveal
+    where a pair comes from. The key records which treatments drew and returned it."""
+    options, size = material.options, len(material)
+    drawn = {
+        treatment.named(): sampled(treatment.matched, options.sample, options.seed).keys()
+        for treatment in treatments
+    }
+    pool = np.unique(np.concatenate([np.empty(0, np.int64), *drawn.values()]))
+    ids, texts = (material.table[name].to_pylist() for name in ("id", "text"))
+    pairs = {int(key): Pair.of(*(ids[n] for n in divmod(int(key), size))) for key in pool}
+    names = {key: item_name(options.seed, pair) for key, pair in pairs.items()}
+    text_of = dict(zip(ids, texts, strict=True))
+    described = tuple(
+        _described(treatment, drawn[treatment.named()], names) for treatment in treatments
+    )
+    items = [_item(names[key], pairs[key], text_of) for key in pairs]
+    key = Key(options.seed, described, {names[n]: pair for n, pair in pairs.items()})
+    return Sample(tuple(sorted(items, key=lambda item: item.item)), key)
+
+
+def _described(treatment: Treatment, drawn: Array, names: dict[int, str]) -> SampleTreatment:
+    matched, returned = treatment.matched, set(treatment.matched.keys().tolist())
+    items = tuple(sorted(names[int(key)] for key in drawn))
+    least = float(matched.pairs.score.min()) if len(matched) else 0.0
+    strata = (Stratum(least, 1.0, len(matched), items),) if len(matched) else ()
+    found = {name: 0 for key, name in names.items() if key in returned}
+    return SampleTreatment(
+        f"{treatment.method} {treatment.named()}",
+        treatment.method,
+        len(matched),
+        matched.pairs.complete,
+        strata,
+        dict(sorted(found.items())),
+    )
+
+
+def _item(name: str, pair: Pair, texts: dict[str, str]) -> Item:
+    """The sides follow from the name of the item, which is a digest."""
+    a, b = pair if int(name, 16) % 2 else pair[::-1]
+    return Item(name, a, b, texts[a], texts[b])
 
 
 def _rows(treatments: list[Treatment], material: Material) -> list[Row]:
@@ -282,29 +328,54 @@ def _best_table(best: list[Treatment], treatments: list[Treatment], rows: list[R
     return Table("best", f"§4.1: {title}", formats, compared)
 
 
-def _kinds_table(best: list[Treatment], gold: Gold | None) -> Table:
-    rows: list[Row] = []
+def _kinds_tables(best: list[Treatment], material: Material) -> list[Table]:
+    """Table 2 in the paper's categories, and the kinds that these are made of."""
+    gold, categories, kinds = material.gold, [], []
     for treatment in best:
         true = treatment.matched
         if gold is not None:
             true = true.where(gold.classes(true.a, true.b) == POSITIVE)
+        true = material.classified(sampled(true, MOST_KINDS, material.options.seed))
         labels = gold.labels(true.a, true.b) if gold else np.full(len(true), "", object)
-        rows += _kind_rows(treatment, true.kind, labels)
+        categories += _category_rows(treatment, true.kind)
+        kinds += _kind_rows(treatment, true.kind, labels)
     which = "pairs that the paper's" if gold is None else "true pairs that the best"
-    return Table(
-        "table_2",
-        f"Table 2: kinds of the {which} settings return",
-        {"method": "", "setting": "", "kind": "", "label": "", "pairs": ",", "share": ".1%"},
-        rows,
-        note="The kind is neardup's; pairs whose kind needs a second reading are “not classified”. "
-        "The label is the gold's. The paper: SimHash 12 exact, 3 preprints, 4 versions; shingles "
-        "9, 5 and 6.",
-    )
+    setting, counts = {"method": "", "setting": ""}, {"pairs": ",", "share": ".1%"}
+    printed = {"paper's pairs": ",", "paper's share": ".1%"}
+    return [
+        Table(
+            "table_2",
+            f"Table 2: types of the {which} settings return",
+            {**setting, "type": "", **counts, **printed},
+            categories,
+            note="Exact: identical, also after normalisation. Preprint: another layout. Version: "
+            f"all other kinds. Of more than {MOST_KINDS:,} pairs, as many are drawn at random.",
+        ),
+        Table(
+            "kinds",
+            "The kinds that these types are made of",
+            {**setting, "kind": "", "label": "", **counts},
+            kinds,
+            note="The kind is neardup's, the label the gold's.",
+        ),
+    ]
+
+
+def _category_rows(treatment: Treatment, kinds: Array) -> list[Row]:
+    types = np.array([TYPES.get(kind, VERSION) for kind in kinds], dtype=object)
+    printed = PRINTED_TYPES[treatment.method]
+    rows = []
+    for name, count in printed.items():
+        here = int((types == name).sum())
+        row: Row = {"method": treatment.method, "setting": treatment.named(), "type": name}
+        row |= {"pairs": here, "share": here / len(types) if len(types) else None}
+        rows.append({**row, "paper's pairs": count, "paper's share": count / sum(printed.values())})
+    return rows
 
 
 def _kind_rows(treatment: Treatment, kinds: Array, labels: Array) -> list[Row]:
     rows = []
-    for kind in kind_names():
+    for kind in KINDS:
         for label in sorted(set(labels[kinds == kind])):
             count = int(((kinds == kind) & (labels == label)).sum())
             row = {

@@ -58,7 +58,7 @@ def growth(inputs: Any, options: Options, progress: Progress) -> Experiment:
     rows = _stability_rows(tables["alpha"], sample, material)
     shown = [row for row in rows if row["terms"] in SHOWN_LENGTHS]
     return material.experiment(
-        "conrad-growth",
+        "conrad2003-growth",
         PAPER,
         {"snapshots": list(ends), "min_count": MIN_COUNT, "sampled": len(sample)},
         [

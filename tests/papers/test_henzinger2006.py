@@ -6,13 +6,13 @@ import pytest
 
 from neardup import api as nd
 from neardup.papers import run
-from neardup.papers.henzinger import METHODS, PRINTED
+from neardup.papers.henzinger2006 import METHODS, PRINTED
 
 from .test_papers import FULL
 
 
 def test_rows_equal_counts_of_runs(documents: list[dict[str, Any]]) -> None:
-    made = run("henzinger", documents, FULL)
+    made = run("henzinger2006", documents, FULL)
     of = {row["id"]: row for row in documents}
     found = {
         name: {

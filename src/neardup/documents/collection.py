@@ -33,6 +33,7 @@ from neardup.documents.extraction.page import HTML, KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
 from neardup.documents.folder import FileSource, FolderSource
+from neardup.documents.input_limits import Limits
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
@@ -50,7 +51,6 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
-from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
 from neardup.documents.streams import wide_of, writing

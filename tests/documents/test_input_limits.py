@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.documents import input_limits as limits_module
+from neardup.documents import input_limits
 from neardup.documents.input_limits import Limits
 from neardup.documents.parquet import ParquetSource
 from neardup.plan import limits_of
@@ -74,7 +74,7 @@ def test_a_bomb_costs_only_itself(
     pack: Any, tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The size above which the ratio counts is lowered, so that the test is quick."""
-    monkeypatch.setattr(limits_module, "FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(input_limits, "FREE_BYTES", 1_000_000)
     path = tmp_path / f"bomb.jsonl.{'gz' if pack is gzip.compress else 'bz2'}"
     path.write_bytes(pack(lines(GOOD[0]) + b"\0" * 8_000_000 + b"\n" + lines(GOOD[1])))
     result = nd.dedup([path, good], max_ratio=100)
@@ -124,7 +124,7 @@ def test_a_large_file_of_a_folder(tmp_path: Path) -> None:
 def test_a_row_group_that_unpacks_to_too_much(
     tmp_path: Path, good: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits_module, "FREE_BYTES", 1_000_000)
+    monkeypatch.setattr(input_limits, "FREE_BYTES", 1_000_000)
     path = tmp_path / "bomb.parquet"
     table = pa.table({"id": ["a", "b"], "text": ["x" * 4_000_000, "y" * 4_000_000]})
     schema = table.schema
@@ -140,10 +140,16 @@ def test_a_row_group_that_unpacks_to_too_much(
 def test_a_long_value_that_a_dictionary_repeats(tmp_path: Path) -> None:
     """One megabyte, repeated by 2,000 rows of a few bytes each, is read a few rows at a time."""
     path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"text": ["x " * 1_000_000] * 2000}), path, compression="zstd")
+    entries = pa.array([0] * 2000, pa.int32())
+    texts = pa.DictionaryArray.from_arrays(entries, ["x " * 1_000_000])
+    pq.write_table(pa.table({"text": texts}), path, compression="zstd", store_schema=False)
     source = ParquetSource(path, path.as_posix())
     with source.opened() as parquet:
         assert source._batch_rows(parquet) < 300
+    result = nd.dedup(path, method="exact")
+    assert result.counts.documents == 2000
+    assert result.counts.rejected > 1800
+    assert "unpacks to more than 2,000 times its size" in rejected(result)[0][1]
 
 
 def test_a_long_text_in_a_table(tmp_path: Path) -> None:

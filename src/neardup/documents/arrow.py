@@ -29,6 +29,7 @@ from neardup.documents.columns import (
     mask_for,
     text_column,
 )
+from neardup.documents.input_limits import LARGE_BATCH, longest_entry
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.open_files import OpenFiles
@@ -359,6 +360,8 @@ def pieces_of(batch: Part, rows: int) -> Iterator[Part]:
         return
     if batch.num_rows:
         rows = max(1, min(rows, int(CHUNK_BYTES * batch.num_rows / max(batch.nbytes, 1))))
+        longest = max(map(longest_entry, batch.columns), default=0)
+        rows = max(1, min(rows, LARGE_BATCH // max(longest, 1)))
     for start in range(0, batch.num_rows, rows):
         yield batch.slice(start, rows)
 

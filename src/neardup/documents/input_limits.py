@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 FREE_BYTES = 200_000_000
 MOST_COLUMNS = 100_000  # of a CSV file
 
@@ -43,6 +46,19 @@ def shown(size: int) -> str:
         if size >= unit:
             return f"{size / unit:.3g} {name}"
     return f"{size} bytes"
+
+
+LARGE_BATCH = 512 << 20  # bytes of a batch of rows that are decoded at a time
+
+
+def longest_entry(column: pa.Array) -> int:
+    """The bytes of the longest text in the dictionary of a column, which rows may repeat."""
+    if not pa.types.is_dictionary(column.type) or not len(column.dictionary):
+        return 0
+    kind = column.dictionary.type
+    if kind not in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
+        return 0
+    return int(pc.max(pc.binary_length(column.dictionary)).as_py() or 0)
 
 
 class OverLimitError(OSError):

@@ -27,6 +27,7 @@ from neardup.documents.columns import (
     mask_for,
     text_column,
 )
+from neardup.documents.input_limits import LARGE_BATCH, longest_entry
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
 from neardup.documents.open_files import OpenFiles
@@ -40,7 +41,6 @@ from neardup.files import whole_file
 ROW_GROUP_BYTES = 64 << 20
 PART_BYTES = 64 << 20  # size of the row groups that one task reads
 _PROBED_BYTES = 64 << 20  # a larger file does not become much more than it is
-_LARGE_BATCH = 512 << 20
 _SAMPLE_BUFFER = 1 << 20  # without it, a few rows would cost the reading of their whole group
 _BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
 Part: TypeAlias = pa.RecordBatch | LostRows
@@ -68,7 +68,7 @@ class ParquetSource(Source):
             return "none" if codec == "UNCOMPRESSED" else codec.lower()
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
-        return self._chunks(columns, 1, self._parts)
+        return self._chunks(columns, 1, self._parts, whole=True)
 
     def chunks_of(self, groups: Sequence[int], first_row: int, columns: Columns) -> Iterator[Chunk]:
         """The chunks of consecutive row groups; the first begins at this row of the file."""
@@ -84,12 +84,22 @@ class ParquetSource(Source):
         columns: Columns,
         row: int,
         parts: Callable[[pq.ParquetFile, list[str]], Iterator[Part]],
+        *,
+        whole: bool = False,
     ) -> Iterator[Chunk]:
         with self.opened() as parquet:
             schema = parquet.schema_arrow
             check_columns(columns, schema.names, self.file)
             extra = {name: schema.field(name).type for name in columns.found(schema.names)}
+            unpacked, fault = 0, None
             for part in parts(parquet, wanted(columns, schema.names)):
+                if whole and not isinstance(part, LostRows):
+                    unpacked += _unpacked_bytes(part.column(columns.text))
+                    fault = self.files.limits.unpacking_fault(unpacked, int(self.size()))
+                if fault is not None:  # the rest is counted, not decoded
+                    rest = max(0, parquet.metadata.num_rows - row + 1)
+                    yield LostChunk(Rejected(self.file, row, fault, None), extra, rest)
+                    return
                 if isinstance(part, LostRows):
                     lost = Rejected(self.file, row, part.reason, None)
                     yield LostChunk(lost, extra, part.num_rows)
@@ -267,9 +277,9 @@ class ParquetSource(Source):
         """The rows of a batch. A short file may repeat a long value of its dictionary without end,
         so there the longest value counts."""
         rows = min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
-        if self.size() > _PROBED_BYTES or rows * _decoded_size(parquet) < _LARGE_BATCH:
+        if self.size() > _PROBED_BYTES or rows * _decoded_size(parquet) < LARGE_BATCH:
             return rows
-        return max(1, min(rows, _LARGE_BATCH // max(1, self._longest(parquet))))
+        return max(1, min(rows, LARGE_BATCH // max(1, self._longest(parquet))))
 
     def _longest(self, parquet: pq.ParquetFile) -> int:
         """The length of the longest value of a dictionary; the first row of a group has it all."""
@@ -284,7 +294,7 @@ class ParquetSource(Source):
                     continue
                 with suppress(*_BROKEN):  # a run rejects it
                     batch = next(probed.iter_batches(1, row_groups=[group], columns=names), None)
-                    longest = max(longest, *map(_longest_entry, batch.columns if batch else []), 0)
+                    longest = max(longest, *map(longest_entry, batch.columns if batch else []), 0)
         return longest
 
     def _group_fault(self, parquet: pq.ParquetFile, group: int) -> str | None:
@@ -332,13 +342,15 @@ class RowGroups(Source):
 
 
 def _is_text(type_: pa.DataType) -> bool:
-    return type_ in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+    return plain in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
-def _longest_entry(column: pa.Array) -> int:
+def _unpacked_bytes(column: pa.Array) -> int:
     if not pa.types.is_dictionary(column.type):
-        return 0
-    return int(pc.max(pc.binary_length(column.dictionary)).as_py() or 0)
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary).take(column.indices)
+    return int(pc.sum(lengths).as_py() or 0)
 
 
 def _decoded_size(parquet: pq.ParquetFile) -> int:

@@ -21,7 +21,7 @@ def verify(ctx: click.Context, places: tuple[str, ...], as_json: bool) -> None:
     Nothing is changed. Each damaged or missing part is listed, and the exit code is then 1. The
     other commands also check each file before they use it.
     """
-    from neardup.engines.verification import verify as verified
+    from neardup.engines.integrity import verify as verified
 
     results = [verified(place) for place in places]
     if as_json:

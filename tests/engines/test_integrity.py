@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from neardup import Index, Result, dedup
-from neardup.engines.verification import verify
+from neardup.engines.integrity import verify
 from neardup.errors import NeardupError
 from neardup.files import read_lines
 from neardup.runs.checksums import CHECKSUMS

@@ -141,7 +141,7 @@ def compared(a: Document, b: Document) -> Answer:
     figures = min(sum(g.figure for g in grams.values()) for grams in (x, y))
     common_figures = sum(x[f].figure for f in shared)
     words, common_words = size - figures, len(shared) - common_figures
-    other_figures = level <= 2 and figures << level >= 96 and figures * 20 >= size
+    other_figures = level <= 3 and figures << level >= 80 and figures * 25 >= size
     other_figures = other_figures and 10 * common_words >= 7 * words
     other_figures = other_figures and 2 * common_figures * words < figures * common_words
     template = own >= 6 and own * 64 >= size and rare < own and 4 * rare < len(shared)

@@ -61,8 +61,8 @@ FEW, FEW_MORE = 20, 100  # a gram is rare in at most FEW documents, no key in mo
 RARE_KEYS, LONE_KEYS, LEAST_SHARED = 32, 16, 2
 BANDS = Bands(16, 3)
 OWN_GRAMS, OWN_SHARE = 6, 64  # a filled template has as many of its own, one of so many
-# So many grams with digits, one gram in so many, make a text of figures; up to 4,096 characters.
-FIGURES, FIGURE_SHARE, FIGURE_LEVEL = 96, 20, 2
+# So many grams with digits, one gram in so many, make a text of figures; up to 8,192 characters.
+FIGURES, FIGURE_SHARE, FIGURE_LEVEL = 80, 25, 3
 HELD = 2  # a pair shares at least one of so many grams of its smaller document
 LOWEST = 0.06  # the lowest score that a calibration looks at
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(

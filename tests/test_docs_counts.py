@@ -23,7 +23,7 @@ from neardup.methods.join import MEASURES as OF_JOIN
 from neardup.methods.minhash import choose_bands
 from neardup.papers import experiments
 from neardup.planting.edits import EDITS
-from neardup.runs import run_folder
+from neardup.runs import run_info
 from neardup.settings import Settings
 from neardup.text.stopwords import STOP_WORDS
 from neardup.web.limits import Limits
@@ -56,7 +56,7 @@ CLAIMS = [
     ("CHANGELOG.md", r"N edits of the own documents", len(EDITS)),
     ("CHANGELOG.md", r"on N labelled sets", len(SETS)),
     ("CHANGELOG.md", r"Signature format N\.", SIGNATURE_FORMAT),
-    ("CHANGELOG.md", r"Run folder format N\.", run_folder.FORMAT),
+    ("CHANGELOG.md", r"Run folder format N\.", run_info.FORMAT),
     ("CHANGELOG.md", r"\. idf table format N\.", idf.FORMAT),
     ("CHANGELOG.md", r"\. Frequencies format N\. Cal", frequencies.FORMAT),
     ("CHANGELOG.md", r"\. Calibration format N\.", calibration.FORMAT),

@@ -21,6 +21,7 @@ LAYERS = (
     ("wording", "errors", "_native", "progress"),
     ("instructions",),
     ("client", "schema", "files"),
+    ("draft",),
     ("documents", "text"),
     ("features", "planting"),
     ("artefacts",),

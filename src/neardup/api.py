@@ -37,4 +37,4 @@ def find(documents: Any, **settings: Unpack[RunArguments]) -> Result:
 
 
 def _run(documents: Any, plan: Plan) -> Result:
-    return execute(collect(documents, plan.encoding, plan.extraction), plan)
+    return execute(collect(documents, plan.encoding, plan.extraction, plan.limits), plan)

@@ -115,6 +115,9 @@ class RunArguments(ReadingArguments, MethodArguments, total=False):
     policy: str | Path | Mapping[str, Any] | None
     clusters: str
     kinds: str
+    max_document: str | int
+    max_file: str | int
+    max_ratio: int
     against: Sequence[str | Path]
     signatures: bool
     engine: str

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from cli.sample import Run
-from neardup.report.side_by_side import ACTING
+from neardup.wording import ACTING
 
 OUR_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 

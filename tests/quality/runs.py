@@ -12,7 +12,7 @@ import numpy as np
 from neardup.methods import registry
 from quality.sets import Figures, Found, judge, rounded
 
-USUAL = "rareshingles"
+USUAL = "raregrams"
 # Beside the defaults, what the literature takes for versions of a text.
 BESIDE = ("shingles threshold=0.5",)
 METHODS = (USUAL, *sorted({*registry.METHODS} - {USUAL}), *BESIDE)

@@ -23,10 +23,10 @@ import numpy as np
 
 from neardup.schema import Array
 
-# The six whose labels are complete enough for a mean that says something.
+# The seven whose labels are complete enough for a mean that says something.
 AVERAGED = (
     *("licences", "manpages_versions", "laws_de"),
-    *("rfc_lineage", "bill_pairs", "ocr_pairs"),
+    *("rfc_lineage", "bill_pairs", "ocr_pairs", "terms_versions"),
 )
 PAIRS = ("precision", "recall", "f1")
 SETS: dict[str, tuple[str, ...]] = {

@@ -29,7 +29,7 @@ def f1(measured: Measured) -> str:
         each = [cell(measured, method, name, "f1") for name in BY_PAIRS]
         return [*each[: len(AVERAGED)], mean(measured, method), *each[len(AVERAGED) :]]
 
-    head = [*AVERAGED, "**mean of six**", *BY_PAIRS[len(AVERAGED) :]]
+    head = [*AVERAGED, "**mean of seven**", *BY_PAIRS[len(AVERAGED) :]]
     return markdown(["F1", *head], measured, cells)
 
 

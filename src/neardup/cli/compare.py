@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
+from neardup.cli.command import echo
 from neardup.errors import InputError, SettingsError, UsageError
-from neardup.wording import shortened
+from neardup.wording import escaped_json, shortened, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,11 +123,11 @@ def compare(
         _write_page(html, shown.to_html())
     edits = _edit_distances(shown, costs) if costs else {}
     if as_json:
-        click.echo(_json({**shown.to_dict(), **({"edit_distance": edits} if costs else {})}))
+        echo(_json({**shown.to_dict(), **({"edit_distance": edits} if costs else {})}))
         return
     _show(shown, lines or None)
     if costs:
-        click.echo(
+        echo(
             f"edit distance {edits['words']:,} of words, {edits['characters']:,} of characters, "
             f"with costs of {costs} for insertion, deletion and substitution"
         )
@@ -269,9 +270,9 @@ def _show(shown: Comparison | Explanation, most: int | None) -> None:
         _show_comparison(shown, most)
         return
     for line in shown.head():
-        click.echo(line)
+        echo(line)
     if shown.comparison:
-        click.echo("\n" + shown.between())
+        echo("\n" + shown.between())
         _show_comparison(shown.comparison, most)
 
 
@@ -279,14 +280,14 @@ def _show_comparison(compared: Comparison, most: int | None) -> None:
     """In a pipe or a file without colours, whatever the width."""
     console = _console()
     if not console.is_terminal:
-        click.echo("\n".join(compared.lines(most=most)))
+        echo("\n".join(compared.lines(most=most)))
         return
     from rich.text import Text
 
     from neardup.report import side_by_side_lines
 
     for name, value in [*compared.facts(), *compared.measure_facts()]:
-        console.print(Text.assemble((f"{name:<12}", "dim"), value), soft_wrap=True)
+        console.print(Text.assemble((f"{name:<12}", "dim"), visible(value)), soft_wrap=True)
     console.print()
     names = compared.names
     side_by_side_lines.show(
@@ -302,14 +303,12 @@ def _console() -> Console:
 
 
 def _json(data: dict[str, Any]) -> str:
-    from neardup.report.side_by_side import escaped_json
-
     return escaped_json(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def _write_page(path: Path, page: str) -> None:
-    from neardup.documents.streams import whole_file
+    from neardup.files import whole_file
 
     with whole_file(path) as part:
         part.write_text(page, "utf-8")
-    click.echo(f"Written to {path}.", err=True)
+    echo(f"Written to {path}.", err=True)

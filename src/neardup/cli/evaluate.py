@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import INTERRUPTED, Sectioned, show_json
+from neardup.cli.command import INTERRUPTED, Sectioned, echo, show_json
 from neardup.cli.terminal import progress_for, show_sections, show_table
 from neardup.errors import UsageError
 
@@ -93,7 +93,7 @@ Examples:
     metavar="METHOD",
     multiple=True,
     help="Method to measure, with parameters if quoted: 'shingles words=3'. Repeatable.  "
-    "[default: rareshingles]",
+    "[default: raregrams]",
 )
 @click.option(
     "--recipe",
@@ -210,7 +210,7 @@ def show_papers(as_json: bool) -> None:
         show_json([{"name": name, "shows": shows} for name, shows in studies])
         return
     show_table(("experiment", "shows"), studies)
-    click.echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
+    echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
 
 
 class Evaluating:
@@ -360,7 +360,7 @@ class Evaluating:
         else:
             show_sections(getattr(evaluation, "summary", evaluation.sections)())
         if self.out and not self.options["quiet"]:
-            click.echo(f"The report is {self.out / REPORT}, the data {self.out / DATA}.", err=True)
+            echo(f"The report is {self.out / REPORT}, the data {self.out / DATA}.", err=True)
 
     def _interrupted(self) -> str:
         from neardup.evaluation.evaluation import PAIRS

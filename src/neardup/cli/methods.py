@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 from neardup.cli.options import debug_option, json_option
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> Non
         data = described[0] if name else described
         show_json(data, default=list)
     elif as_toml:
-        click.echo(recipe(described[0]), nl=False)
+        echo(recipe(described[0]), nl=False)
     elif name:
         show(described[0])
     else:
@@ -63,7 +63,7 @@ def show_papers(as_json: bool) -> None:
         for one in found
     ]
     show_table(("recipe", "method", "settings", "paper"), rows)
-    click.echo("\nneardup dedup INPUT -o OUT --recipe NAME uses one.")
+    echo("\nneardup dedup INPUT -o OUT --recipe NAME uses one.")
 
 
 def written_settings(settings: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> str:
@@ -84,16 +84,16 @@ def show_all(described: list[dict[str, Any]]) -> None:
 
     rows = [(d["name"], f"{d['threshold']:.4g}", _misses(d), d["summary"]) for d in described]
     show_table(("method", "threshold", "misses", "what it compares"), rows)
-    click.echo(f"\nThe default of dedup and find is {registry.DEFAULT}.")
+    echo(f"\nThe default of dedup and find is {registry.DEFAULT}.")
 
 
 def show(method: dict[str, Any]) -> None:
     from neardup.cli.terminal import show_table
 
-    click.echo(f"{method['name']}: {method['summary']}")
+    echo(f"{method['name']}: {method['summary']}")
     resolved = {key: value for key, value in method["resolved"].items() if key != "miss_rate"}
     told = [f"{key} {_plain(value)}" for key, value in resolved.items()]
-    click.echo(f"With its defaults: {', '.join([*told, f'misses {_misses(method)}'])}.\n")
+    echo(f"With its defaults: {', '.join([*told, f'misses {_misses(method)}'])}.\n")
     rows = [(p["name"], p["type"], toml(p["default"]), p["meaning"]) for p in method["parameters"]]
     show_table(("parameter", "type", "default", "meaning"), rows)
 

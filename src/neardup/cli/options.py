@@ -87,6 +87,11 @@ debug_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object to stdout, and nothing else."
 )
+accept_rejected_option = click.option(
+    "--accept-rejected",
+    is_flag=True,
+    help="Exit with 0 even if most documents of a file were rejected for one reason.",
+)
 verbose_option = click.option(
     "-v",
     "--verbose",
@@ -125,6 +130,24 @@ extract_option = click.option(
     help="How HTML becomes text: trafilatura, resiliparse (fast), all-text or none. If given, it "
     "is applied to the text column too.  [default: trafilatura for pages, none for columns]",
 )
+limits_options = (
+    click.option(
+        "--max-document",
+        metavar="SIZE",
+        help="Reject lines, records and single files above this size.  [default: 100MB]",
+    ),
+    click.option(
+        "--max-file",
+        metavar="SIZE",
+        help="Read a compressed file up to this unpacked size.  [default: 1TB]",
+    ),
+    click.option(
+        "--max-ratio",
+        metavar="N",
+        type=int,
+        help="Read a compressed file above 200 MB up to N times its packed size.  [default: 2000]",
+    ),
+)
 limit_option = click.option(
     "--limit", metavar="N", type=int, help="Read only the first N documents."
 )
@@ -133,7 +156,7 @@ limit_option = click.option(
 method_option = click.option(
     "--method",
     metavar="NAME",
-    help="Comparison method; `neardup methods` lists them.  [default: rareshingles]",
+    help="Comparison method; `neardup methods` lists them.  [default: raregrams]",
 )
 methods_option = click.option(
     "--method",
@@ -141,15 +164,14 @@ methods_option = click.option(
     multiple=True,
     callback=_methods,
     help="Comparison method, with parameters if quoted ('shingles words=3'). Repeatable: a match "
-    "by any of them counts, and the answer names it.  [default: rareshingles]",
+    "by any of them counts, and the answer names it.  [default: raregrams]",
 )
 threshold_option = click.option(
     "--threshold",
     metavar="T|auto",
     callback=_threshold,
     help="Score from which two documents are duplicates; auto sets it by the collection.  "
-    "[default: auto for methods that calibrate themselves (rareshingles, raregrams, learned), else "
-    "the default of the method]",
+    "[default: auto for raregrams, rareshingles and learned, else the default of the method]",
 )
 set_option = click.option(
     "--set",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 from neardup.cli.idf import check_target, text_options
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def train(labels: tuple[Path, ...], **options: Any) -> None:
     model.save(options["out"])
     _show(model, options["as_json"])
     if not options["quiet"]:
-        click.echo(f"The model is {options['out']}.", err=True)
+        echo(f"The model is {options['out']}.", err=True)
 
 
 def _show_only(labels: tuple[Path, ...], options: dict[str, Any]) -> None:

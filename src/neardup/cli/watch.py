@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import INTERRUPTED
+from neardup.cli.command import INTERRUPTED, echo, echo_json
 from neardup.cli.index import hint_of, opened_or_new
 
 if TYPE_CHECKING:
@@ -136,14 +136,14 @@ class Watcher:
         self._live = not quiet and sys.stderr.isatty()
         self._stop = threading.Event()
         self._told, self._items = time.monotonic(), 0
-        self._show: Callable[[str], None] = lambda line: click.echo(line, err=True)
+        self._show: Callable[[str], None] = lambda line: echo(line, err=True)
         flow.tell = self._tell
 
     def run(self, asked: FlowSettings, *, once: bool) -> None:
         click.get_current_context().meta[INTERRUPTED] = lambda: "the next start continues from here"
         source = asked.folder or "stdin"
         if not self._quiet:
-            click.echo(f"Watching {source}; Ctrl-C finishes the current items and stops.", err=True)
+            echo(f"Watching {source}; Ctrl-C finishes the current items and stops.", err=True)
         with _signals(self._interrupt), self._status():
             self._flow.run(self._wait, once=once)
         self._end(asked)
@@ -163,11 +163,11 @@ class Watcher:
 
     def _tell(self, event: Event) -> None:
         if self._as_json:
-            click.echo(json.dumps(event.data(), ensure_ascii=False))
+            echo_json(json.dumps(event.data(), ensure_ascii=False))
         from neardup.engines.index.flow.items import PROBLEM
 
         if event.what == PROBLEM:
-            click.echo(str(event), err=True)
+            echo(str(event), err=True)
         self._say()
 
     def _say(self) -> None:
@@ -198,14 +198,14 @@ class Watcher:
     def _end(self, asked: FlowSettings) -> None:
         totals, left = self._flow.totals, self._flow.totals.waiting
         if self._as_json:
-            click.echo(json.dumps({"event": "end", **totals.data(self._flow.clock())}))
+            echo_json(json.dumps({"event": "end", **totals.data(self._flow.clock())}))
         if not self._quiet:
-            click.echo(f"{totals.sentence()}.", err=True)
+            echo(f"{totals.sentence()}.", err=True)
         if lost := self._flow.unclaimed():
-            click.echo(f"{lost} lines that were read could not be stored.", err=True)
+            echo(f"{lost} lines that were read could not be stored.", err=True)
         if left:
             waits = "1 item waits" if left == 1 else f"{left} items wait"
-            click.echo(f"{waits} in {asked.work}; the next start continues there.", err=True)
+            echo(f"{waits} in {asked.work}; the next start continues there.", err=True)
         if left or lost:
             click.get_current_context().exit(1)
 

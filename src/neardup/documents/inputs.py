@@ -25,6 +25,7 @@ from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import FORMATS, Reading, apart, key_of, places_of, source_of
 from neardup.documents.folder import FolderSource, with_prefixes
+from neardup.documents.limits import Limits
 from neardup.documents.lists import ListSource, SpooledRows
 from neardup.documents.lost import LostSource
 from neardup.documents.memory_tables import (
@@ -34,6 +35,7 @@ from neardup.documents.memory_tables import (
     pandas_source,
     polars_source,
 )
+from neardup.documents.open_files import OpenFiles
 from neardup.documents.remote import WILDCARDS, address_of
 from neardup.documents.source import Source
 from neardup.documents.streams import CODECS
@@ -115,12 +117,13 @@ def gather(
     given: Sequence[tuple[str | None, Any]],
     encoding: str | None = None,
     extractor: Extractor | None = None,
+    limits: Limits | None = None,
 ) -> tuple[list[Source], list[str]]:
     """The sources of all inputs in order, each file once, and the name of the input of each. It is
     an error if none of them can be read."""
     entries: dict[str, _Entry] = {}
     brought: dict[str, list[_Entry]] = {}  # the sources of each file or folder
-    reading = Reading(encoding, extractor or Extractor())
+    reading = Reading(encoding, extractor or Extractor(), OpenFiles(limits))
     for (own, item), name in zip(given, _names(given), strict=True):
         for key, make in _parts(item, name, reading, named=own is not None):
             if key not in brought:

@@ -25,6 +25,7 @@ from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.sections import all_sections, summary_sections
 from neardup.evaluation.sweep import Sweep
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
+from neardup.files import make_folder
 from neardup.labels.gold_request import GoldRequest, about_gold
 from neardup.labels.labelled_pairs import as_label, pair_columns
 from neardup.methods import registry
@@ -92,7 +93,7 @@ class Evaluation:
     def save(self, folder: str | Path) -> Path:
         """Write ``sweep.parquet``, ``report.html`` and, last, ``evaluation.json``."""
         place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
+        make_folder(place)
         write_table(self.table, place / TABLE)
         save_report(self, place, TITLE)
         return place

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from neardup.documents.streams import whole_file
 from neardup.evaluation import evaluation_report
+from neardup.files import whole_file
 from neardup.labels.gold import Gold
 from neardup.labels.sampling import Sample
 from neardup.report import figures

@@ -19,7 +19,7 @@ import numpy as np
 
 from neardup.decisions.rule import best_match
 from neardup.engines.index.arrival_rule import SEEN, Known, Rule, Scored
-from neardup.engines.index.signing import Signature, Signer
+from neardup.engines.index.signing import Signature, Signer, stored_signature
 from neardup.engines.index.slots import Window
 from neardup.engines.index.store import LOG, Counters, Gone, Row, Store
 from neardup.matching.finder import postings
@@ -222,7 +222,7 @@ class Cache:
             memory.expire(one.before, one.seq)
 
     def _remember(self, row: Row, memory: Memory, everyone: bool) -> None:
-        signature = Signature.unpack(row.signature, self._rule.method.evidence_dtype)
+        signature = stored_signature(row, self._rule.method.evidence_dtype, self._store.url)
         if row.kept_seq is None or everyone:
             memory.add(row.seq, row.id, row.time, signature)
         else:

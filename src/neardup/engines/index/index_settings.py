@@ -26,15 +26,17 @@ from neardup.engines.index.general_tables import Tables
 from neardup.engines.index.signing import Signer
 from neardup.engines.index.slots import Window
 from neardup.engines.index.store import Store
-from neardup.errors import InputError, SettingsError, SignatureError
+from neardup.errors import SettingsError, SignatureError
 from neardup.matching.window import UNCLIPPED
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of, signed_parameters
 from neardup.methods.combined import one_or_any
 from neardup.papers.recipe import index_arguments
 from neardup.plan import resolve
+from neardup.runs.checksums import Checksums
 from neardup.runs.result import Result
-from neardup.runs.run_folder import ARTEFACTS, RUN
+from neardup.runs.run_folder import ARTEFACTS
+from neardup.runs.run_info import read_info
 from neardup.settings import Settings, parse_size
 
 DEFAULT_METHOD = registry.DEFAULT
@@ -177,6 +179,7 @@ def given_artefacts(given: Any, method: Method) -> dict[str, Artefact]:
         return dict(given.artefacts)
     if isinstance(given, Mapping):
         return dict(given)
+    Checksums(Path(given)).check_below(ARTEFACTS)
     return _loaded(Path(given) / ARTEFACTS, method.needs)
 
 
@@ -199,15 +202,9 @@ def of_run(folder: Path) -> tuple[Method, dict[str, Any]]:
 
 
 def run_info(folder: Path) -> dict[str, Any]:
-    """The description of a run in its folder."""
-    try:
-        info: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
-        _ = info["settings"]["method"], info["settings"]["parameters"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{folder} is not the folder of a finished run: it has no readable {RUN}.",
-            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
-        ) from error
+    """The description of a run in its folder, whose artefacts are undamaged."""
+    info, checksums = read_info(folder)
+    checksums.check_below(ARTEFACTS)
     return info
 
 

@@ -30,7 +30,7 @@ ROWS = {
     "coming_from": "the blocks of docs/coming-from.md",
 }
 TIMED = [row for row in ROWS if row != "coming_from"]
-SIDES = [*PEERS, "neardup"]
+SIDES = [*(side for side, peer in PEERS.items() if peer.timed), "neardup"]
 FAST = [side for side in SIDES if side == "neardup" or not PEERS[side].slow]
 SIMHASHES = ["gaoya", "neardup"]
 LOOK_UPS = ["gaoya", "rensa", "fastsketchlsh", "datasketch", "neardup"]

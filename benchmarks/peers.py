@@ -18,11 +18,13 @@ class InstallError(MissingError):
 
 @dataclass(frozen=True)
 class Peer:
-    """`slow` ones run only if asked for; one that is `alone` wants other versions of the rest."""
+    """`slow` ones run only if asked for; one that is `alone` wants other versions of the rest; one
+    that is not `timed` is there for docs/quality.md only."""
 
     package: str
     slow: bool = False
     alone: bool = False
+    timed: bool = True
 
 
 PEERS = {
@@ -34,6 +36,7 @@ PEERS = {
     "text_dedup": Peer("text-dedup", slow=True, alone=True),
     "datatrove": Peer("datatrove[io,processing]", slow=True),
     "spark": Peer("pyspark", slow=True),
+    "unisim": Peer("unisim", alone=True, timed=False),
 }
 COMMON = ["numpy", "orjson", "pyarrow", "scipy", "xxhash<4"]  # 4.0 hashes no str
 LEAST = ["orjson"]  # for a peer that is alone and brings the others itself

@@ -37,7 +37,7 @@ def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("options", "verdict"),
     [
-        ((), "rareshingles ≥ 0.4: score 0.69"),
+        ((), "raregrams ≥ 0.5: score 0.89"),
         (("--method", "shingles"), "method      shingles ≥ 0.8: score 0.82"),
     ],
 )

@@ -20,7 +20,7 @@ from hypothesis.extra import numpy as hnp
 
 import neardup as nd
 from neardup import _native
-from neardup.artefacts.encoders import encoder_of
+from neardup.artefacts.encoders import RetSim, encoder_of
 from neardup.documents import Collection
 from neardup.documents.lists import ListSource
 from neardup.engines.ranked import Grouper
@@ -282,6 +282,39 @@ def test_a_missing_package_is_named_with_the_line_that_installs_it(
     (tmp_path / "modules.json").write_text(json.dumps([{"idx": 0, "type": type_}]))
     with pytest.raises(MissingExtraError, match=f"is not installed. Hint: pip install '?{said}"):
         encoder_of(str(tmp_path))
+
+
+def test_the_encoder_of_a_wheel_is_named_with_the_line_that_installs_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtraError, match=r"unisim needs .* pip install 'neardup\[semantic"):
+        RetSim()
+
+
+def test_unisim_gives_the_vectors_of_its_package() -> None:
+    """Ends of up to 256 characters are left out there too, unless they are the whole text."""
+    pytest.importorskip("onnxruntime")
+    embed = pytest.importorskip("unisim").TextSim().embed
+    texts = [FERRY, "é", "日本語のテキスト" * 90, "🎻" * 769, "ab" * 384, "z" * 1024]
+    ours = encoder_of("unisim")
+    assert np.abs(ours.unit_vectors(texts) - np.asarray(embed(texts))).max() < 1e-3
+    one = ours.unit_vectors(texts[:1])
+    assert (one == ours.unit_vectors(texts)[:1]).all(), "it depends on the other texts"
+    assert not ours.unit_vectors([""]).any()
+
+
+def test_unisim_finds_a_copy_with_typing_errors_without_a_network(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    wrong = BOAT.replace("nobody", "noboddy").replace("quay", "qauy").replace("noon", "nooon")
+    settings: dict[str, Any] = {"method": "semantic", "encoder": "unisim", "threshold": 0.8}
+    other = "interest rates rose by a quarter of a point and nobody knew why they did so on the day"
+    result = nd.dedup([BOAT, wrong, other], **settings)
+    assert result.decisions["kept_id"].to_pylist() == [None, "input:1", None]
+    with nd.Index.open(tmp_path / "index.db", **settings) as index:
+        index.add({"id": "0", "text": BOAT})
+    with nd.Index.open(tmp_path / "index.db") as index:
+        assert index.check({"id": "1", "text": wrong}).of == "0"
 
 
 class Shouting:

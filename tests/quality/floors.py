@@ -44,8 +44,8 @@ def read(file: Path = FILE) -> Floors:
     return {name: Pinned(**one) for name, one in written.items()}
 
 
-def write(floors: Mapping[str, Pinned], file: Path = FILE) -> None:
-    lines = [HEAD]
+def write(floors: Mapping[str, Pinned], file: Path = FILE, head: str = HEAD) -> None:
+    lines = [head]
     for name, pinned in sorted(floors.items()):
         lines += [f"[{name}]", f'sha256 = "{pinned.sha256}"', "", f"[{name}.measured]"]
         for method, figures in sorted(pinned.measured.items()):

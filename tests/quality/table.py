@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from quality.floors import UNFINISHED
+from quality.peers import ROWS
 from quality.runs import METHODS
 from quality.sets import AVERAGED, PAIRS, SETS, Figures
 
@@ -51,6 +52,7 @@ def traps(measured: Measured) -> str:
 
 
 TABLES = {"f1": f1, "precision and recall": precision_and_recall, "traps": traps}
+OTHERS = {f"{name} of other tools": made for name, made in TABLES.items()}
 
 
 def cell(measured: Measured, method: str, name: str, figure: str) -> str:
@@ -72,7 +74,7 @@ def mean(measured: Measured, method: str) -> str:
 
 
 def markdown(head: Sequence[str], measured: Measured, cells: Callable[[str], Sequence[str]]) -> str:
-    methods = [method for method in METHODS if any(key[0] == method for key in measured)]
+    methods = [row for row in (*METHODS, *ROWS) if any(key[0] == row for key in measured)]
     rows = [[f"`{method}`", *cells(method)] for method in methods]
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)

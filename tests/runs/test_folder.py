@@ -30,7 +30,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("keep", ["first", "longest", "n:desc", "newest"])
 def test_read_back_it_answers_the_same(source: Path, tmp_path: Path, keep: str) -> None:
-    result = nd.find(source, threshold=0.6, keep=keep, date="date", set={"words": 2})
+    result = nd.find(source, method="join", threshold=0.6, keep=keep, date="date")
     folder = result.save(tmp_path / "out")
     again = Result.load(folder)
     assert again.decisions.equals(result.decisions)

@@ -5,10 +5,10 @@ projected and rounded coarsely enough that differences between machines in the l
 matter. A model is thus the same encoder wherever its files are, and a different model is refused.
 The model itself is never stored; a run or an index records where it was found.
 
-An encoder is found by name, as an object passed in Python, as ``module:attribute``, or as the local
-folder of a model. Nothing is downloaded, and a model is loaded once per process. An object passed
-in Python is registered under a name with its digest, so that a plan can be printed and stored; a
-different process has to pass the object again.
+An encoder is found by name (``hashing``, ``unisim``), as an object passed in Python, as
+``module:attribute``, or as the local folder of a model. Nothing is downloaded, and a model is
+loaded once per process. An object passed in Python is registered under a name with its digest, so
+that a plan can be printed and stored; a different process has to pass the object again.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import contextlib
 import functools
 import hashlib
 import importlib
+import importlib.metadata
 import json
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
@@ -52,6 +53,7 @@ _STEP = 2  # rounding step of projections, whose values are of the order of 4
 _OFFSET = 0.3137  # integer vectors have projections at halves, where rounding would be unstable
 
 Vectors = npt.NDArray[np.float64]
+_EXTRA = "pip install 'neardup[semantic]'"
 
 
 @runtime_checkable
@@ -185,10 +187,9 @@ def model_in(folder: Path) -> Any:
         return load(folder)
     except ImportError as error:
         package = "model2vec" if load is _static_model else "sentence-transformers"
-        extra = "pip install 'neardup[semantic]'"
         raise MissingExtraError(
             f"The model in {folder} needs {package}, which is not installed.",
-            hint=extra if package == "model2vec" else f"pip install {package}",
+            hint=_EXTRA if package == "model2vec" else f"pip install {package}",
         ) from error
     except Exception as error:
         raise InputError(
@@ -218,8 +219,63 @@ def _sentence_transformer(folder: Path) -> Any:
     return SentenceTransformer(str(folder), local_files_only=True)
 
 
+class RetSim:
+    """RETSim, a model of characters that is robust to typing errors (Zhang et al., 2023), from the
+    wheel ``unisim``, which contains the file of the model.
+
+    The vectors are those of ``unisim.TextSim().embed``, whose package is not imported: it loads
+    pandas and an index of its own. A chunk is encoded alone, because the last bits of a vector
+    would otherwise depend on which texts share its batch; larger batches are not faster.
+    """
+
+    length: ClassVar[int] = 0  # it divides texts itself
+    threads: ClassVar[bool] = True
+    _FILE = "unisim/embedder/models/text/retsim/v1.onnx"
+    _CHARACTERS, _LEAST = 512, 256  # of a chunk, and of the last chunk of several
+    _BITS = np.arange(23, -1, -1, dtype=np.uint32)  # of a code point, the highest first
+    _DIMENSIONS = 256
+
+    def __init__(self) -> None:
+        try:
+            import onnxruntime
+
+            file = importlib.metadata.distribution("unisim").locate_file(self._FILE)
+        except ImportError as error:
+            raise MissingExtraError(
+                "The encoder unisim needs unisim and onnxruntime, which are not installed.",
+                hint=_EXTRA,
+            ) from error
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1  # neardup calls it from as many threads as it has workers
+        self._session = onnxruntime.InferenceSession(
+            str(file), options, providers=["CPUExecutionProvider"]
+        )
+        self._input = self._session.get_inputs()[0].name
+
+    def encode(self, texts: list[str]) -> Vectors:
+        """The mean of the vectors of all chunks; zeros for an empty text."""
+        return np.array([self._vector(text) for text in texts]).reshape(-1, self._DIMENSIONS)
+
+    def _vector(self, text: str) -> Vectors:
+        if not text:
+            return np.zeros(self._DIMENSIONS)
+        return np.asarray(np.mean([self._chunk(chunk) for chunk in self._chunks(text)], axis=0))
+
+    def _chunks(self, text: str) -> Iterator[npt.NDArray[np.uint32]]:
+        """Code points, filled up with zeros. The end of a text is left out if it is short."""
+        points = np.frombuffer(text.encode("utf-32-le"), "<u4").astype(np.uint32)
+        for begin in range(0, len(points), self._CHARACTERS):
+            chunk = points[begin : begin + self._CHARACTERS]
+            if begin == 0 or len(chunk) > self._LEAST:
+                yield np.pad(chunk, (0, self._CHARACTERS - len(chunk)))
+
+    def _chunk(self, points: npt.NDArray[np.uint32]) -> Vectors:
+        bits = (points[None, :, None] >> self._BITS & 1).astype(np.float32)
+        return np.asarray(self._session.run(None, {self._input: bits})[0][0], np.float64)
+
+
 USUAL = "hashing"
-_NAMED: dict[str, Callable[[], Any]] = {USUAL: Hashing}
+_NAMED: dict[str, Callable[[], Any]] = {USUAL: Hashing, "unisim": RetSim}
 _LOADED: dict[str, Encoder] = {}
 _LOCK = threading.RLock()
 
@@ -289,8 +345,8 @@ def _hint(name: str) -> str:
     if "@" in name:
         return "it was given in Python by another process: make Semantic(encoder=…) with it first."
     return (
-        f"it is {USUAL!r}, 'module:attribute' or the folder of a model. Nothing is "
-        "downloaded: where there is a network, save a model with "
+        f"it is {', '.join(map(repr, _NAMED))}, 'module:attribute' or the folder of a model. "
+        "Nothing is downloaded: where there is a network, save a model with "
         "model2vec.StaticModel.from_pretrained(NAME).save_pretrained(FOLDER)."
     )
 

@@ -36,7 +36,7 @@ COMMANDS = {
     "train": "neardup.cli.train:train",
     "idf": "neardup.cli.idf:idf",
     "demo": "neardup.cli.demo:demo",
-    "verify": "neardup.cli.verify:verify",
+    "verify": "neardup.cli.verification:verify",
     "doctor": "neardup.cli.doctor:doctor",
 }
 

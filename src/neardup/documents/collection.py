@@ -48,9 +48,9 @@ from neardup.documents.kept import (
     write_groups,
     writer,
 )
-from neardup.documents.limits import Limits
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
 from neardup.documents.streams import wide_of, writing

@@ -26,10 +26,10 @@ from neardup.documents.extraction.page import KINDS
 from neardup.documents.feeds import FeedSource, is_feed
 from neardup.documents.folder import FileSource, FolderSource
 from neardup.documents.jsonl import JsonlSource, refuse_whole_json
-from neardup.documents.limits import Limits
 from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place, address_of, local_path, remote_files
 from neardup.documents.source import Source
 from neardup.documents.streams import CODECS, open_binary, unreadable, with_wide

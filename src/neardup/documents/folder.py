@@ -73,12 +73,13 @@ def entry_of(path: Path, name: str, top: Path | None = None) -> Entry | None:
     """None for sockets and pipes, which are no documents. A link that leads out of the folder
     ``top`` is not followed: who sends a folder must not choose what else is read."""
     try:
-        if top is not None and path.is_symlink() and not path.resolve().is_relative_to(top):
-            target = path.resolve()
-            return Entry(name, 0, f"link leads out of the folder, to {target}; give that as input")
         status = path.stat()
+        leaves = top is not None and path.is_symlink() and not path.resolve().is_relative_to(top)
     except OSError as error:
         return Entry(name, 0, f"file cannot be read: {error.strerror}")
+    if leaves:
+        reason = f"link leads out of the folder, to {path.resolve()}; give that as input"
+        return Entry(name, 0, reason)
     if not stat.S_ISREG(status.st_mode):
         return None
     return Entry(name, status.st_size, None, status.st_mtime_ns)

@@ -33,8 +33,8 @@ from neardup.documents.columns import (
     text_column,
     valid_mask,
 )
-from neardup.documents.limits import Limits
 from neardup.documents.pieces import Piece, Trial, places
+from neardup.documents.reading_limits import Limits
 from neardup.documents.source import Source
 
 CHUNK_ROWS = 10_000

@@ -14,7 +14,7 @@ import weakref
 from pathlib import Path
 from typing import IO, Any, cast
 
-from neardup.documents.limits import Limits
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place, Remote
 
 MOST_OPEN = 128

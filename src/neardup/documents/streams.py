@@ -18,8 +18,8 @@ from typing import IO, Any, cast
 
 import pyarrow as pa
 
-from neardup.documents.limits import Limits, TooLong
 from neardup.documents.open_files import OpenFiles
+from neardup.documents.reading_limits import Limits, TooLong
 from neardup.documents.remote import Place
 from neardup.errors import UnreadableError
 from neardup.files import whole_file

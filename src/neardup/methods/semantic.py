@@ -123,8 +123,9 @@ _PAIRS = 1024  # pairs that are multiplied at once
 class Semantic(Method):
     """Vectors of an encoder of sentences, near when their cosine is high.
 
-    ``encoder``: the folder of a model (model2vec, sentence-transformers), "module:attribute" or, in
-    Python, an object or function; without one the lexical "hashing", which needs no model.
+    ``encoder``: "unisim" (extra ``semantic``), the folder of a model (model2vec,
+    sentence-transformers), "module:attribute" or, in Python, an object or function; without one the
+    lexical "hashing", which needs no model.
     ``threshold``: the cosine from which documents are duplicates; each encoder has its own.
     ``length``: words a chunk, 0 for whole texts; without one what the encoder reads (256).
     ``tables``: the most keys a document.

@@ -28,7 +28,7 @@ from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.kept import outputs_of
-from neardup.documents.limits import Limits
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place, address_of
 from neardup.draft import Draft
 from neardup.errors import (

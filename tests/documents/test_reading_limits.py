@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup as nd
-from neardup.documents import limits as limits_module
-from neardup.documents.limits import Limits
+from neardup.documents import reading_limits as limits_module
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.reading_limits import Limits
 from neardup.plan import limits_of
 from neardup.settings import Settings
 

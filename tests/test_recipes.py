@@ -16,9 +16,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from cli.every import every_command
 from conftest import DATA
 from neardup import api as nd
 from neardup.cli import main
+from neardup.cli.index import opened_or_new
 from neardup.engines.index.index import Index
 from neardup.engines.ranked import group
 from neardup.errors import SettingsError
@@ -181,6 +183,24 @@ COMMANDS = {
     "group": f"group {ROOT}/examples/results.jsonl --recipe charikar2002",
     "evaluate": f"evaluate {NEWS} --group story --recipe charikar2002 --recipe manku2007 --quiet",
 }
+
+
+WITH_SETTINGS = (
+    *("dedup", "find", "index build", "watch", "serve"),
+    *("compare", "group", "evaluate", "train"),
+)
+
+
+@pytest.mark.parametrize("name", WITH_SETTINGS)
+def test_every_command_with_settings_has_the_option(name: str) -> None:
+    assert "--recipe" in {option for one in every_command()[name].params for option in one.opts}
+
+
+def test_watch_and_serve_open_an_index_by_a_recipe() -> None:
+    options = {"recipe": "montanari2012", "assignments": (), "whose": None, "against": "kept"}
+    with opened_or_new("memory:", options) as index:
+        made = index.described()
+    assert (made["method"], made["window"], made["against"]) == ("qgrams", "24h", "kept")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

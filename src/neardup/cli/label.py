@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -242,6 +242,12 @@ def _lines(drawn: Sample, out: Path, key: Path) -> list[str]:
 @click.option(
     "--arbiter", is_flag=True, help="The labels of this assessor settle disagreements of others."
 )
+@click.option(
+    "--guideline",
+    metavar="NAME",
+    help="Whose definition of a duplicate was followed: williams2013, conrad2003 or henzinger2006. "
+    "It is stored with the labels.",
+)
 @labels_option
 @shared.json_option
 @shared.quiet_option
@@ -251,6 +257,7 @@ def import_(
     judged: tuple[Path, ...],
     assessor: str,
     arbiter: bool,
+    guideline: str | None,
     store: Path | None,
     as_json: bool,
     quiet: bool,
@@ -261,13 +268,16 @@ def import_(
     A later label of the same assessor replaces an earlier one; importing the same file again
     changes nothing. If a row is wrong, nothing is stored.
     """
+    from neardup.labels.guidelines import guideline_of
     from neardup.labels.label_store import LabelStore
     from neardup.labels.samples import read_judged, read_key
 
     place = store_of(sample, store)
     pairs = read_key(sample).pairs
     name = sample.stem
-    read = [read_judged(one, pairs, assessor, arbiter=arbiter, sample=name) for one in judged]
+    followed = guideline_of(guideline).name if guideline else None
+    how: dict[str, Any] = {"arbiter": arbiter, "sample": name, "guideline": followed}
+    read = [read_judged(one, pairs, assessor, **how) for one in judged]
     labels = [label for one in read for label in one.labels]
     labels_store = LabelStore(place)
     new = labels_store.add_all(labels)

@@ -30,6 +30,12 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
     help="Result lists in which people mark duplicates, in the format of `neardup label lists`.",
 )
 @click.option(
+    "--guideline",
+    metavar="NAME",
+    help="Definition of a duplicate to show beside each pair and to store with its label: "
+    "williams2013, conrad2003 or henzinger2006.",
+)
+@click.option(
     "--port",
     metavar="N",
     type=click.IntRange(0, 65535),
@@ -48,6 +54,7 @@ def review(
     target: str,
     others: tuple[Path, ...],
     lists: str | None,
+    guideline: str | None,
     port: int,
     host: str,
     no_browser: bool,
@@ -71,7 +78,7 @@ def review(
     from neardup.web.guard import Guard
     from neardup.web.review_app import review_parts
 
-    app = make_app(review_parts(target, others, lists), Guard())
+    app = make_app(review_parts(target, others, lists, guideline), Guard())
     with bind(host, port) as bound:
         address = address_of(bound)
 

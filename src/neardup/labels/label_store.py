@@ -1,8 +1,9 @@
 """The store of labels: one JSON line for each label that an assessor gave to a pair.
 
 A row is ``{"a", "b", "label", "assessor"}`` with ``a < b``. If they are known, it also has
-``kind``, ``note``, ``sample``, ``item``, ``arbiter`` (true: this label settles a disagreement) and
-``seconds``, the time that the judgement took. A label is ``duplicate``, ``not`` or ``undecided``;
+``kind``, ``note``, ``sample``, ``item``, ``arbiter`` (true: this label settles a disagreement),
+``guideline`` (whose definition of a duplicate was followed) and ``seconds``, the time that the
+judgement took. A label is ``duplicate``, ``not`` or ``undecided``;
 null withdraws the assessor's label of the pair. The last row of an assessor for a pair counts.
 
 Rows are only ever added (``files.py``), so a label that was acknowledged survives a crash.
@@ -48,6 +49,7 @@ class Label:
     sample: str | None = None
     item: str | None = None
     arbiter: bool = False
+    guideline: str | None = None
     seconds: float | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

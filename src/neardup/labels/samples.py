@@ -99,8 +99,10 @@ def read_judged(
     *,
     arbiter: bool = False,
     sample: str | None = None,
+    guideline: str | None = None,
 ) -> JudgedRows:
-    return read_judged_text(_text(path), str(path), pairs, assessor, arbiter=arbiter, sample=sample)
+    how: dict[str, Any] = {"arbiter": arbiter, "sample": sample, "guideline": guideline}
+    return read_judged_text(_text(path), str(path), pairs, assessor, **how)
 
 
 def read_judged_text(
@@ -111,6 +113,7 @@ def read_judged_text(
     *,
     arbiter: bool = False,
     sample: str | None = None,
+    guideline: str | None = None,
 ) -> JudgedRows:
     """Labels from the rows of a judged sample. ``pairs`` are the items of the sample; a row names
     an item, or the ids a and b of one. All errors are reported together, before anything is stored.
@@ -120,7 +123,9 @@ def read_judged_text(
     for number, row in _rows(text, file):
         try:
             name, decides = (assessor, arbiter) if assessor is not None else _named(row)
-            label = _judged(row, pairs, known, name, arbiter=decides, sample=sample)
+            label = _judged(
+                row, pairs, known, name, arbiter=decides, sample=sample, guideline=guideline
+            )
         except NeardupError as error:
             problems.append(f"{file}, line {number}: {error}")
             continue
@@ -169,6 +174,7 @@ def _judged(
     *,
     arbiter: bool,
     sample: str | None,
+    guideline: str | None = None,
 ) -> Label | None:
     if not isinstance(row, dict):
         raise InputError("expected an object with item and label.")
@@ -192,6 +198,7 @@ def _judged(
         item=item,
         arbiter=arbiter,
         sample=sample,
+        guideline=guideline or row.get("guideline"),
         seconds=row.get("seconds"),
     )
 

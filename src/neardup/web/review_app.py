@@ -12,14 +12,20 @@ from neardup.web.review.review_pages import Review
 from neardup.web.review.review_source import open_source
 
 
-def review_parts(target: str, others: Sequence[Path] = (), lists: str | None = None) -> list[Part]:
+def review_parts(
+    target: str,
+    others: Sequence[Path] = (),
+    lists: str | None = None,
+    guideline: str | None = None,
+) -> list[Part]:
     """Of the folder of a run or the address of an index; the first part has the front page.
-    ``others`` are runs that are judged together with it, ``lists`` a file of result lists."""
+    ``others`` are runs that are judged together with it, ``lists`` a file of result lists,
+    ``guideline`` the name of a definition that assessors see."""
     source = open_source(target)
     if source.judging is None:
         return [Review(source), *_flow(target)]
     place = Path(target.removeprefix("sqlite:"))
-    judging, evaluating = judging_parts(place, others=others, lists=lists)
+    judging, evaluating = judging_parts(place, others=others, lists=lists, guideline=guideline)
     return [Review(source, [judging.card]), judging, evaluating, *_flow(target)]
 
 

@@ -14,7 +14,10 @@ from fastapi.testclient import TestClient
 
 import neardup as nd
 from neardup.cli import main
+from neardup.errors import SettingsError
+from neardup.labels.guidelines import GUIDELINES, guideline_of
 from neardup.labels.label_store import read_labels
+from neardup.labels.samples import judging_folder
 from neardup.web.app import make_app
 from neardup.web.guard import Guard
 from neardup.web.judging.judging_pages import judging_parts
@@ -23,8 +26,8 @@ from web.judging_pages import EXAMPLE
 Answer = Callable[[int], str]
 
 
-def opened(run: Path, *others: Path) -> TestClient:
-    app = make_app(judging_parts(run, others=others), Guard())
+def opened(run: Path, *others: Path, guideline: str | None = None) -> TestClient:
+    app = make_app(judging_parts(run, others=others, guideline=guideline), Guard())
     return TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
 
 
@@ -441,3 +444,26 @@ def test_without_pairs_nobody_is_asked_to_judge(tmp_path: Path) -> None:
     page = opened(run).get("/judge").text
     assert "nothing to judge" in page
     assert "/judge/begin" not in page
+
+
+@pytest.mark.parametrize("name", [*GUIDELINES, "lecture"])
+def test_the_definition_of_a_paper_is_shown_and_stored(run_folder: Path, name: str) -> None:
+    client = opened(run_folder, guideline=name)
+    sample = begin(client)
+    page = client.get("/judge/pair", params={"sample": sample, "assessor": "ann"}).text
+    guideline = guideline_of(name)
+    for criterion in guideline.criteria:
+        assert criterion in page
+    assert "apart from changes that do not matter" not in page
+    say(client, sample, "ann", "duplicate")
+    (label,) = read_labels(judging_folder(run_folder) / "labels.jsonl")
+    assert label.guideline == guideline.name
+
+
+def test_without_a_guideline_none_is_stored(client: TestClient, run_folder: Path) -> None:
+    sample = begin(client)
+    assert say(client, sample, "ann", "not")["guideline"] is None
+    (label,) = read_labels(judging_folder(run_folder) / "labels.jsonl")
+    assert label.guideline is None
+    with pytest.raises(SettingsError, match="There is no guideline 'mine'"):
+        opened(run_folder, guideline="mine")

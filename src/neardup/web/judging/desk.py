@@ -20,6 +20,7 @@ from neardup.documents import collect
 from neardup.engines.index.store import Row, no_index, open_store
 from neardup.errors import InputError, MissingExtraError
 from neardup.labels.agreement import verdicts
+from neardup.labels.guidelines import Guideline
 from neardup.labels.label_store import DUPLICATE, UNDECIDED
 from neardup.labels.samples import DRAWN, SUGGESTED, JudgedFolder, judging_folder
 from neardup.labels.sampling import Key, Sample, draw, draw_pairs
@@ -99,6 +100,7 @@ class Desk:
     def __init__(self, runs: Mapping[str, Path]) -> None:
         self.runs = dict(runs)
         self.folder = JudgedFolder(judging_folder(next(iter(self.runs.values()))))
+        self.guideline: Guideline | None = None  # what assessors are told a duplicate is
         self._results: dict[str, Result] = {}
         self._digests: dict[str, str] = {}
         self._lock = threading.Lock()

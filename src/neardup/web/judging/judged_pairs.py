@@ -162,6 +162,7 @@ class Pairs:
             "seconds": round(turn.seconds, 1),
             "said": said and {"label": said.label, "kind": said.kind, "note": said.note},
             "kinds": list(KINDS),
+            "guideline": self.desk.guideline and self.desk.guideline.data(),
             "view": view,
             **_texts(shown, view),
         }
@@ -188,6 +189,7 @@ class Pairs:
             sample=sample,
             item=item.item,
             arbiter=role == ARBITER,
+            guideline=self.desk.guideline.name if self.desk.guideline else None,
             seconds=posted.seconds(),
         )
         self.desk.folder.store.add(made)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neardup.labels.agreement import verdicts
+from neardup.labels.guidelines import guideline_of
 from neardup.labels.result_lists import add_lists, read_lists
 from neardup.labels.samples import DRAWN
 from neardup.web.app import Link, Part
@@ -79,11 +80,16 @@ class JudgingParts(NamedTuple):
 
 
 def judging_parts(
-    target: Path, *, others: Sequence[Path] = (), lists: str | Path | None = None
+    target: Path,
+    *,
+    others: Sequence[Path] = (),
+    lists: str | Path | None = None,
+    guideline: str | None = None,
 ) -> JudgingParts:
     """``others`` are runs whose pairs are mixed into the samples; ``lists`` a file of result lists
     that is added to those that are there."""
     desk = Desk.of(target, tuple(others))
+    desk.guideline = guideline_of(guideline) if guideline else None
     if lists is not None:
         add_lists(desk.folder.lists_path, read_lists(lists))
     return JudgingParts(Judging(desk), Evaluating(desk))

@@ -16,6 +16,7 @@ from benchmarks.peers import PEERS
 from neardup.methods import registry
 
 ROWS = {
+    "default": "`neardup dedup FILE -o OUT` as it comes, kinds, report and kept files included",
     "signatures": "text in memory → 128 MinHash values of word 5-shingles, one core",
     "dedup": "JSONL → decisions at Jaccard ≥ 0.8, one core",
     "workers": "the same, all cores",
@@ -66,6 +67,14 @@ class Bench:
     def command(self) -> str:
         ask = ["dedup", self.corpus.jsonl, self._out("neardup"), 1]
         return self._speed("command", [self._run("neardup", *ask) for _ in range(self.repeat)])
+
+    def default(self) -> str:
+        """On one core and on all of them."""
+        cores = tuple(sorted(os.sched_getaffinity(0)))
+        ask = ["default", self.corpus.jsonl, self._out("neardup")]
+        runs = [self._run("neardup", *ask, 1) for _ in range(self.repeat)]
+        runs += [self._run("neardup", *ask, len(cores), cores=cores) for _ in range(self.repeat)]
+        return self._speed("default", runs)
 
     def lookup(self) -> str:
         """neardup tells the best match, verified; the others list what they find."""

@@ -5,6 +5,7 @@ usage: run_neardup signatures FILE.parquet
        run_neardup decide FILE.jsonl WORKERS
        run_neardup simhash|lookup|group|levels FILE.parquet
        run_neardup dedup|find FILE.jsonl OUT WORKERS [METHOD]
+       run_neardup default FILE.jsonl OUT WORKERS
        run_neardup help
 """
 
@@ -195,9 +196,10 @@ def time_lookup(parquet: str) -> None:
 def time_run(name: str, jsonl: str, out: str, workers: str, method: str = "shingles") -> None:
     shutil.rmtree(out, ignore_errors=True)
     # Peers do not say what kind a duplicate is.
-    asked = ("--workers", workers, "--method", method, "--kinds", "none")
-    wall, peak = command(name, jsonl, "-o", out, *asked)
-    docs, duplicates = count_decisions(out) if name == "dedup" else (count_lines(jsonl), None)
+    plain = () if name == "default" else ("--method", method, "--kinds", "none")
+    run = "find" if name == "find" else "dedup"
+    wall, peak = command(run, jsonl, "-o", out, "--workers", workers, *plain)
+    docs, duplicates = count_decisions(out) if run == "dedup" else (count_lines(jsonl), None)
     report(
         name,
         wall=wall,
@@ -234,7 +236,7 @@ def report(row: str, **figures: Any) -> None:
 
 if __name__ == "__main__":
     row, *arguments = sys.argv[1:]
-    if row in ("dedup", "find"):
+    if row in ("dedup", "find", "default"):
         time_run(row, *arguments)
     else:
         rows = {

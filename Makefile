@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev system test quick fresh lint quality bench long crash spark sanitize aarch64 clean
+.PHONY: help dev system test quick fresh lint quality bench growth long kills crash spark sanitize aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -56,6 +56,12 @@ quality: dev ## every method on every labelled set: the tables of docs/quality.m
 
 long: dev ## the dearest properties of runs and indexes with twenty times as many examples
 	NEARDUP_TIMES=20 $(BIN)/pytest tests/engines/batch tests/engines/index
+
+growth: dev ## how the work of methods grows on every content of benchmarks/zoo.py, to 80,000 documents
+	$(BIN)/python -m benchmarks.growth
+
+kills: dev ## kill runs with --resume 500 times at random moments: docs/reliability.md
+	cd tests && ../$(BIN)/python -m engines.batch.killing --kills 500
 
 crash: dev ## kill a writer of each store hundreds of times at random moments: docs/stores.md
 	cd tests && ../$(BIN)/python -m engines.index.crashing

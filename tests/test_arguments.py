@@ -73,7 +73,7 @@ SNIPPET = """
 import neardup as nd
 docs = ["a", "b"]
 nd.dedup(docs, threshold=0.8, keep="longest", words=3, num_perm=64, set={"min_words": 2})
-nd.find(docs, method=nd.SimHash(distance=3), against=["ref.jsonl"], recipe="broder")
+nd.find(docs, method=nd.SimHash(distance=3), against=["ref.jsonl"], recipe="broder1997")
 nd.group(docs, representative="longest", method="termvector", threshold=0.6)
 nd.Index.open("memory:", method=["exact", "shingles"], window="24h", words=3)
 nd.evaluate(docs, pairs=[], positive=[3, 4], method="shingles", sweep=True, text="body")

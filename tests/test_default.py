@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,7 +54,9 @@ def test_few_documents(documents: list[str], expected: list[str]) -> None:
 
 @pytest.mark.parametrize("count", range(2, 21))
 def test_a_changed_word_is_a_duplicate_among_any_number_of_others(count: int) -> None:
-    others = [" ".join(f"text{d}word{i}" for i in range(40)) for d in range(count - 2)]
+    draw = random.Random(count)
+    words = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=7)) for _ in range(400)]
+    others = [" ".join(draw.choices(words, k=40)) for _ in range(count - 2)]
     assert decisions([FLOOD, *others, EDITED]) == ["kept"] * (count - 1) + ["duplicate"]
 
 
@@ -116,8 +119,7 @@ def test_a_run_is_built_on_with_what_it_counted(docs: Path, tmp_path: Path) -> N
     part = nd.dedup(new, against=run)
     table = tmp_path / "run" / "artefacts"
     both = read(docs) + new
-    counted = {name: str(table / f"{name}.arrow") for name in ("frequencies", "vocabulary")}
-    full = nd.dedup(both, set=counted)
+    full = nd.dedup(both, frequencies=str(table / "frequencies.arrow"))
     columns = ["decision", "score"]
     assert part.decisions.select(columns).equals(full.decisions.slice(4).select(columns))
     assert part.decisions["kept_id"].to_pylist() == ["ref:0", None]
@@ -129,7 +131,7 @@ def test_an_interrupted_count_leaves_nothing(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("neardup.engines.batch.table_pass.count", interrupt)
+    monkeypatch.setattr("neardup.artefacts.frequencies.FrequencyCounter.finish", interrupt)
     out = tmp_path / "new" / "out"
     done = run("dedup", docs, "-o", out)
     assert done.exit_code == 130

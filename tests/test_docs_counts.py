@@ -21,9 +21,9 @@ from neardup.methods import registry
 from neardup.methods.base import SIGNATURE_FORMAT
 from neardup.methods.join import MEASURES as OF_JOIN
 from neardup.methods.minhash import choose_bands
-from neardup.papers import PAPERS
+from neardup.papers import experiments
 from neardup.planting.edits import EDITS
-from neardup.runs import run_folder
+from neardup.runs import run_info
 from neardup.settings import Settings
 from neardup.text.stopwords import STOP_WORDS
 from neardup.web.limits import Limits
@@ -56,7 +56,7 @@ CLAIMS = [
     ("CHANGELOG.md", r"N edits of the own documents", len(EDITS)),
     ("CHANGELOG.md", r"on N labelled sets", len(SETS)),
     ("CHANGELOG.md", r"Signature format N\.", SIGNATURE_FORMAT),
-    ("CHANGELOG.md", r"Run folder format N\.", run_folder.FORMAT),
+    ("CHANGELOG.md", r"Run folder format N\.", run_info.FORMAT),
     ("CHANGELOG.md", r"\. idf table format N\.", idf.FORMAT),
     ("CHANGELOG.md", r"\. Frequencies format N\. Cal", frequencies.FORMAT),
     ("CHANGELOG.md", r"\. Calibration format N\.", calibration.FORMAT),
@@ -157,7 +157,7 @@ def test_tables_name_everything_there_is(page: str, heading: str, names: object)
 
 def test_the_experiments_are_listed() -> None:
     page = (DOCS / "papers.md").read_text("utf-8")
-    assert re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE) == [*PAPERS]
+    assert re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE) == [*experiments()]
 
 
 def test_the_usual_measures_are_listed() -> None:

@@ -21,6 +21,7 @@ LAYERS = (
     ("wording", "errors", "_native", "progress"),
     ("instructions",),
     ("client", "schema", "files"),
+    ("draft",),
     ("documents", "text"),
     ("features", "planting"),
     ("artefacts",),
@@ -46,7 +47,7 @@ LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
 def stage_of(module: str) -> str:
     """A Result has a report, and a report shows a Result: ``runs`` and ``report`` are one floor.
     Recipes are settings, which every engine may take; the experiments of papers come last."""
-    if module.startswith("papers.recipe"):
+    if module.split(".")[:2] in (["papers", "recipe"], ["papers", "paper"]):
         return "papers.recipe"
     first = module.split(".", maxsplit=1)[0]
     return "runs" if first == "report" else first

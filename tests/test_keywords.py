@@ -20,8 +20,9 @@ def parameters(**given: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["words", "ngram", "ngram_size"])
 def test_parameters_are_keywords(name: str) -> None:
     for find in (nd.dedup, nd.find):
-        assert find(["a"], **{name: 3}).info["settings"]["parameters"]["words"] == 3
-    assert parameters(set={name: 3})["words"] == 3
+        made = find(["a"], method="shingles", **{name: 3})
+        assert made.info["settings"]["parameters"]["words"] == 3
+    assert parameters(method="shingles", set={name: 3})["words"] == 3
     assert parameters(method=nd.Shingles(min_words=2), **{name: 3})["min_words"] == 2
 
 
@@ -41,7 +42,7 @@ def test_several_together() -> None:
 )
 def test_given_twice(given: dict[str, Any]) -> None:
     with pytest.raises(SettingsError, match="words is given twice"):
-        parameters(**given)
+        parameters(method="shingles", **given)
 
 
 @pytest.mark.parametrize(

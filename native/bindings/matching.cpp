@@ -96,10 +96,11 @@ static nb::tuple after(neardup::HotWalk &walk, In<uint8_t> wanted) {
 static void bind_hot_walk(nb::module_ &m) {
     nb::class_<neardup::HotWalk>(m, "HotWalk")
         .def("__init__",
-             [](neardup::HotWalk *self, In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, size_t count) {
-                 new (self) neardup::HotWalk(members.data(), looks.data(), offsets.data(), offsets.size() - 1, count);
+             [](neardup::HotWalk *self, In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, size_t count,
+                size_t most) {
+                 new (self) neardup::HotWalk(members.data(), looks.data(), offsets.data(), offsets.size() - 1, count, most);
              },
-             "members"_a, "looks"_a, "offsets"_a, "count"_a)
+             "members"_a, "looks"_a, "offsets"_a, "count"_a, "most"_a)
         .def("ranks", [](const neardup::HotWalk &walk) { return give(std::vector<int64_t>(walk.ranks())); })
         .def("with_kept", &with_kept, "begin"_a, "end"_a)
         .def("among", &among, "begin"_a, "end"_a, "chosen"_a, "against"_a)
@@ -108,7 +109,8 @@ static void bind_hot_walk(nb::module_ &m) {
                  walk.remember(begin, end, kept.data());
              },
              "begin"_a, "end"_a, "kept"_a)
-        .def("after", &after, "wanted"_a);
+        .def("after", &after, "wanted"_a)
+        .def("capped", [](const neardup::HotWalk &walk) { return give(std::vector<uint8_t>(walk.capped())); });
 }
 
 static void greedy(In<int64_t> later, In<int64_t> earlier, InOut<uint8_t> kept) {
@@ -131,13 +133,15 @@ static void count_features(In<uint32_t> features, InOut<uint8_t> counts) {
     neardup::count_features(features.data(), features.size(), counts.data(), counts.size());
 }
 
-static nb::tuple sharing_pairs(In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, size_t documents, int32_t least) {
+static nb::tuple sharing_pairs(In<int64_t> members, In<uint8_t> looks, In<int64_t> offsets, size_t documents, int32_t least,
+                               size_t most) {
     neardup::SharingPairs out;
     {
         nb::gil_scoped_release free;
-        neardup::sharing_pairs(members.data(), looks.data(), offsets.data(), offsets.size() - 1, documents, least, out);
+        neardup::sharing_pairs(members.data(), looks.data(), offsets.data(), offsets.size() - 1, documents, least, most, out);
     }
-    return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.shared)));
+    return nb::make_tuple(give(std::move(out.a)), give(std::move(out.b)), give(std::move(out.shared)),
+                          give(std::move(out.capped)));
 }
 
 static nb::tuple average_link(In<double> weights, In<int64_t> a, In<int64_t> b, In<double> score, double least) {
@@ -203,7 +207,7 @@ void bind_matching(nb::module_ &m) {
     m.def("distinct_groups", &distinct_groups, "members"_a, "probes"_a, "offsets"_a);
     bind_hot_walk(m);
     m.def("count_features", &count_features, "features"_a, "counts"_a);
-    m.def("sharing_pairs", &sharing_pairs, "members"_a, "looks"_a, "offsets"_a, "documents"_a, "least"_a);
+    m.def("sharing_pairs", &sharing_pairs, "members"_a, "looks"_a, "offsets"_a, "documents"_a, "least"_a, "most"_a = 0);
     m.def("average_link", &average_link, "weights"_a, "a"_a, "b"_a, "score"_a, "least"_a);
     m.def("rare_prefixes", &rare_prefixes, "features"_a, "offsets"_a, "sizes"_a, "counts"_a, "all"_a, "part"_a, "parts"_a);
     m.def("rare_weighted_prefixes", &rare_weighted_prefixes, "entries"_a, "offsets"_a, "needed"_a, "squared"_a, "counts"_a,

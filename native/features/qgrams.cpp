@@ -26,6 +26,8 @@ TextOptions without_punctuation(TextOptions options) {
 
 bool is_white(uint32_t cp) { return unicode::record(cp).flags & unicode::white; }
 
+bool is_digit(uint32_t cp) { return unicode::record(cp).flags & unicode::digit; }
+
 uint64_t character_hash(uint32_t cp) { return scramble(cp + kSecret[0]); }
 
 template <Instructions>
@@ -92,24 +94,38 @@ Qgrams::Qgrams(TextOptions options, uint32_t q, uint32_t every)
     }
 }
 
+// Whether the next character of the normal form is at least the third digit in a row.
+bool Qgrams::ends_figure(bool digit, bool white) {
+    run_ = digit ? run_ + 1 : white ? run_ : 0;
+    return run_ >= sampled::kFigureDigits;
+}
+
 // The next characters, after those of the piece before that begin q-grams of this one.
-const uint8_t *Qgrams::read(const uint8_t *p, const uint8_t *end) {
-    const size_t carried = std::min<size_t>(characters_.size(), q_ - 1);
-    std::copy(characters_.end() - static_cast<ptrdiff_t>(carried), characters_.end(), characters_.begin());
-    characters_.resize(carried + kPiece);
+template <bool kMarkFigures> const uint8_t *Qgrams::read(const uint8_t *p, const uint8_t *end) {
+    const auto carried = static_cast<ptrdiff_t>(std::min<size_t>(characters_.size(), q_ - 1));
+    std::copy(characters_.end() - carried, characters_.end(), characters_.begin());
+    if constexpr (kMarkFigures) {
+        std::copy(figures_.end() - carried, figures_.end(), figures_.begin());
+        figures_.resize(static_cast<size_t>(carried) + kPiece);
+    }
+    characters_.resize(static_cast<size_t>(carried) + kPiece);
     uint64_t *const begin = characters_.data() + carried, *const full = begin + kPiece, *next = begin;
+    uint8_t *const figures = figures_.data() + carried;
     while (p < end && next < full) {
         if (*p < 0x80) {
             *next = ascii_[*p];
+            if constexpr (kMarkFigures) figures[next - begin] = ends_figure(static_cast<uint8_t>(*p - '0') < 10, white_[*p]);
             next += !white_[*p++];
             continue;
         }
         const Decoded c = decode_valid(p);
         *next = character_hash(c.cp);
+        if constexpr (kMarkFigures) figures[next - begin] = ends_figure(is_digit(c.cp), is_white(c.cp));
         next += !is_white(c.cp);
         p += c.size;
     }
     characters_.resize(static_cast<size_t>(next - characters_.data()));
+    if constexpr (kMarkFigures) figures_.resize(characters_.size());
     return p;
 }
 
@@ -140,7 +156,7 @@ size_t Qgrams::append(const uint8_t *text, size_t size, size_t least, std::vecto
     const uint8_t *const end = normaliser_.data() + normaliser_.size();
     for (const uint8_t *p = normaliser_.data(); p < end;) {
         const size_t carried = std::min<size_t>(characters_.size(), q_ - 1);
-        p = read(p, end);
+        p = read<false>(p, end);
         count += characters_.size() - carried;
         add_features();
     }
@@ -158,14 +174,21 @@ uint32_t level_of_length(size_t characters, size_t most) {
 }
 }  // namespace sampled
 
-// Of the hashes of a piece, those of this level or a higher one.
+// Of the hashes of a piece, those of this level or a higher one. The last bit, which no level depends on, becomes the
+// mark of figures.
 void Qgrams::keep_from(uint32_t level) {
     size_t kept = sample_.size();
     sample_.resize(kept + hashes_.size());
     const uint32_t shift = 32 - level;
-    for (const uint64_t hash : hashes_) {
-        sample_[kept] = hash;
-        kept += (hash & 0xffffffffu) >> shift == 0;
+    // A run of digits that ends in a q-gram is whole in it from the third character on.
+    const uint8_t *const last = figures_.data() + q_ - 1, *const first = figures_.data() + sampled::kFigureDigits - 1;
+    uint32_t figures = 0;
+    for (const uint8_t *p = first; p < last; ++p) figures += *p;
+    for (size_t i = 0; i < hashes_.size(); ++i) {
+        figures += last[i];
+        sample_[kept] = (hashes_[i] & ~uint64_t{1}) | (figures > 0);
+        kept += (hashes_[i] & 0xffffffffu) >> shift == 0;
+        figures -= first[i];
     }
     sample_.resize(kept);
 }
@@ -188,7 +211,7 @@ void Qgrams::sort_sample(uint32_t level, std::vector<uint64_t> &out) {
     for (const uint64_t hash : sample_) {
         const auto zeros = std::countl_zero(static_cast<uint32_t>(hash));
         const uint64_t own = std::min<uint64_t>(static_cast<uint64_t>(zeros), sampled::kMostLevel);
-        sorted_[scratch_[hash >> shift]++] = hash >> 32 << 32 | own << 24;
+        sorted_[scratch_[hash >> shift]++] = hash >> 32 << 32 | own << 24 | (hash & 1) << 23;
     }
     if (most > crowded) {
         std::sort(sorted_.begin(), sorted_.end());
@@ -207,12 +230,14 @@ void Qgrams::sort_sample(uint32_t level, std::vector<uint64_t> &out) {
 size_t Qgrams::append_sample(const uint8_t *text, size_t size, size_t most, std::vector<uint64_t> &out) {
     normaliser_.run(text, size);
     characters_.clear();
+    figures_.clear();
+    run_ = 0;
     sample_.clear();
     size_t count = 0;
     const uint8_t *const end = normaliser_.data() + normaliser_.size();
     for (const uint8_t *p = normaliser_.data(); p < end;) {
         const size_t carried = std::min<size_t>(characters_.size(), q_ - 1);
-        p = read(p, end);
+        p = read<true>(p, end);
         count += characters_.size() - carried;
         if (characters_.size() < q_) continue;
         shingle_hashes(characters_.data(), characters_.size(), q_, hashes_);

@@ -18,16 +18,19 @@ void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch
 // A sample of the q-grams of a text has about `most` entries at any length: of a normal form of n characters it has
 // the distinct q-grams whose level is at least k, the smallest number with most · 2^k ≥ n. The level is the number of
 // leading zeros of the lower half of the hash, so half of the q-grams have level 0, and what a coarser sample of a text
-// has is in every finer one. An entry is feature << 32 | level << 24, sorted; the row begins with a head,
-// (k + 1) << 2, which no feature looks like. Of two q-grams with the same feature the higher level counts.
+// has is in every finer one. An entry is feature << 32 | level << 24 | figure << 23, sorted; the row begins with a head,
+// (k + 1) << 2, which no feature looks like. A q-gram with kFigureDigits digits in a row is a figure. Of
+// two q-grams with the same feature the higher level counts.
 namespace sampled {
 inline constexpr uint32_t kMostLevel = 31;
 inline constexpr uint64_t kHeads = 256;  // every head is smaller, and a multiple of four
+inline constexpr uint32_t kFigureDigits = 3;
 
 constexpr uint64_t head(uint32_t level) { return uint64_t{level + 1} << 2; }
 constexpr bool is_head(uint64_t entry) { return entry < kHeads && entry >= 4 && entry % 4 == 0; }
 constexpr uint32_t level_of_head(uint64_t entry) { return static_cast<uint32_t>(entry >> 2) - 1; }
 constexpr uint32_t level_of(uint64_t entry) { return static_cast<uint32_t>(entry >> 24) & kMostLevel; }
+constexpr uint32_t figure_of(uint64_t entry) { return static_cast<uint32_t>(entry >> 23) & 1; }
 constexpr uint32_t feature_of(uint64_t entry) { return static_cast<uint32_t>(entry >> 32); }
 uint32_t level_of_length(size_t characters, size_t most);
 }  // namespace sampled
@@ -50,7 +53,8 @@ class Qgrams {
     void normal_form(const uint8_t *text, size_t size, std::vector<uint8_t> &out);
 
   private:
-    const uint8_t *read(const uint8_t *p, const uint8_t *end);
+    template <bool kMarkFigures> const uint8_t *read(const uint8_t *p, const uint8_t *end);
+    bool ends_figure(bool digit, bool white);
     void add_features();
     void sample(size_t begin);
     void keep_from(uint32_t level);
@@ -61,6 +65,8 @@ class Qgrams {
     bool white_[128];
     uint64_t ascii_[128];  // hashes of characters
     std::vector<uint64_t> characters_, hashes_;  // hashes of the characters and q-grams of one piece
+    std::vector<uint8_t> figures_;               // which of the characters are the third of a row of digits, or a later one
+    uint32_t run_ = 0;                           // digits before the next character
     std::vector<uint32_t> features_, scratch_;
     std::vector<uint64_t> sample_, sorted_;
 };

@@ -12,6 +12,7 @@ namespace neardup {
 namespace {
 
 constexpr size_t kTile = 256;  // shingles hashed at a time: the first-level cache holds them
+constexpr uint32_t kMostDoubled = 32;
 
 // One pass a word position keeps the loops free of dependencies, so they vectorise.
 NEARDUP_INLINE void cyclic_tile(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
@@ -21,6 +22,23 @@ NEARDUP_INLINE void cyclic_tile(const uint64_t *words, size_t shingles, uint32_t
         for (size_t i = 0; i < shingles; ++i) out[i] ^= (shifted[i] << j) | (shifted[i] >> (64 - j));
     }
     for (size_t i = 0; i < shingles; ++i) out[i] = scramble(out[i]);
+}
+
+NEARDUP_INLINE void doubled(const uint64_t *__restrict from, size_t count, uint32_t n, uint64_t *__restrict to) {
+    for (size_t i = 0; i < count; ++i) to[i] = (from[i] << n | from[i] >> (64 - n)) ^ from[i + n];
+}
+
+// The same where the width is a power of two: a hash of 2n words is made of two hashes of n words.
+NEARDUP_INLINE void doubling_tile(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
+    uint64_t one[kTile + kMostDoubled], other[kTile + kMostDoubled], *to = one, *next = other;
+    size_t count = shingles + width - 2;
+    doubled(words, count, 1, to);
+    for (uint32_t n = 2; n < width; n *= 2) {
+        count -= n;
+        doubled(to, count, n, next);
+        std::swap(to, next);
+    }
+    for (size_t i = 0; i < shingles; ++i) out[i] = scramble(to[i]);
 }
 
 // Each hash from the one before. Registers of 16 bytes hold two hashes and multiply them in many steps: one by one
@@ -38,8 +56,11 @@ NEARDUP_INLINE void cyclic_roll(const uint64_t *words, size_t shingles, uint32_t
 template <Instructions Level>
 NEARDUP_INLINE void cyclic_hashes_on(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
     if constexpr (register_bytes(Level) == 16) return cyclic_roll(words, shingles, width, out);
-    for (size_t i = 0; i < shingles; i += kTile)
-        cyclic_tile(words + i, std::min(shingles - i, kTile), width, out + i);
+    const bool doubles = std::has_single_bit(width) && width > 1 && width <= kMostDoubled;
+    for (size_t i = 0; i < shingles; i += kTile) {
+        const size_t some = std::min(shingles - i, kTile);
+        doubles ? doubling_tile(words + i, some, width, out + i) : cyclic_tile(words + i, some, width, out + i);
+    }
 }
 
 NEARDUP_EACH_LEVEL(void, cyclic_hashes, (const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out),

@@ -4,8 +4,9 @@
 
 namespace neardup {
 
-HotWalk::HotWalk(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t count)
-    : kept_(groups), block_(groups), met_(count, -1) {
+HotWalk::HotWalk(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t count,
+                 size_t most)
+    : kept_(groups), block_(groups), capped_(count), shared_(count), most_(most), most_listed_(most * kListed) {
     for (size_t g = 0; g < groups; ++g)
         for (int64_t i = offsets[g]; i < offsets[g + 1]; ++i)
             entries_.push_back({members[i], static_cast<uint32_t>(g), looks[i] != 0});
@@ -19,39 +20,53 @@ HotWalk::HotWalk(const int64_t *members, const uint8_t *looks, const int64_t *of
     entry_begin_.push_back(entries_.size());
 }
 
-bool HotWalk::first_meeting(int64_t rank, int64_t other) {
-    if (met_[static_cast<size_t>(other)] == rank) return false;
-    met_[static_cast<size_t>(other)] = rank;
-    return true;
+template <typename Use>
+void HotWalk::meet(size_t i, const Lists &lists, int64_t first, Use &&use) {
+    by_size_.clear();
+    size_t listed = 0;
+    for (size_t e = entry_begin_[i]; e < entry_begin_[i + 1]; ++e) {
+        by_size_.push_back(&entries_[e]);
+        listed += lists[entries_[e].group].size();
+    }
+    bool capped = most_listed_ > 0 && listed > most_listed_;
+    if (capped)
+        std::stable_sort(by_size_.begin(), by_size_.end(), [&](const Entry *x, const Entry *y) {
+            return lists[x->group].size() < lists[y->group].size();
+        });
+    size_t left = capped ? most_listed_ : listed;
+    for (const Entry *entry : by_size_) {
+        const std::vector<Member> &list = lists[entry->group];
+        const size_t taken = std::min(left, list.size());
+        const int64_t idf = MostShared::idf(list.size(), ranks_.size());
+        for (size_t m = list.size() - taken; m < list.size(); ++m)
+            if (list[m].rank >= first && (entry->looks || list[m].looks)) shared_.add(list[m].rank, idf);
+        left -= taken;
+    }
+    capped |= shared_.take(1, most_, [&](int64_t other, int32_t) { use(other); });
+    capped_[static_cast<size_t>(ranks_[i])] |= capped;
 }
 
 void HotWalk::with_kept(size_t begin, size_t end, RankPairs &out) {
-    for (size_t e = entry_begin_[begin]; e < entry_begin_[end]; ++e) {
-        const Entry &entry = entries_[e];
-        for (const Member &member : kept_[entry.group])
-            if ((entry.looks || member.looks) && first_meeting(entry.rank, member.rank)) {
-                out.later.push_back(entry.rank);
-                out.earlier.push_back(member.rank);
-            }
-    }
+    for (size_t i = begin; i < end; ++i)
+        meet(i, kept_, 0, [&](int64_t other) {
+            out.later.push_back(ranks_[i]);
+            out.earlier.push_back(other);
+        });
 }
 
 void HotWalk::among(size_t begin, size_t end, const uint8_t *chosen, const uint8_t *against, RankPairs &out) {
-    for (size_t e = entry_begin_[begin]; e < entry_begin_[end]; ++e) {
-        const Entry &entry = entries_[e];
-        if (chosen[entry.rank])
-            for (const Member &member : block_[entry.group])
-                if (member.rank < entry.rank && (entry.looks || member.looks) &&
-                    first_meeting(entry.rank, member.rank)) {
-                    out.later.push_back(entry.rank);
-                    out.earlier.push_back(member.rank);
-                }
-        if (against[entry.rank]) block_[entry.group].push_back({entry.rank, entry.looks});
+    for (size_t i = begin; i < end; ++i) {
+        const int64_t rank = ranks_[i];
+        if (chosen[rank])
+            meet(i, block_, 0, [&](int64_t other) {
+                out.later.push_back(rank);
+                out.earlier.push_back(other);
+            });
+        if (against[rank])
+            for (size_t e = entry_begin_[i]; e < entry_begin_[i + 1]; ++e)
+                block_[entries_[e].group].push_back({rank, entries_[e].looks});
     }
-    for (size_t e = entry_begin_[begin]; e < entry_begin_[end]; ++e) {
-        block_[entries_[e].group].clear();
-        met_[static_cast<size_t>(entries_[e].rank)] = -1;  // the block is processed twice
-    }
+    for (size_t e = entry_begin_[begin]; e < entry_begin_[end]; ++e) block_[entries_[e].group].clear();
 }
 
 void HotWalk::remember(size_t begin, size_t end, const uint8_t *kept) {
@@ -60,15 +75,12 @@ void HotWalk::remember(size_t begin, size_t end, const uint8_t *kept) {
 }
 
 void HotWalk::after(const uint8_t *wanted, RankPairs &out) {
-    std::fill(met_.begin(), met_.end(), -1);
-    for (const Entry &entry : entries_) {
-        if (!wanted[entry.rank]) continue;
-        for (const Member &member : kept_[entry.group])
-            if (member.rank > entry.rank && (entry.looks || member.looks) && first_meeting(entry.rank, member.rank)) {
-                out.later.push_back(member.rank);
-                out.earlier.push_back(entry.rank);
-            }
-    }
+    for (size_t i = 0; i < ranks_.size(); ++i)
+        if (wanted[ranks_[i]])
+            meet(i, kept_, ranks_[i] + 1, [&](int64_t other) {
+                out.later.push_back(other);
+                out.earlier.push_back(ranks_[i]);
+            });
 }
 
 }  // namespace neardup

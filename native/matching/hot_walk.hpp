@@ -1,11 +1,15 @@
 // Lists candidate pairs of hot groups while the rule is applied: a member is compared with kept members only.
 //
 // Ranks are places in the policy's order. Blocks of ranks are processed in ascending order. After a block is decided,
-// its kept members are remembered, and members of later blocks are compared with them.
+// its kept members are remembered, and members of later blocks are compared with them. If none match, all are kept; so
+// that a walk does not cost its square, a member is compared with at most `most` of them at a time, those with whom it
+// shares most groups (most_shared.hpp), as far as they are seen in the smallest groups.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "matching/most_shared.hpp"
 
 namespace neardup {
 
@@ -16,7 +20,8 @@ struct RankPairs {
 class HotWalk {
   public:
     // Groups are members (ranks), whether a member is a probe (`looks`), and offsets; `count` is the number of ranks.
-    HotWalk(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t count);
+    HotWalk(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t count,
+            size_t most);
 
     // The members of all groups, ascending, each once.
     const std::vector<int64_t> &ranks() const { return ranks_; }
@@ -30,6 +35,9 @@ class HotWalk {
     // Pairs of members with wanted[rank] (earlier) and the remembered members after them (later).
     void after(const uint8_t *wanted, RankPairs &out);
 
+    // By rank: 1 if the member was not compared with all.
+    const std::vector<uint8_t> &capped() const { return capped_; }
+
   private:
     struct Entry {
         int64_t rank;
@@ -40,14 +48,20 @@ class HotWalk {
         int64_t rank;
         bool looks;
     };
-    // A pair that shares several groups is listed once: `met_` holds the last rank that was compared with each rank.
-    bool first_meeting(int64_t rank, int64_t other);
+    using Lists = std::vector<std::vector<Member>>;  // by group
+
+    // Calls use(other) for those that ranks_[i] is compared with, of the ranks in `lists` from `first` on.
+    template <typename Use>
+    void meet(size_t i, const Lists &lists, int64_t first, Use &&use);
 
     std::vector<Entry> entries_;       // by rank, then group
     std::vector<size_t> entry_begin_;  // of ranks_[i]; one more at the end
     std::vector<int64_t> ranks_;
-    std::vector<std::vector<Member>> kept_, block_;  // by group
-    std::vector<int64_t> met_;                       // by rank
+    Lists kept_, block_;
+    std::vector<uint8_t> capped_;  // by rank
+    MostShared shared_;
+    size_t most_, most_listed_;
+    std::vector<const Entry *> by_size_;
 };
 
 }  // namespace neardup

@@ -1,5 +1,7 @@
 #include "matching/sharing.hpp"
 
+#include "matching/most_shared.hpp"
+
 namespace neardup {
 namespace {
 
@@ -19,32 +21,24 @@ void groups_of(const int64_t *members, const uint8_t *looks, const int64_t *offs
 }  // namespace
 
 void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
-                   SharingPairs &out) {
+                   size_t most, SharingPairs &out) {
     std::vector<int64_t> begins;
     std::vector<uint64_t> of;
     groups_of(members, looks, offsets, groups, documents, begins, of);
-    std::vector<int32_t> shared(documents);
-    std::vector<int64_t> met;
+    MostShared shared(documents);
     for (size_t d = 0; d < documents; ++d) {
-        met.clear();
         for (int64_t i = begins[d]; i < begins[d + 1]; ++i) {
             const size_t g = of[static_cast<size_t>(i)] >> 1;
             const bool looking = of[static_cast<size_t>(i)] & 1;
-            for (int64_t k = offsets[g]; k < offsets[g + 1]; ++k) {
-                const int64_t other = members[k];
-                if (static_cast<size_t>(other) >= d || !(looking || looks[k])) continue;
-                if (shared[static_cast<size_t>(other)]++ == 0) met.push_back(other);
-            }
+            for (int64_t k = offsets[g]; k < offsets[g + 1] && static_cast<size_t>(members[k]) < d; ++k)
+                if (looking || looks[k]) shared.add(members[k]);
         }
-        for (const int64_t other : met) {
-            int32_t &count = shared[static_cast<size_t>(other)];
-            if (count >= least) {
-                out.a.push_back(other);
-                out.b.push_back(static_cast<int64_t>(d));
-                out.shared.push_back(count);
-            }
-            count = 0;
-        }
+        const bool capped = shared.take(least, most, [&](int64_t other, int32_t count) {
+            out.a.push_back(other);
+            out.b.push_back(static_cast<int64_t>(d));
+            out.shared.push_back(count);
+        });
+        if (capped) out.capped.push_back(static_cast<int64_t>(d));
     }
 }
 

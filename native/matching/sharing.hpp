@@ -13,12 +13,13 @@ namespace neardup {
 struct SharingPairs {
     std::vector<int64_t> a, b;  // a < b, by b
     std::vector<int32_t> shared;
+    std::vector<int64_t> capped;  // documents b for which some were left out
 };
 
-// Group g is members[offsets[g] .. offsets[g + 1]): the documents that have one feature, each once.
+// Group g is members[offsets[g] .. offsets[g + 1]): the documents that have one feature, ascending.
 // A pair must share at least `least` features. A feature counts only if one of the two looks with it: `looks` has a
-// flag a member.
+// flag a member. Of the documents before it a document is paired with at most `most`, those that share most; 0 means all.
 void sharing_pairs(const int64_t *members, const uint8_t *looks, const int64_t *offsets, size_t groups, size_t documents, int32_t least,
-                   SharingPairs &out);
+                   size_t most, SharingPairs &out);
 
 }  // namespace neardup

@@ -30,30 +30,31 @@ Row row_of(const uint64_t *values, const int64_t *offsets, int64_t document) {
 }
 
 uint64_t class_of(uint64_t entry) { return entry & 3; }
-NEARDUP_INLINE int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0xffffffu) >> 2; }
+NEARDUP_INLINE int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0x7fffffu) >> 2; }
 
 struct Sizes {
-    int64_t features, lone, known;
+    int64_t features, lone, known, figures;
 };
 
 template <Instructions>
 NEARDUP_INLINE void add_sizes_on(const uint64_t *entry, size_t count, uint32_t level, Sizes *out) {
-    int64_t features = 0, lone = 0, known = 0;
+    int64_t features = 0, lone = 0, known = 0, figures = 0;
     for (size_t i = 0; i < count; ++i) {
         const int64_t in = (entry[i] >> 24 & sampled::kMostLevel) >= level;
         const int64_t alone = in & static_cast<int64_t>((entry[i] & 3) == kOneHas);
         features += in;
         lone += alone;
         known += weight_of(entry[i]) & -(in - alone);
+        figures += in & static_cast<int64_t>(entry[i] >> 23);
     }
-    *out = {features, lone, known};
+    *out = {features, lone, known, figures};
 }
 
 NEARDUP_EACH_LEVEL(void, add_sizes, (const uint64_t *entry, size_t count, uint32_t level, Sizes *out),
                    (entry, count, level, out))
 
 Sizes sizes_at(const Row &row, uint32_t level) {
-    Sizes sizes{row.entries.size(), 0, row.entries.size()};
+    Sizes sizes{row.entries.size(), 0, row.entries.size(), 0};
     if (!row.whole) add_sizes(row.entries.begin, static_cast<size_t>(row.entries.size()), level, &sizes);
     return sizes;
 }
@@ -70,6 +71,7 @@ GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
             const uint64_t rarity = class_of(match->p);
             sums.common += weight;
             sums.shared += in;
+            sums.common_figures += in & (a.whole ? 0 : sampled::figure_of(match->p));
             sums.rare += in & static_cast<int64_t>(rarity == kFewHave || rarity == kOneHas);
             of_lone += weight & -static_cast<int64_t>(rarity == kOneHas);
         }
@@ -79,6 +81,8 @@ GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
     sums.b = of_b.known + of_lone;
     sums.smaller = std::min(of_a.features, of_b.features);
     sums.own = std::min(of_a.lone, of_b.lone);
+    sums.figures = std::min(of_a.figures, of_b.figures);
+    sums.level = level;
     return sums;
 }
 

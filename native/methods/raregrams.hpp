@@ -1,6 +1,6 @@
 // The method raregrams: weights, keys and scores of sampled q-grams (features/qgrams.hpp explains the samples).
 //
-// A weighted entry is feature << 32 | level << 24 | weight << 2 | class. The weight is that of the number of documents
+// A weighted entry is feature << 32 | level << 24 | figure << 23 | weight << 2 | class. The weight is that of the number of documents
 // that have the feature, and so is the class. A row without a head stands for a document that is too short to be
 // compared; its entries weigh 1 each, so it is equal to its copies and unlike all else.
 #pragma once
@@ -40,6 +40,8 @@ struct GramSums {
     int64_t common, a, b;   // weights of known features: shared, and of either document
     int64_t shared, rare;   // shared features, and those of them that at most a few documents have
     int64_t smaller, own;   // features, and features that no other document has, of the document with fewer
+    int64_t figures, common_figures;  // features with digits, of the document with fewer, and shared ones
+    int64_t level;
 };
 
 void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,

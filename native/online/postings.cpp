@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "matching/most_shared.hpp"
+
 namespace neardup {
 
 static constexpr size_t FEWEST_SLOTS = 64;
@@ -38,6 +40,7 @@ void Postings::put(uint64_t key, uint32_t entry) {
     const size_t at = find(key);
     uint32_t &value = values_[at];
     ++entries_;
+    numbers_ = std::max(numbers_, size_t{entry >> 1} + 1);
     if (value == EMPTY) {
         keys_[at] = key;
         value = entry;
@@ -70,21 +73,54 @@ static void keep_often(std::vector<int64_t> &found, size_t least) {
     found.resize(kept);
 }
 
-void Postings::meet(const uint64_t *keys, size_t count, size_t probes, size_t least,
+// The documents that have one of the keys, as far as one of the two looks with it.
+struct Listed {
+    const uint32_t *entries;
+    size_t size;
+    bool looks;
+
+    template <typename Use>
+    void each(size_t from, Use &&use) const {
+        for (size_t i = from; i < size; ++i)
+            if (looks || (entries[i] & 1)) use(static_cast<int64_t>(entries[i] >> 1));
+    }
+};
+
+static void take_most(std::vector<Listed> &lists, size_t listed, size_t numbers, size_t least, size_t most,
+                      std::vector<int64_t> &found) {
+    static thread_local MostShared shared;
+    shared.grow(numbers);
+    size_t left = most * kListed;
+    if (listed > left)
+        std::stable_sort(lists.begin(), lists.end(), [](const Listed &x, const Listed &y) { return x.size < y.size; });
+    for (const Listed &list : lists) {
+        const size_t taken = std::min(left, list.size);
+        const int64_t idf = MostShared::idf(list.size, numbers);
+        list.each(list.size - taken, [&](int64_t number) { shared.add(number, idf); });
+        left -= taken;
+    }
+    shared.take(static_cast<int32_t>(least), most, [&](int64_t number, int32_t) { found.push_back(number); });
+}
+
+void Postings::meet(const uint64_t *keys, size_t count, size_t probes, size_t least, size_t most,
                     std::vector<int64_t> &found) const {
     if (keys_.empty()) return;
+    static thread_local std::vector<Listed> lists;
+    lists.clear();
+    size_t listed = 0;
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t value = values_[find(keys[i])];
+        const uint32_t &value = values_[find(keys[i])];
         if (value == EMPTY) continue;
-        const bool looks = i < probes;
-        const auto take = [&](uint32_t entry) {
-            if (looks || (entry & 1)) found.push_back(entry >> 1);
-        };
-        if (value & LIST)
-            for (const uint32_t entry : lists_[value & ~LIST]) take(entry);
-        else
-            take(value);
+        if (value & LIST) {
+            const std::vector<uint32_t> &list = lists_[value & ~LIST];
+            lists.push_back({list.data(), list.size(), i < probes});
+        } else {
+            lists.push_back({&value, 1, i < probes});
+        }
+        listed += lists.back().size;
     }
+    if (most > 0 && listed > most) return take_most(lists, listed, numbers_, least, most, found);
+    for (const Listed &list : lists) list.each(0, [&](int64_t number) { found.push_back(number); });
     std::sort(found.begin(), found.end());
     keep_often(found, least);
 }

@@ -16,8 +16,10 @@ class Postings {
   public:
     // The first `probes` keys are the probes of the document.
     void add(const uint64_t *keys, size_t count, size_t probes, uint32_t number);
-    // Documents that share at least `least` keys, each a probe of at least one of the two; each once, ascending.
-    void meet(const uint64_t *keys, size_t count, size_t probes, size_t least, std::vector<int64_t> &found) const;
+    // Documents that share at least `least` keys, each a probe of at least one of the two; each once, ascending. At most
+    // `most` of them, those that share most keys (matching/most_shared.hpp); 0 means all.
+    void meet(const uint64_t *keys, size_t count, size_t probes, size_t least, size_t most,
+              std::vector<int64_t> &found) const;
     // numbers[i] is the new number of document i, -1 if it was removed; new numbers keep the order.
     void keep(const int64_t *numbers, size_t count);
 
@@ -35,6 +37,7 @@ class Postings {
     std::vector<uint32_t> values_;
     std::vector<std::vector<uint32_t>> lists_;
     size_t used_ = 0, entries_ = 0, listed_ = 0;  // listed_: the capacity of all lists, in entries
+    size_t numbers_ = 0;                          // documents have numbers below
 };
 
 }  // namespace neardup

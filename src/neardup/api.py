@@ -22,7 +22,7 @@ def dedup(documents: Any, **settings: Unpack[RunArguments]) -> Result:
     fields of :class:`neardup.settings.Settings`: ``method``, ``threshold``, ``keep`` … Parameters
     of the method may be given directly, such as ``words=3`` (or ``ngram=3`` as in other tools), or
     as ``set={"words": 3}``, or in the method, ``method=nd.Shingles(words=3)``. ``recipe`` names a
-    file of settings or the system of a paper: ``recipe="broder"``.
+    file of settings or the system of a paper: ``recipe="broder1997"``.
     """
     return _run(documents, resolve(settings_of(with_recipe(settings))))
 
@@ -37,4 +37,4 @@ def find(documents: Any, **settings: Unpack[RunArguments]) -> Result:
 
 
 def _run(documents: Any, plan: Plan) -> Result:
-    return execute(collect(documents, plan.encoding, plan.extraction), plan)
+    return execute(collect(documents, plan.encoding, plan.extraction, plan.limits), plan)

@@ -115,6 +115,9 @@ class RunArguments(ReadingArguments, MethodArguments, total=False):
     policy: str | Path | Mapping[str, Any] | None
     clusters: str
     kinds: str
+    max_document: str | int
+    max_file: str | int
+    max_ratio: int
     against: Sequence[str | Path]
     signatures: bool
     engine: str
@@ -139,6 +142,7 @@ class GroupArguments(MethodArguments, total=False):
     artefacts: Mapping[str, Any] | None
     workers: int | None
     memory: str | int
+    recipe: str | Path | None
 
 
 class IndexArguments(MethodArguments, total=False):
@@ -159,6 +163,8 @@ class IndexArguments(MethodArguments, total=False):
     source: str | None
     kinds: bool | None
     memory: str | int | None
+    clipping: str | None
+    recipe: str | Path | None
 
 
 def documented(*holders: type[Any], only: Sequence[str] | None = None) -> Callable[[F], F]:

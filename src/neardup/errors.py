@@ -26,7 +26,18 @@ is printed last.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+
+# The name of a user stays; a password may hold any sign, so it ends at the last @ of a word.
+_PASSWORD = re.compile(r"(?<=://)([^\s:@/?]*):[^\s'\"]*@|\bpassword=[^\s&'\"]+")
+
+
+def without_password(text: str) -> str:
+    """A message or an address without the passwords of addresses in it."""
+    if "://" not in text and "password=" not in text:
+        return text
+    return _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else "", text)
 
 
 class NeardupError(Exception):
@@ -35,9 +46,9 @@ class NeardupError(Exception):
     exit_code = 1
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        self.message = message
+        self.message = without_password(message)
         self.hint = hint
-        super().__init__(f"{message} Hint: {hint}" if hint else message)
+        super().__init__(f"{self.message} Hint: {hint}" if hint else self.message)
 
 
 class UsageError(NeardupError):

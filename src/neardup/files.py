@@ -1,13 +1,18 @@
-"""Files that survive a crash: append-only files of JSON rows, and files written all at once.
+"""Files that survive a crash: append-only files of JSON rows, and files that appear whole.
 
 ``adding`` opens a file of JSON rows for appending. Rows are on the disk before ``add`` returns, and
 an acknowledged row is never lost. An incomplete row at the end, left by a crash, is moved to
 ``FILE.torn`` when the next row is added; readers ignore it. Writers on one machine wait for each
-other. ``write`` and ``write_all`` replace files so that each is either complete or absent.
+other.
+
+``whole_file`` writes a file under a temporary name and renames it when it is on the disk (fsync):
+a crash or a power cut at any moment leaves the old file or the new one. ``draft.py`` does the same
+for folders.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -17,9 +22,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from neardup.errors import InputError
+from neardup.errors import InputError, NeardupError, UsageError
 
 TORN = ".torn"
+DRAFT, LOCK = ".neardup-part", ".neardup-lock"
 Row = dict[str, Any]
 
 
@@ -45,6 +51,14 @@ def read_lines(path: Path) -> Lines:
     return Lines(numbered, _shown(tail))
 
 
+def from_json(written: str | bytes) -> Any:
+    """``json.loads``, which raises a ``ValueError`` also if a value is nested too deeply."""
+    try:
+        return json.loads(written)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
 def read_rows(path: Path) -> list[Row]:
     return [_row(line, path, number) for number, line in read_lines(path).lines]
 
@@ -54,7 +68,7 @@ def adding(path: Path) -> Iterator[Adding]:
     """Opens the file, and makes its folder if it is missing. The caller has exclusive access, so no
     row comes between those that are read and those that are added."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         new = not path.exists()
         file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     except OSError as error:
@@ -67,7 +81,7 @@ def adding(path: Path) -> Iterator[Adding]:
     finally:
         os.close(file)
         if new:
-            _sync_folder(path.parent)
+            sync([path.parent])
 
 
 class Adding:
@@ -90,7 +104,7 @@ class Adding:
 
 def _row(line: bytes, path: Path, number: int) -> Row:
     try:
-        row = json.loads(line)
+        row = from_json(line)
     except ValueError as error:
         raise InputError(
             f"{path}, line {number} is not JSON: {error}.", hint="restore the file from a copy."
@@ -109,7 +123,7 @@ def _split(data: bytes) -> tuple[bytes, bytes]:
     end = data.rfind(b"\n") + 1
     tail = data[end:]
     try:
-        if isinstance(json.loads(tail), dict):
+        if isinstance(from_json(tail), dict):
             return data, b""
     except ValueError:
         pass
@@ -146,24 +160,64 @@ def _write(file: int, data: bytes) -> None:
     os.fsync(file)
 
 
-def _lock(file: int) -> None:
+def _lock(file: int, *, wait: bool = True) -> None:
     try:
         import fcntl
     except ImportError:  # on Windows the user must ensure that there is one writer at a time
         return
-    fcntl.flock(file, fcntl.LOCK_EX)
+    fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _sync_folder(folder: Path) -> None:
-    """A new file survives a power failure only if its folder is on the disk too."""
+@contextmanager
+def locked(path: Path, busy: NeardupError) -> Iterator[None]:
+    """Allows one process at a time, by a lock that ends with its process; raises ``busy`` if there
+    is another one. The file is removed at the end; one that a killed process left locks nothing."""
+    file = _own_lock(path, busy)
     try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows cannot open folders
-        return
-    try:
-        os.fsync(handle)
+        yield
     finally:
-        os.close(handle)
+        if _is_open_as(file, path):
+            path.unlink(missing_ok=True)
+        os.close(file)
+
+
+@contextmanager
+def only_writer(path: Path, lock: Path | None = None) -> Iterator[None]:
+    """Refuses a second process that wants to write ``path`` meanwhile. Missing parents are made,
+    and removed if nothing was written."""
+    lock = lock or path.with_name(f".{path.name}{LOCK}")
+    made = make_folder(lock.parent)
+    busy = UsageError(
+        f"Another process is writing {path}.", hint="wait until it is done, or name another place."
+    )
+    try:
+        with locked(lock, busy):
+            yield
+    finally:
+        with suppress(OSError):  # not empty
+            for folder in made:
+                folder.rmdir()
+
+
+def _own_lock(path: Path, busy: NeardupError) -> int:
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT)
+        try:
+            _lock(file, wait=False)
+        except OSError as error:
+            os.close(file)
+            raise busy from error
+        # The previous holder may have removed the file; a lock on a removed file protects nothing.
+        if _is_open_as(file, path):
+            return file
+        os.close(file)
+
+
+def _is_open_as(file: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file), os.stat(path))
+    except OSError:
+        return False
 
 
 def unwritable(path: Path, error: OSError) -> InputError:
@@ -182,12 +236,40 @@ def write(path: Path, data: bytes) -> None:
 
 
 def write_all(contents: Mapping[Path, bytes]) -> None:
+    """The caller syncs the folders, after whatever else it renames in them."""
     parts = {path: path.with_name(f".{path.name}.part") for path in contents}
     for path, data in contents.items():
         parts[path].write_bytes(data)
     sync(parts.values())
     for path, part in parts.items():
         part.replace(path)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yields the path of a ``.part`` file that becomes ``path`` only if there was no error, and is
+    on the disk afterwards. The files of a draft are synced together when it is published."""
+    part = path.with_name(path.name + ".part")
+    alone = not any(name.endswith(DRAFT) for name in path.parts)
+    try:
+        yield part
+        if alone:
+            sync([part])
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    if alone:
+        sync([path.parent])
+
+
+def make_folder(folder: Path) -> list[Path]:
+    """Makes a folder and its missing parents, on the disk too; returns those that were missing,
+    the innermost first."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    sync(path.parent for path in missing)
+    return missing
 
 
 def as_json(value: Any) -> bytes:
@@ -219,8 +301,23 @@ def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY if os.name != "nt" else os.O_RDWR)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system that cannot sync folders
+            raise
     finally:
         os.close(handle)
+
+
+def sync_tree(folder: Path) -> None:
+    """Syncs everything in a folder, and the folder."""
+    sync(path for path in [*folder.rglob("*"), folder] if not path.is_symlink())
+
+
+def remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def free(path: Path, taken: Callable[[Path], bool]) -> Path:

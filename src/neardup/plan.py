@@ -19,12 +19,19 @@ from neardup.decisions.policy import Policy, check_names, read_policy
 from neardup.documents.columns import DEFAULT_ID, Columns
 from neardup.documents.encodings import canonical
 from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import address_of, local_path
 from neardup.errors import NeardupError, SettingsError, all_problems
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of
 from neardup.methods.thresholds import asks_known_answers, check_cuts, with_threshold
-from neardup.settings import Settings, parse_size, plain_problems, worker_count
+from neardup.settings import (
+    Settings,
+    check_positive,
+    parse_size,
+    plain_problems,
+    worker_count,
+)
 
 # Pairs a document that are worth making when only decisions are asked for.
 USUAL_PAIRS, FEWEST_PAIRS = 16, 100_000
@@ -40,6 +47,7 @@ class Plan:
     keep: Order
     policy: Policy | None  # what to do with the duplicates; its order is ``keep``
     extraction: Extraction  # of the text from pages
+    limits: Limits  # of what is read
     within: str | None
     clusters: str
     kinds: str  # of the pairs with what was kept, of all listed ones, or only what digests tell
@@ -97,6 +105,7 @@ class Plan:
             "date": self.written.date,
             "encoding": self.encoding,
             "extract": self.extraction.how,
+            "limits": dataclasses.asdict(self.limits),
             "within": self.within,
             "keep": self.written.keep if self.policy is None else None,
             "policy": None if self.policy is None else self.policy.describe(),
@@ -126,6 +135,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     keep = policy.order if policy else attempt(lambda: _keep(settings))
     encoding = attempt(lambda: _encoding(settings.encoding))
     attempt(lambda: Extraction(settings.extract, 1))
+    attempt(lambda: limits_of(settings))
     attempt(lambda: _not_the_text(settings, None if policy else keep))
     if policy:
         attempt(lambda: check_names(policy, settings.text, settings.id or DEFAULT_ID))
@@ -140,6 +150,7 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
         columns=Columns(text=settings.text, id=settings.id, extra=extra),
         encoding=encoding,
         extraction=Extraction(settings.extract, workers),
+        limits=limits_of(settings),
         keep=keep,
         policy=policy,
         within=settings.within,
@@ -177,6 +188,12 @@ def _method(settings: Settings) -> Method:
     if asks_known_answers(cls, settings.set, settings.threshold):
         check_cuts(made)
     return made
+
+
+def limits_of(settings: Settings) -> Limits:
+    document = parse_size(settings.max_document, "max_document")
+    check_positive("max_ratio", settings.max_ratio)
+    return Limits(document, parse_size(settings.max_file, "max_file"), settings.max_ratio)
 
 
 def _encoding(name: str | None) -> str | None:

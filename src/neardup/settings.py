@@ -42,6 +42,9 @@ class Settings:
     ``date``: the column that holds the date, for ``keep="newest"`` and methods that compare dates.
     ``encoding``: the encoding of text files and CSV; None detects it in text files.
     ``extract``: how HTML becomes text: "trafilatura", "resiliparse", "all-text" or "none".
+    ``max_document``: lines, records and files of one document above this size are rejected.
+    ``max_file``: a compressed file is read up to this unpacked size.
+    ``max_ratio``: a compressed file above 200 MB is read up to so many times its packed size.
     ``within``: only documents with the same value in this column are compared.
     ``keep``: which of several copies is kept: "first", "last", "longest", "shortest", "newest",
     "oldest", "COLUMN:asc" …; "newest; longest" resolves ties.
@@ -68,6 +71,9 @@ class Settings:
     date: str | None = None
     encoding: str | None = None
     extract: str | None = None
+    max_document: str | int = "100MB"
+    max_file: str | int = "1TB"
+    max_ratio: int = 2000
     within: str | None = None
     keep: str = "first"
     policy: str | Path | Mapping[str, Any] | None = None
@@ -177,12 +183,12 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)B?\s*", re.IGNORECASE)
 
 
-def parse_size(size: str | int) -> int:
+def parse_size(size: str | int, name: str = "memory") -> int:
     """``512MB``, ``2G``, ``1.5 GB`` or a number of bytes."""
     match = _SIZE.fullmatch(str(size))
     if not match:
-        raise SettingsError(f"memory is {size!r}.", hint="expected a size such as 512MB or 4GB.")
+        raise SettingsError(f"{name} is {size!r}.", hint="expected a size such as 512MB or 4GB.")
     count = int(Fraction(match[1]) * _UNITS[match[2].upper()])
     if count < 1_000_000:
-        raise SettingsError(f"memory is {size!r}: {count} bytes.", hint="give at least 1MB.")
+        raise SettingsError(f"{name} is {size!r}: {count} bytes.", hint="give at least 1MB.")
     return count

@@ -30,7 +30,7 @@ def test_saved_and_loaded(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="give texts as a list"):
         load_boilerplate(tmp_path / "none.arrow", 4, Text())
     with pytest.raises(SettingsError, match="boilerplate is 7; expected texts"):
-        nd.dedup(TEXTS, boilerplate=7)
+        nd.dedup(TEXTS, method="shingles", boilerplate=7)
 
 
 @pytest.mark.parametrize("method", ["shingles", "rareshingles"])

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from cli.sample import Run
-from neardup.report.side_by_side import ACTING
+from neardup.wording import ACTING
 
 OUR_STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -70,14 +70,14 @@ def out(run: Run, docs: Path, tmp_path: Path) -> Path:
 def test_two_documents_of_a_run(run: Run, out: Path) -> None:
     """With the tables and the cut of that run: nothing is counted from two texts alone."""
     done = run("compare", "--run", out, "fox", "edited")
-    assert "method      rareshingles ≥ 0.4: score 0.69" in done.stdout
+    assert "method      raregrams ≥ 0.5: score 0.89" in done.stdout
     assert "alone" not in done.stdout
 
 
 def test_why_a_run_decided_so(run: Run, out: Path, tmp_path: Path) -> None:
     done = run("compare", "--run", out, "edited", "--html", tmp_path / "why.html")
     assert done.stdout.startswith("edited (")
-    assert "duplicate of fox, kind revision, score 0.69" in done.stdout
+    assert "duplicate of fox, kind revision, score 0.89" in done.stdout
     assert "1:11 + edit2" in done.stdout
     assert "<h1>Why edited is a duplicate</h1>" in (tmp_path / "why.html").read_text()
     said = json.loads(run("compare", "--run", out, "other", "--json").stdout)

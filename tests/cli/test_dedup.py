@@ -37,7 +37,7 @@ def test_the_summary_tells_the_next_step(run: Run, docs: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("options", "verdict"),
     [
-        ((), "rareshingles ≥ 0.4: score 0.69"),
+        ((), "raregrams ≥ 0.5: score 0.89"),
         (("--method", "shingles"), "method      shingles ≥ 0.8: score 0.82"),
     ],
 )
@@ -199,3 +199,16 @@ def test_empty_documents_are_counted_in_the_summary(run: Run, tmp_path: Path) ->
     said = run("dedup", tmp_path / "in", "-o", tmp_path / "out").stderr
     assert "3 documents = 2 kept + 1 duplicate" in said
     assert "2 documents are empty." in said
+
+
+def test_a_limit_that_is_not_applied_is_said(tmp_path: Path, run: Run) -> None:
+    """Conrad et al. compare within six weeks; without a date column nothing could be told apart."""
+    news = Path(__file__).parents[2] / "examples" / "news.jsonl"
+    asked = ["dedup", str(news), "-o", str(tmp_path / "a"), "--recipe", "conrad2003-nonidentical"]
+    said = run(*asked).stderr
+    assert "the limit of 42 days is not applied" in said
+    assert "--set min_count=1" in said
+    asked[3] = str(tmp_path / "b")
+    said = run(*asked, "--date", "date", "--set", "min_count=1").stderr
+    assert "42 days" not in said
+    assert "min_count" not in said

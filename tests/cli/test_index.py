@@ -78,7 +78,7 @@ def test_several_methods_groups_and_kinds(run: Run, docs: Path, tmp_path: Path) 
 
 
 def test_recipes_and_planted_cuts(run: Run, docs: Path, tmp_path: Path) -> None:
-    ddd = ("--recipe", "montanari-puglisi", "--window", "24h", "--against", "seen")
+    ddd = ("--recipe", "montanari2012", "--window", "24h", "--against", "seen")
     made = run("index", "build", tmp_path / "a.db", docs, *ddd)
     assert made.exit_code == 0, made.output
     auto = ("--method", "shingles", "--threshold", "auto")
@@ -133,3 +133,20 @@ def test_general_tables_are_told_and_replaced(
     shown = run("index", "stats", new)
     assert "counted from 5 documents, frozen on" in shown.stdout
     assert "Hint" not in shown.stderr
+
+
+def test_a_file_that_cannot_be_read_is_no_success(run: Run, docs: Path, tmp_path: Path) -> None:
+    """Building and adding; but adding a file again, as after an interruption, is no failure."""
+    latin = tmp_path / "latin.csv"
+    latin.write_bytes(b"id,text\n" + b"".join(b"%d,caf\xe9\n" % i for i in range(20)))
+    assert run("index", "build", tmp_path / "all.db", docs).exit_code == 0
+    again = run("index", "add", tmp_path / "all.db", docs)
+    assert (again.exit_code, "in the index already" in again.stderr) == (0, True)
+    for command in (("build", tmp_path / "new.db"), ("add", tmp_path / "all.db")):
+        failed = run("index", *command, latin)
+        assert failed.exit_code == 1
+        assert "20 of 20 documents could not be read" in failed.stderr
+        assert "--encoding" in failed.stderr
+    assert run("index", "add", tmp_path / "all.db", latin, "--accept-rejected").exit_code == 0
+    done = run("index", "add", tmp_path / "all.db", latin, "--encoding", "cp1252")
+    assert done.exit_code == 0

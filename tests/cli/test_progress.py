@@ -64,7 +64,7 @@ def test_share_of_documents() -> None:
 def test_verbose_shows_the_log(run: Run, broken: Path) -> None:
     done = run("find", broken, "-v", "--quiet")
     said = done.stderr.splitlines()
-    assert said[0].startswith("info: counting: 6 documents in ")
+    assert said[0].startswith("info: reading: 6 documents in ")
     assert said[1].startswith("info: reading: 6 documents in ")
     assert "warning: 4 documents were rejected; decisions say why" in said
     assert run("find", broken, "--quiet").stderr == ""

@@ -47,7 +47,7 @@ def test_a_new_index_needs_no_method(tmp_path: Path) -> None:
         done = run("serve", tmp_path / "x.db", "--port", taken.getsockname()[1])
     assert "Cannot listen on 127.0.0.1" in done.output
     made = json.loads(run("index", "stats", tmp_path / "x.db", "--json").stdout)
-    assert (made["method"], made["tables"]["general"]) == ("rareshingles", True)
+    assert (made["method"], made["tables"]["general"]) == ("raregrams", True)
 
 
 def test_tokens_are_made_listed_and_removed(tmp_path: Path) -> None:

@@ -85,15 +85,18 @@ def test_dotted_keys() -> None:
     }
 
 
+WORDS = ("--method", "shingles", "--set")
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
         (["--method", "shingels"], "did you mean 'shingles'?"),
-        (["--set", "word=3"], "did you mean 'words'?"),
+        (["--method", "join", "--set", "word=3"], "did you mean 'words'?"),
         (["--set", "words"], "expected KEY=VALUE"),
-        (["--set", "words=three"], "words is 'three'; expected int"),
-        (["--set", "words=true"], "words is True; expected int"),
-        (["--set", "words=99"], "expected from 1 to 32"),
+        ([*WORDS, "words=three"], "words is 'three'; expected int"),
+        ([*WORDS, "words=true"], "words is True; expected int"),
+        ([*WORDS, "words=99"], "expected from 1 to 32"),
         (["--set", "text.digits=hide"], "Text has no digits 'hide'"),
         (["--threshold", "1.5"], "threshold is 1.5"),
         (["--threshold", "high"], "neither a number, such as 0.8, nor auto"),

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli.sample import DOCUMENTS, Run
+from neardup.draft import Draft
 
 
 def test_a_finished_run_is_not_written_over(run: Run, docs: Path, tmp_path: Path) -> None:
@@ -131,7 +132,7 @@ def test_a_file_is_no_folder(run: Run, docs: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["neardup.engines.execution.execute", "neardup.runs.run_folder.save"]
+    "where", ["neardup.engines.execution.execute", "neardup.runs.run_folder.write_run"]
 )
 def test_interrupted(
     run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
@@ -150,13 +151,14 @@ def test_interrupted(
 def test_a_failed_run_leaves_an_empty_folder_empty(
     run: Run, docs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: object, folder: Path, **__: object) -> None:
+    def fail(_: object, draft: Draft, **__: object) -> None:
+        folder = draft.path
         (folder / "kept.jsonl").write_text("half")
         (folder / "artefacts").mkdir()
         (folder / "artefacts" / "half").write_text("half")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("neardup.runs.run_folder.save", fail)
+    monkeypatch.setattr("neardup.runs.run_folder.write_run", fail)
     out = tmp_path / "out"
     out.mkdir()
     assert run("dedup", docs, "-o", out).exit_code == 1
@@ -171,7 +173,9 @@ def test_interrupted_while_writing_over(
 
     out = tmp_path / "out"
     run("dedup", docs, "-o", out)
+    before = {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()}
     monkeypatch.setattr("neardup.runs.run_folder.write_table", interrupt)
     done = run("dedup", docs, "-o", out, "--overwrite")
-    assert done.stderr == f"Interrupted; {out} does not hold a finished run.\n"
-    assert not (out / "run.json").exists()
+    assert done.stderr == f"Interrupted; {out} holds the earlier run.\n"
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["docs.jsonl", "out"]

@@ -87,6 +87,35 @@ def test_what_waits_is_said_and_the_code_is_1(folder: Path, run: Run) -> None:
     assert (folder / "out/a.txt").exists()
 
 
+def test_a_recipe_is_one_command(folder: Path, run: Run) -> None:
+    """DDD: a folder, and nothing else to say. Case counts, duplicates are remembered, tags go."""
+    text = "The old ferry pier at Marrow Harbour will be rebuilt in stone next year. " * 3
+    (folder / "in/1.html").write_text(f"<html><body><nav>Home</nav><p>{text}</p></body></html>")
+    (folder / "in/2.txt").write_text(f"Home {text}")
+    (folder / "in/3.txt").write_text("Nothing of this kind was ever seen in the town. " * 3)
+    done = run("watch", "in", "--recipe", "montanari-puglisi", "--once")
+    assert done.exit_code == 0, done.output
+    work = folder / "in/.neardup-watch"
+    assert len(list((work / "forward").iterdir())) >= 2
+    assert (work / "aside/2.txt").exists()
+    with nd.Index.open(work / "index.db", create=False) as index:
+        made = index.described()
+    assert (made["window"], made["against"], made["method"]) == ("24h", "seen", "qgrams")
+    again = run("watch", "in", "--recipe", "montanari2012", "--once", "--memory", "50MB")
+    assert again.exit_code == 0, again.output
+    clipped = ("--clipping", "0.5,0.001")
+    assert run("watch", "in", "--recipe", "montanari2012", "--once", *clipped).exit_code == 0
+    wrong = run("watch", "in", "--recipe", "montanari2012", "--once", "--clipping", "some")
+    assert "expected one or two shares" in wrong.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_without_a_recipe_an_index_is_named(run: Run) -> None:
+    assert "Missing option '--index'" in run("watch", "in", "--forward", "out").stderr
+    other = ("--index", "s.db", "--forward", "out", "--method", "simhash", "--clipping", "0.5")
+    assert "looks no q-grams up" in run("watch", "in", *other).stderr
+
+
 def test_wrong_options(folder: Path, run: Run) -> None:
     done = run("watch", "nowhere", "--index", "news.db", "--poll", "0")
     assert done.exit_code == 2

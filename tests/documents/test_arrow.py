@@ -70,8 +70,8 @@ def test_feather_and_several_files(tmp_path: Path) -> None:
     for name, table in (("1.feather", one), ("2.feather", two)):
         feather.write_feather(table, str(tmp_path / name))
     collection = collect(str(tmp_path / "*.feather"))
-    collection.check_kept()
-    (kept,) = collection.write_kept(np.ones(3, bool), tmp_path / "out")
+    collection.check_kept(one_file=True)
+    (kept,) = collection.write_kept(np.ones(3, bool), tmp_path / "out", one_file=True)
     assert kept.name == "kept.feather"
     assert ipc.open_stream(str(kept)).read_all().column("k").to_pylist() == ["x", "y", "z"]
     empty = collect(write(tmp_path / "e.arrow", one.slice(0, 0)))
@@ -91,7 +91,7 @@ def test_errors(tmp_path: Path) -> None:
             collect(tmp_path / name)
     other = write(tmp_path / "b.arrow", pa.table({"text": [["a"]]}))
     with pytest.raises(InputError, match="cannot be one kept file: column 'text'"):
-        collect([path, other]).check_kept()
+        collect([path, other]).check_kept(one_file=True)
 
 
 def test_of_a_cut_off_stream_what_can_be_read_is_read(tmp_path: Path) -> None:

@@ -172,11 +172,11 @@ def test_chunk_size_does_not_matter(
 def test_files_are_joined_under_one_header(tmp_path: Path) -> None:
     a = file_of(tmp_path, b"id,text\n1,a\n2,b", "a.csv")
     b = file_of(tmp_path, b'\xef\xbb\xbfid,"text"\r\n3,c\r\n', "b.csv")
-    (path,) = collect([a, b]).write_kept(np.array([1, 1, 1]).astype(bool), tmp_path / "out")
+    (path,) = collect([a, b]).write_kept(np.ones(3, bool), tmp_path / "out", one_file=True)
     assert path.read_bytes() == b"id,text\n1,a\n2,b\n3,c\r\n"
     other = file_of(tmp_path, b"text,id\na,1\n", "c.csv")
     with pytest.raises(InputError, match="their headers differ"):
-        collect([a, other]).check_kept()
+        collect([a, other]).check_kept(one_file=True)
     lines = file_of(tmp_path, b'{"text":"a"}\n', "d.jsonl")
     with pytest.raises(UsageError, match="one stream"):
         collect([a, lines]).check_stream()

@@ -132,8 +132,8 @@ def test_an_unused_column_that_is_broken_is_found_when_kept_rows_are_written(
     with pytest.raises(KeptError, match="The decisions are in"):
         result.save(tmp_path / "out")
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
-        "decisions.parquet", "digests.parquet", "duplicates.parquet", "pairs.parquet",
-        "rejected.jsonl", "report.html", "run.json",
+        "checksums.sha256", "decisions.parquet", "digests.parquet", "duplicates.parquet",
+        "pairs.parquet", "rejected.jsonl", "report.html", "run.json",
     ]  # fmt: skip
     assert nd.Result.load(tmp_path / "out").counts == result.counts
 
@@ -230,7 +230,7 @@ def test_a_file_that_gives_nothing_is_one_rejected_document(
     assert len(result.kept) == len(result.annotated) - 3 == 6
     result.save(tmp_path / "out")
     kept = [line for i, line in enumerate(good.read_bytes().splitlines()) if i % 3 != 2]
-    assert (tmp_path / "out" / "kept.jsonl").read_bytes().splitlines() == kept
+    assert (tmp_path / "out" / "kept" / good.name).read_bytes().splitlines() == kept
     assert nd.Result.load(tmp_path / "out").kept.equals(result.kept)
 
 
@@ -241,7 +241,7 @@ def test_on_the_command_line(tmp_path: Path, good: Path, parquet: Path) -> None:
     done = CliRunner().invoke(main, ["dedup", str(bad), str(good), "-o", str(out)])
     assert done.exit_code == 1  # the run is written, but a file is missing from it
     assert "bad.parquet: nothing of it can be read" in done.stderr
-    assert len((out / "kept.jsonl").read_bytes().splitlines()) == 6
+    assert len((out / "kept" / good.name).read_bytes().splitlines()) == 6
     done = CliRunner().invoke(main, ["dedup", str(bad), str(good), "-o", "-", "--accept-rejected"])
     assert done.exit_code == 0
     assert len(done.stdout.splitlines()) == 6

@@ -173,10 +173,10 @@ def test_files_are_joined_in_order(tmp_path: Path) -> None:
     a = file_of(tmp_path, mark + b'{"text":"1"}\r\n\r\n{"text":"2"}', "a.jsonl")
     b = file_of(tmp_path, mark + b'{"text":"3"}', "b.jsonl")
     collection = collect([a, b])
-    (path,) = collection.write_kept(np.array([True, True, True]), tmp_path / "out")
+    (path,) = collection.write_kept(np.ones(3, bool), tmp_path / "out", one_file=True)
     assert path.name == "kept.jsonl"
     assert path.read_bytes() == a.read_bytes() + b"\n" + b.read_bytes().removeprefix(mark)
-    collection.write_kept(np.array([False, True, False]), tmp_path / "out")
+    collection.write_kept(np.array([False, True, False]), tmp_path / "out", one_file=True)
     assert path.read_bytes() == b'{"text":"2"}'
     assert [p.name for p in path.parent.iterdir()] == ["kept.jsonl"]
 
@@ -244,7 +244,7 @@ def test_of_a_cut_off_archive_what_can_be_read_is_read(
     assert "file is truncated" in lost.reason
     assert sum(map(len, batches)) == read_rows + 2
     keep = np.ones(read_rows + 2, bool)
-    (kept,) = collection.write_kept(keep, tmp_path / "out")
+    (kept,) = collection.write_kept(keep, tmp_path / "out", one_file=True)
     with open_binary(kept, CODECS[f".{suffix}"]) as stream:
         assert stream.read() == b"".join(rows[:read_rows]) + rows[0]
     assert collection.kept(keep).num_rows == read_rows + 1

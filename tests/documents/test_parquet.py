@@ -111,8 +111,8 @@ def test_unlike_schemas_are_unified(tmp_path: Path) -> None:
         tmp_path, pa.Table.from_pylist([{"m": "x", "n": 2, "text": "b"}], schema), "b.parquet"
     )
     collection = collect([a, b])
-    collection.check_kept()
-    (kept,) = collection.write_kept(np.array([True, True]), tmp_path / "out")
+    collection.check_kept(one_file=True)
+    (kept,) = collection.write_kept(np.array([True, True]), tmp_path / "out", one_file=True)
     expected = {"text": ["a", "b"], "n": [1, 2], "m": [None, "x"]}
     assert pq.read_table(kept).to_pydict() == expected
     assert collection.kept(np.array([True, True])).to_pydict() == expected
@@ -124,7 +124,7 @@ def test_schemas_that_clash_name_files_and_field(tmp_path: Path) -> None:
     with pytest.raises(
         InputError, match=r"a\.parquet and .*b\.parquet .* column 'n' has the types"
     ):
-        collect([a, b]).check_kept()
+        collect([a, b]).check_kept(one_file=True)
 
 
 def test_wrong_columns(tmp_path: Path) -> None:
@@ -161,7 +161,8 @@ def test_formats_may_alternate(tmp_path: Path) -> None:
     lines = tmp_path / "b.jsonl"
     lines.write_bytes(b'{"text":"c"}\n{"text":"d"}\n')
     c = file_of(tmp_path, pa.table({"text": ["e"]}), "c.parquet")
-    out = collect([a, lines, c]).write_kept(np.array([0, 1, 1, 0, 1], bool), tmp_path / "out")
+    keep = np.array([0, 1, 1, 0, 1], bool)
+    out = collect([a, lines, c]).write_kept(keep, tmp_path / "out", one_file=True)
     assert [path.name for path in out] == ["kept.parquet", "kept.jsonl"]
     assert pq.read_table(out[0]).column("text").to_pylist() == ["b", "e"]
     assert out[1].read_bytes() == b'{"text":"c"}\n'

@@ -193,6 +193,22 @@ def test_one_word_replaced() -> None:
     }
 
 
+def test_stop_words_are_no_keywords() -> None:
+    """Not even those that the table does not have, which would otherwise be the rarest."""
+    texts = ["the whale and the sea", "whale of whales"]
+    table = table_of(["whale sea of of", "the sea", "the whale"])
+    plain, without = Keywords(k=9), Keywords(k=9, text=Text(stop_words="english"))
+    names = {twin.hash_of(word) >> 32: word for text in texts for word in words(text)}
+
+    def keywords(method: Keywords) -> list[set[str]]:
+        found = method.keywords(batch(texts).column("text"), table)
+        return [{names[int(entry) >> 32] for entry in row} for row in found]
+
+    assert keywords(plain) == [{"the", "whale", "and", "sea"}, {"whale", "of", "whales"}]
+    assert keywords(without) == [{"whale", "sea"}, {"whale", "whales"}]
+    assert without.needs == plain.needs
+
+
 def test_few_keywords_are_said_to_be_few() -> None:
     texts = ["x " * 50, "x y " * 50, " ".join(f"w{i}" for i in range(50)), "12 34 " * 20]
     method = Keywords(terms="alpha", min_words=10)
@@ -223,7 +239,6 @@ def test_a_word_that_is_everywhere_is_light_but_there() -> None:
         {"min_documents": -1},
         {"min_words": -1},
         {"threshold": 0},
-        {"text": Text(stop_words=("the",))},
     ],
 )
 def test_wrong_parameters_are_explained(wrong: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from neardup.engines.index.index import Index
 from neardup.errors import SettingsError
 from neardup.features.qgrams import sampled_grams
 from neardup.methods.minhash import multipliers
-from neardup.methods.raregrams import BANDS, THIN, Raregrams
+from neardup.methods.raregrams import BANDS, OTHER_FIGURES, THIN, Raregrams
 from neardup.schema import Ragged
 from neardup.testing import batch, resolved
 from neardup.text.text_options import Text
@@ -196,3 +197,24 @@ def test_documents_that_fill_one_template_do_not_all_meet() -> None:
     stories = [" ".join(map(str, rng.integers(10**8, 10**9, 60))) for _ in range(300)]
     stubs = [f"{template} {story}" for story in stories]
     assert nd.dedup(stubs, method=PLAIN).info["candidates"] < 10 * len(stubs)
+
+
+def test_reports_in_series_are_refused_and_copies_of_one_are_not() -> None:
+    """The same sentences with all figures changed; the copy has other words and the figures."""
+    draw = random.Random(7)
+    words = ["".join(draw.choices("abdeghiklmnorstu", k=7)) for _ in range(80)]
+
+    def report(day: int) -> str:
+        figures = (
+            f"{word} {day * 7919 * i % 90_000 + 10_000}" for i, word in enumerate(words[:16])
+        )
+        return " ".join([*figures, *words[16:]])
+
+    texts = [report(day) for day in range(1, 6)]
+    copy = texts[0].replace(words[40], "else").replace(words[60], "different")
+    assert nd.dedup(texts, method=PLAIN).counts.duplicates == 0
+    assert nd.dedup([*texts, copy], method=PLAIN).counts.duplicates == 1
+    accepting = Raregrams(calibrate=False, templates="accept")
+    assert nd.dedup(texts, method=accepting).counts.duplicates == 4
+    evidence = PLAIN.prepare(batch(texts), counted(PLAIN, texts)).evidence
+    assert PLAIN.refusals(evidence, np.array([0]), np.array([1])) == [OTHER_FIGURES]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +14,13 @@ from neardup import papers
 from neardup.errors import SettingsError
 from neardup.evaluation.evaluation_report import html_page
 from neardup.labels.gold import Gold, from_groups
-from neardup.papers import paper_pass
+from neardup.papers import paper, paper_pass
 from neardup.papers.experiment import Experiment, Options
 from neardup.papers.paper_pass import read
 from neardup.progress import Silent
 from neardup.report.figure_file import save_figure
 from neardup.schema import Array
+from pages import DOCS, README
 
 
 def by_group(table: pa.Table, same: Array) -> Gold:
@@ -28,17 +31,50 @@ FULL = Options(gold=by_group, columns=("group",), source="site", date="day")
 
 
 def test_every_experiment_is_listed_in_the_docs() -> None:
-    page = Path(__file__).parents[2] / "docs" / "papers.md"
+    written = (DOCS / "papers.md").read_text("utf-8")
+    assert all(f"--paper {name}" in written for name in papers.experiments())
+
+
+TABLE = re.compile(r"(?<=<!-- papers -->\n\n)(?:\|.*\n)*")
+
+
+def table_of_papers() -> str:
+    rows = [("paper", "command", "what it reproduces", "where it differs"), ("---",) * 4]
+    for one in paper.papers().values():
+        experiments = ", ".join(f"`{name}`" for name in one.experiments)
+        how = f" (`neardup evaluate --paper` {experiments})" if experiments else ""
+        who = f"**{one.cited_as}**, *{one.title}* (`{one.name}`)"
+        rows.append((who, f"`{one.commands[0]}`", f"{one.reproduces}{how}", one.differs))
+    return "".join(
+        f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |\n" for row in rows
+    )
+
+
+@pytest.mark.parametrize("page", [README, DOCS / "papers.md"], ids=lambda page: page.name)
+def test_tables_are_written_from_the_papers(page: Path) -> None:
+    """With NEARDUP_UPDATE_DOCS=1 they are written anew."""
     written = page.read_text("utf-8")
-    assert all(f"--paper {name}" in written for name in papers.PAPERS)
+    made, count = TABLE.subn(lambda _: table_of_papers(), written)
+    assert count == 1
+    if os.environ.get("NEARDUP_UPDATE_DOCS"):
+        page.write_text(made, "utf-8")
+        return
+    assert written == made, "run the tests once with NEARDUP_UPDATE_DOCS=1"
+
+
+def test_the_papers_are_found_by_a_search_for_their_authors() -> None:
+    for page in (README, DOCS / "papers.md"):
+        written = page.read_text("utf-8")
+        surnames = {p.authors[0].split()[-1] for p in paper.papers().values() if p.authors}
+        assert all(surname in written for surname in surnames)
 
 
 def test_an_unknown_experiment_is_refused() -> None:
-    with pytest.raises(SettingsError, match="did you mean 'broder'"):
+    with pytest.raises(SettingsError, match="did you mean 'broder1997'"):
         papers.run("brodr", [])
 
 
-@pytest.fixture(scope="module", params=papers.PAPERS)
+@pytest.fixture(scope="module", params=papers.experiments())
 def experiment(request: pytest.FixtureRequest, documents: list[dict[str, Any]]) -> Experiment:
     return papers.run(request.param, documents, FULL)
 
@@ -84,7 +120,7 @@ def test_it_is_the_same_every_time(experiment: Experiment, documents: list[dict[
         assert again.data() == experiment.data()
 
 
-@pytest.mark.parametrize("name", ["conrad-sets", "williams-giles", "montanari-puglisi"])
+@pytest.mark.parametrize("name", ["conrad2003-sets", "williams2013", "montanari2012"])
 def test_scored_pairs_are_found_again(
     name: str, documents: list[dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,16 +155,16 @@ def test_inputs_may_have_a_column_in_several_types() -> None:
     assert made.table["year"].to_pylist() == ["1900", "1901", None]
     assert made.table.column_names == ["id", "text", "year"]
     assert made.rejected == 1
-    told = papers.run("broder", tables, Options(date="year")).notes[0]
+    told = papers.run("broder1997", tables, Options(date="year")).notes[0]
     assert told == "1 documents could not be read and were left out."
 
 
-@pytest.mark.parametrize("name", [n for n in papers.PAPERS if n not in ("henzinger",)])
+@pytest.mark.parametrize("name", [n for n in papers.experiments() if n not in ("henzinger2006",)])
 def test_bare_texts_are_enough(name: str, documents: list[dict[str, Any]]) -> None:
     """Without ids, columns and gold, except where gold is what it is about."""
     texts = [row["text"] for row in documents]
-    if name == "montanari-puglisi":
-        with pytest.raises(SettingsError, match="needs gold"):
+    if name in ("montanari2012", "raveena2014"):
+        with pytest.raises(SettingsError, match=r"needs (gold|labelled)"):
             papers.run(name, texts)
     else:
         assert papers.run(name, texts).documents == len(texts)
@@ -136,10 +172,10 @@ def test_bare_texts_are_enough(name: str, documents: list[dict[str, Any]]) -> No
 
 def test_henzinger_asks_for_a_source(documents: list[dict[str, Any]]) -> None:
     with pytest.raises(SettingsError, match="column with the source"):
-        papers.run("henzinger", documents, Options(gold=by_group, columns=("group",)))
+        papers.run("henzinger2006", documents, Options(gold=by_group, columns=("group",)))
 
 
-@pytest.mark.parametrize("name", papers.PAPERS)
+@pytest.mark.parametrize("name", papers.experiments())
 def test_nothing_to_look_at_is_no_accident(name: str) -> None:
     """Two unlike documents: no pairs, no sets, and nothing breaks."""
     rows = [

@@ -31,6 +31,7 @@ def test_table_8_as_printed(
     assert made.missed == gold - exact
     assert made.recall == pytest.approx(recall, abs=5e-5)
     assert made.precision == pytest.approx(precision, abs=5e-5)
+    assert made.precision_apart == made.precision  # no set is partial
 
 
 @given(SMALL)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 
@@ -14,15 +14,20 @@ class Postings:
         for place, key in enumerate(keys):
             self.entries[key].append((number, place < probes))
 
-    def meet(self, keys: Sequence[int], probes: int) -> list[int]:
-        return sorted(
-            {
-                number
-                for place, key in enumerate(keys)
-                for number, looks in self.entries.get(key, ())
-                if looks or place < probes
-            }
-        )
+    def meet(
+        self, keys: Sequence[int], probes: int, least: int = 1, most: int | None = None
+    ) -> list[int]:
+        shared, weight = Counter[int](), Counter[int]()
+        documents = 1 + max((n for entries in self.entries.values() for n, _ in entries), default=0)
+        for place, key in enumerate(keys):
+            entries = self.entries.get(key, ())
+            idf = max(documents.bit_length() - len(entries).bit_length(), 0) + 1
+            for number, looks in entries:
+                if looks or place < probes:
+                    shared[number] += 1
+                    weight[number] += idf
+        enough = [number for number, times in shared.items() if times >= least]
+        return sorted(sorted(enough, key=lambda n: (-weight[n], -shared[n], -n))[:most])
 
     def keep(self, numbers: Sequence[int]) -> None:
         for key, entries in list(self.entries.items()):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
+from unicodedata import category
 
 from reference import minhash, qgrams, rarity
 from reference.shingles import MASK, cyclic, scramble
@@ -19,6 +20,7 @@ class Gram(NamedTuple):
     level: int
     weight: int
     kind: int
+    figure: bool
 
 
 class Document(NamedTuple):
@@ -38,16 +40,18 @@ def level_of_length(characters: int, most: int) -> int:
     return level
 
 
-def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, int]]:
-    """The level of the text, and the features with their levels."""
+def sample(text: str, most: int = SAMPLE) -> tuple[int, dict[int, tuple[int, bool]]]:
+    """The level of the text, and of each feature its level and whether it is a figure: it has
+    three digits in a row."""
     level = level_of_length(len(qgrams.normal_form(text)), most)
-    levels: dict[int, int] = {}
+    levels: dict[int, tuple[int, bool]] = {}
     for gram in {*qgrams.qgrams(text, WIDTH)}:
         hash_ = scramble(cyclic([scramble(ord(c) + SECRETS[0] & MASK) for c in gram]))
         own = min(32 - (hash_ & 0xFFFFFFFF).bit_length(), 31)
         if own >= level:
             feature = hash_ >> 32
-            levels[feature] = max(levels.get(feature, 0), own)
+            figure = "ddd" in "".join("d" if category(c) == "Nd" else "-" for c in gram)
+            levels[feature] = max(levels.get(feature, (0, False)), (own, figure))
     return level, levels
 
 
@@ -56,11 +60,11 @@ class Table(NamedTuple):
     documents: int
     slots: int
 
-    def gram(self, feature: int, level: int) -> Gram:
+    def gram(self, feature: int, level: int, figure: bool) -> Gram:
         n = self.counts[feature % self.slots]
         kind = ONE_HAS if n < 2 else FEW_HAVE if n <= 20 else SOME_HAVE if n <= 100 else MANY_HAVE
         n = min(max(n, 1), self.documents)  # features of one document may share a slot
-        return Gram(level, round(4096 * max(rarity.idf(n, self.documents), 0.1)), kind)
+        return Gram(level, round(4096 * max(rarity.idf(n, self.documents), 0.1)), kind, figure)
 
 
 def table(texts: Sequence[str], slots: int) -> Table:
@@ -70,12 +74,15 @@ def table(texts: Sequence[str], slots: int) -> Table:
 
 def document(text: str, known: Table) -> Document:
     level, levels = sample(text)
-    return Document(level, {f: known.gram(f, own) for f, own in levels.items()})
+    return Document(level, {f: known.gram(f, *own) for f, own in levels.items()})
 
 
 def entries(made: Document) -> list[int]:
     grams = sorted(made.grams.items())
-    rows = [f << 32 | gram.level << 24 | gram.weight << 2 | gram.kind for f, gram in grams]
+    rows = [
+        f << 32 | gram.level << 24 | gram.figure << 23 | gram.weight << 2 | gram.kind
+        for f, gram in grams
+    ]
     return [made.level + 1 << 2, *rows]
 
 
@@ -131,7 +138,15 @@ def compared(a: Document, b: Document) -> Answer:
     own = min(sum(g.kind == ONE_HAS for g in grams.values()) for grams in (x, y))
     rare = sum(x[f].kind in (FEW_HAVE, ONE_HAS) for f in shared)
     size = min(len(x), len(y))
+    figures = min(sum(g.figure for g in grams.values()) for grams in (x, y))
+    common_figures = sum(x[f].figure for f in shared)
+    words, common_words = size - figures, len(shared) - common_figures
+    other_figures = level <= 2 and figures << level >= 96 and figures * 20 >= size
+    other_figures = other_figures and 10 * common_words >= 7 * words
+    other_figures = other_figures and 2 * common_figures * words < figures * common_words
     template = own >= 6 and own * 64 >= size and rare < own and 4 * rare < len(shared)
     return Answer(
-        Fraction(common) / whole if common else Fraction(0), template, 2 * len(shared) < size
+        Fraction(common) / whole if common else Fraction(0),
+        template or other_figures,
+        2 * len(shared) < size,
     )

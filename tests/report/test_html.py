@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 from hypothesis import given
 
 from neardup.report.html_page import STYLES
-from neardup.report.side_by_side import ACTING, visible
 from neardup.report.side_by_side_page import fragment
 from neardup.text.alignment import align
+from neardup.wording import ACTING, visible
 from report.aligned import Made, made
 
 TAGS = {"div", "small", "del", "ins", "mark", "sup", "details", "summary"}

@@ -6,9 +6,10 @@ import re
 
 from hypothesis import given
 
-from neardup.report.side_by_side import ACTING, flowed
+from neardup.report.side_by_side import flowed
 from neardup.report.side_by_side_lines import lines, passage_lines
 from neardup.text.alignment import Alignment, Passage, Span, align
+from neardup.wording import ACTING
 from report.aligned import Made, made
 
 LINE = re.compile(r" *(\d+):(\d+) ([ \-+<>]) (.*)")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from neardup.report.side_by_side import ACTING
 from neardup.report.side_by_side_lines import show
 from neardup.text.alignment import align
+from neardup.wording import ACTING
 from report.aligned import Made, made
 
 OUR_STYLE = re.compile(r"\x1b\[[0-9;]*m")

@@ -9,7 +9,8 @@ import unicodedata
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.report.side_by_side import ACTING, escaped_json, flowed, visible
+from neardup.report.side_by_side import flowed
+from neardup.wording import ACTING, escaped_json, visible
 
 DRAWN = {*"\t\n\u200c\u200d\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"} | {
     chr(code) for code in range(0x600, 0x606)

@@ -95,6 +95,9 @@ def test_parquet_streams_batch_by_batch(tmp_path: Path) -> None:
     result = nd.dedup(str(tmp_path / "*.parquet"))
     check_rows(result.annotated.to_pylist())
     folder = result.save(tmp_path / "out", annotate=True)
+    assert pq.ParquetFile(folder / "annotated" / "a.parquet").metadata.num_rows == 3
+    folder = result.save(tmp_path / "out", annotate=True, one_file=True)
+    assert not (folder / "annotated").exists()
     written = pq.read_table(folder / "annotated.parquet")
     check_rows(written.to_pylist())
     assert written.schema.metadata[b"about"] == b"us"

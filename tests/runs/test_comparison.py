@@ -13,11 +13,11 @@ import neardup as nd
 from neardup.features.measures import containment, resemblance
 from neardup.features.qgrams import doc_q
 from neardup.features.vectors import Products
-from neardup.report.side_by_side import ACTING
 from neardup.runs import comparison
 from neardup.runs.comparison import Comparison, compare
 from neardup.text.alignment import Passage
 from neardup.text.words import words
+from neardup.wording import ACTING
 
 ROSE = ("a rose is red a rose is white", "a rose is white a rose is red")
 A = (

@@ -110,10 +110,8 @@ def test_documents_that_are_gone(folder: Path) -> None:
 def test_documents_that_changed(folder: Path) -> None:
     docs = folder / "docs.jsonl"
     docs.write_text(docs.read_text().replace("word30", "changed"))
-    assert nd.Result.load(folder / "out").explain("edited").note is None
-    docs.write_text(docs.read_text().replace("new", "newer word"))
     note = nd.Result.load(folder / "out").explain("edited").note
-    assert note is not None
+    assert "could not be read again" in (note or "")
 
 
 def test_a_file_with_fewer_rows(folder: Path) -> None:

@@ -174,8 +174,8 @@ def test_formats_together(tmp_path: Path) -> None:
     made = nd.dedup([tmp_path / "a.csv", tmp_path / "b.jsonl"]).apply(POLICY)
     made.write(tmp_path / "applied")
     expected = f"id,text,year\na,{TEXT},1999\nb,{OTHER},\n"
-    assert (tmp_path / "applied" / "documents.csv").read_text() == expected
-    assert (tmp_path / "applied" / "merged.jsonl").read_bytes() == (
+    assert (tmp_path / "applied" / "documents" / "a.csv").read_text() == expected
+    assert (tmp_path / "applied" / "merged" / "b.jsonl").read_bytes() == (
         tmp_path / "b.jsonl"
     ).read_bytes()
 

@@ -238,7 +238,7 @@ def test_what_was_lost_then_may_be_lost_now(source: Path, tmp_path: Path) -> Non
     assert result.counts.rejected >= 2
     step, made = applying(result.save(tmp_path / "out"), DROP)
     assert made.counts["rejected"] == result.counts.rejected
-    kept = gzip.decompress((step.folder / "documents.jsonl.gz").read_bytes()).splitlines()
+    kept = gzip.decompress((step.folder / "documents" / "in.jsonl.gz").read_bytes()).splitlines()
     assert len(kept) == made.counts["keep"]
     (tmp_path / "in.jsonl.gz").write_bytes(packed)
     with pytest.raises(ChangedError):
@@ -289,7 +289,8 @@ def test_sources_limits_and_annotations_are_those_of_the_run(source: Path, tmp_p
     )
     assert applied.result.decisions.to_pylist() == expected.decisions.to_pylist()
     assert sum(step.info["counts"].values()) == 180
-    kept = [json.loads(line)["id"] for line in lines_of(step.folder / "documents.jsonl")]
+    written = [step.folder / "documents" / path.name for path in (source, other)]
+    kept = [json.loads(line)["id"] for path in written for line in lines_of(path)]
     decisions = expected.decisions.to_pylist()
     assert kept == [row["id"] for row in decisions if row["decision"] == "kept"]
     with pytest.raises(SettingsError, match="the inputs are 'wire', 'archive'"):

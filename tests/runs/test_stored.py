@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from neardup import api as nd
-from neardup.errors import NeardupError, SignatureError
+from neardup.errors import InputError, NeardupError, SignatureError
+from neardup.runs.checksums import write_checksums
 from neardup.runs.result import Result
 from reference.scans import COLLECTION
 
@@ -44,6 +45,9 @@ def test_a_run_that_is_saved_again_has_them_all(folder: Path, where: str) -> Non
 def test_another_table_in_its_place_is_refused_when_it_is_asked_for(folder: Path) -> None:
     other = nd.dedup(COLLECTION[:20], method="rareshingles").save(folder.parent / "other")
     (folder / "artefacts" / "vocabulary.arrow").write_bytes(stored(other)["vocabulary"])
+    with pytest.raises(InputError, match=r"is damaged: its content is not what was written.*Hint"):
+        _ = Result.load(folder).artefacts["vocabulary"]
+    write_checksums(folder)
     loaded = Result.load(folder)
     assert loaded.artefacts["frequencies"]
     with pytest.raises(SignatureError, match=r"not the one that the run was made with.*Hint"):

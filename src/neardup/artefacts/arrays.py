@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.documents.streams import whole_file
+from neardup.files import whole_file
 
 Floats = npt.NDArray[np.float64]
 Arrays = Mapping[str, Floats]

@@ -7,6 +7,7 @@ the input in a pass of its own, before any document is prepared.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -140,6 +141,22 @@ def unpacked_arrays(packed: bytes) -> list[npt.NDArray[Any]]:
 
     with np.load(io.BytesIO(packed)) as archive:
         return [archive[name] for name in archive.files]
+
+
+def stored_table(path: Path, key: bytes) -> tuple[pa.Table, dict[str, Any]]:
+    """The table of an Arrow file and its description. Its offsets and lengths are validated, and no
+    value is missing: a file may be damaged, or come from anywhere."""
+    with pa.OSFile(str(path), "rb") as source:
+        table = pa.ipc.open_file(source).read_all()
+    table.validate(full=True)
+    described = json.loads((table.schema.metadata or {})[key])
+    if not isinstance(described, dict) or any(column.null_count for column in table.columns):
+        raise ValueError("it contains something else")
+    return table, described
+
+
+# What a damaged file of an artefact may raise, beside an error of the system.
+DAMAGE = (pa.ArrowException, KeyError, ValueError, TypeError, AttributeError, RecursionError)
 
 
 def why_unreadable(error: Exception, otherwise: str) -> str:

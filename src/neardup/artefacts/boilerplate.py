@@ -19,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup import _native
-from neardup.artefacts.artefact import NothingToCount, why_unreadable
+from neardup.artefacts.artefact import DAMAGE, NothingToCount, stored_table, why_unreadable
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
@@ -70,16 +70,15 @@ def boilerplate_of(texts: Sequence[str], words: int, text: Text) -> Boilerplate:
 
 def load_boilerplate(path: Path, words: int, text: Text) -> Boilerplate:
     try:
-        with pa.OSFile(str(path), "rb") as source:
-            table = pa.ipc.open_file(source).read_all()
-        described = json.loads((table.schema.metadata or {})[_DESCRIPTION])
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        table, described = stored_table(path, _DESCRIPTION)
+        _ = table["hash"]
+    except (OSError, *DAMAGE) as error:
         reason = why_unreadable(error, "no run has written it")
         raise InputError(
             f"The boilerplate {path} cannot be read: {reason}.",
             hint="give texts as a list, or --boilerplate FILE on the command line.",
         ) from error
-    boilerplate = Boilerplate(table["hash"].to_numpy(), words, text)
+    boilerplate = Boilerplate(table["hash"].to_numpy().astype(np.uint64), words, text)
     if boilerplate.digest != described.get("digest"):
         raise SignatureError(
             f"The boilerplate {path} is of {described.get('words')}-word shingles of "

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.artefacts.artefact import why_unreadable
+from neardup.artefacts.artefact import DAMAGE, stored_table, why_unreadable
 from neardup.errors import InputError, SignatureError
 
 FORMAT, CURVE_FORMAT = 3, 4
@@ -183,10 +183,8 @@ def sorted_pairs(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> np
 
 def load_calibration(path: Path) -> Calibration:
     try:
-        with pa.OSFile(str(path), "rb") as source:
-            table = pa.ipc.open_file(source).read_all()
-        described = json.loads((table.schema.metadata or {})[_DESCRIPTION])
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        table, described = stored_table(path, _DESCRIPTION)
+    except (OSError, *DAMAGE) as error:
         raise InputError(
             f"The calibration {path} cannot be read: {why_unreadable(error, 'it is none')}.",
             hint="a run with --threshold auto writes one into its folder artefacts.",
@@ -197,7 +195,23 @@ def load_calibration(path: Path) -> Calibration:
             f"{CURVE_FORMAT}.",
             hint="make the run again with this version.",
         )
-    calibration = Calibration(
+    try:
+        calibration = _calibration(table, described)
+    except DAMAGE as error:
+        raise InputError(
+            f"The calibration {path} is not laid out as one: {error}.",
+            hint="restore the file, or let the run calibrate itself.",
+        ) from error
+    if calibration.digest != described.get("digest"):
+        raise SignatureError(
+            f"The calibration {path} is not what it was when it was saved.",
+            hint="restore the file, or let the run calibrate itself.",
+        )
+    return calibration
+
+
+def _calibration(table: pa.Table, described: dict[str, Any]) -> Calibration:
+    return Calibration(
         described["threshold"],
         described["by"],
         table["digest"].to_numpy().astype(np.uint64),
@@ -210,15 +224,11 @@ def load_calibration(path: Path) -> Calibration:
         curve=Curve.of_columns(described["curve"]) if "curve" in described else None,
         unread=described.get("unread", 0),
     )
-    if calibration.digest != described["digest"]:
-        raise SignatureError(
-            f"The calibration {path} is not what it was when it was saved.",
-            hint="restore the file, or let the run calibrate itself.",
-        )
-    return calibration
 
 
 def _pairs(partners: pa.ListArray | pa.ChunkedArray) -> npt.NDArray[np.int32]:
     first = np.repeat(np.arange(len(partners)), pa.compute.list_value_length(partners).to_numpy())
     second = pa.compute.list_flatten(partners).to_numpy()
+    if len(second) and not 0 <= second.min() <= second.max() < len(partners):
+        raise ValueError("a pair has a row that is not there")
     return np.stack([first, second], axis=1).astype(np.int32)

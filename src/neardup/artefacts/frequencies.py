@@ -26,14 +26,16 @@ import pyarrow as pa
 
 from neardup import _native
 from neardup.artefacts.artefact import (
+    DAMAGE,
     GENERAL,
     packed_arrays,
     shipped,
+    stored_table,
     unpacked_arrays,
     why_unreadable,
 )
 from neardup.artefacts.idf import normalised_idf
-from neardup.errors import InputError, SignatureError
+from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.qgrams import features_of_samples, qgram_sets, sampled_grams
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
@@ -176,10 +178,8 @@ class Frequencies:
 
 def load_frequencies(path: Path) -> Frequencies:
     try:
-        with pa.OSFile(str(path), "rb") as source:
-            table = pa.ipc.open_file(source).read_all()
-        described = json.loads((table.schema.metadata or {})[_DESCRIPTION])
-    except (OSError, pa.ArrowException, KeyError, ValueError) as error:
+        table, described = stored_table(path, _DESCRIPTION)
+    except (OSError, *DAMAGE) as error:
         reason = why_unreadable(error, "it is not a table of frequencies")
         raise InputError(
             f"The frequencies {path} cannot be read: {reason}.",
@@ -190,18 +190,31 @@ def load_frequencies(path: Path) -> Frequencies:
             f"The frequencies {path} have format {format_}; this version reads {FORMAT}.",
             hint="let the run count them from the input.",
         )
-    frequencies = Frequencies(
-        table["documents"].to_numpy().astype(np.uint16),
-        described["documents"],
-        Grams(**described["grams"]) if "grams" in described else Grams(described["words"]),
-        Text(**described["text"]),
-    )
-    if frequencies.digest != described["digest"]:
+    try:
+        frequencies = Frequencies(
+            _slots(table["documents"].to_numpy()),
+            int(described["documents"]),
+            Grams(**described["grams"]) if "grams" in described else Grams(described["words"]),
+            Text(**described["text"]),
+        )
+    except (*DAMAGE, SettingsError) as error:
+        raise InputError(
+            f"The frequencies {path} are not laid out as such a table: {error}.",
+            hint="restore the file, or let the run count them from the input.",
+        ) from error
+    if frequencies.digest != described.get("digest"):
         raise SignatureError(
             f"The frequencies {path} have changed since they were saved.",
             hint="restore the file, or let the run count them from the input.",
         )
     return frequencies
+
+
+def _slots(counts: npt.NDArray[Any]) -> npt.NDArray[np.uint16]:
+    """The counts, if kernels can find a slot by the low bits of a feature."""
+    if not len(counts) or len(counts) & (len(counts) - 1):
+        raise ValueError(f"{len(counts):,} slots are no power of two")
+    return counts.astype(np.uint16)
 
 
 def nothing_known(grams: Grams, text: Text) -> Frequencies:

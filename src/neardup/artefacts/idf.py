@@ -28,9 +28,9 @@ from neardup.artefacts.artefact import (
     unpacked_arrays,
     why_unreadable,
 )
-from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError, SignatureError
 from neardup.features.terms import DocumentTerms, document_terms, terms_of_words
+from neardup.files import whole_file
 from neardup.schema import Ragged
 from neardup.text.text_options import Text
 

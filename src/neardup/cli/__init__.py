@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.command import OWN_PROCESS, Commands, guarded
+from neardup.cli.command import OWN_PROCESS, Commands, end_on_sigterm, guarded
 
 GC_OBJECTS = 100_000  # new objects between two collections of garbage
 # name → module:command, in the order of ``neardup --help``
@@ -31,10 +31,12 @@ COMMANDS = {
     "serve": "neardup.cli.serve:serve",
     "token": "neardup.cli.serve:token",
     "methods": "neardup.cli.methods:methods",
+    "papers": "neardup.cli.papers:papers",
     "label": "neardup.cli.label:label",
     "train": "neardup.cli.train:train",
     "idf": "neardup.cli.idf:idf",
     "demo": "neardup.cli.demo:demo",
+    "verify": "neardup.cli.verification:verify",
     "doctor": "neardup.cli.doctor:doctor",
 }
 
@@ -44,6 +46,7 @@ class Main(Commands):
         OWN_PROCESS[:] = [True] if args is None else []
         if OWN_PROCESS:  # imports fill memory with what stays; collecting there costs 7 % of a run
             gc.set_threshold(GC_OBJECTS)
+            end_on_sigterm()
         return super().main(args, *arguments, **options)
 
     def invoke(self, ctx: click.Context) -> object:

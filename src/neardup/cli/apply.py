@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 from neardup.cli.options import policy_from
 from neardup.wording import many
 
@@ -78,7 +78,7 @@ def apply(
         return
     if dry_run:
         table(made, SHOWN)
-    click.echo("\n".join(lines(made, run, target, dry_run=dry_run)))
+    echo("\n".join(lines(made, run, target, dry_run=dry_run)))
 
 
 def _with_order(
@@ -175,5 +175,5 @@ def undo(run: Path, force: bool, as_json: bool) -> None:
         data: dict[str, Any] = {"undone": str(gone.folder), "now": str(now.folder) if now else None}
         show_json(data)
         return
-    click.echo(f"Taken back: {gone.folder} ({counted(gone.info['counts'])}).")
-    click.echo(f"{now.folder} is in effect again." if now else "No policy is in effect now.")
+    echo(f"Taken back: {gone.folder} ({counted(gone.info['counts'])}).")
+    echo(f"{now.folder} is in effect again." if now else "No policy is in effect now.")

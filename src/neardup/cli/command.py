@@ -14,8 +14,8 @@ from typing import IO, Any
 
 import click
 
-from neardup.errors import NeardupError
-from neardup.wording import sayable, shortened
+from neardup.errors import NeardupError, without_password
+from neardup.wording import escaped_json, sayable, shortened, visible
 
 
 class Commands(click.Group):
@@ -66,10 +66,20 @@ class Sectioned(click.Command):
                 formatter.write_dl([record for name in names if (record := records[name])])
 
 
+def echo(message: Any = "", *, err: bool = False, nl: bool = True) -> None:
+    """Every line that a command prints: what documents and file names hold cannot control the
+    terminal."""
+    click.echo(visible(without_password(str(message))), err=err, nl=nl)
+
+
 def show_json(data: Any, default: Callable[[Any], Any] | None = None) -> None:
     import json
 
-    click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=default))
+    echo_json(json.dumps(data, indent=2, ensure_ascii=False, default=default))
+
+
+def echo_json(written: str, *, nl: bool = True) -> None:
+    click.echo(escaped_json(without_password(written)), nl=nl)
 
 
 class _WithoutPandas:
@@ -97,7 +107,21 @@ def load_arrow() -> None:
 OWN_PROCESS: list[bool] = []  # filled by ``main``, when it runs for the arguments of the process
 DEBUG = "neardup.debug"
 INTERRUPTED = "neardup.interrupted"  # what to say about the output then; set by the command
-EXIT_INTERRUPTED = 130
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command in the same way as Ctrl-C."""
+
+
+def end_on_sigterm() -> None:
+    """For the process of a command; `watch` and the servers have handlers of their own."""
+    import signal
+
+    def end(*_: object) -> None:
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, end)
 
 
 class Failure(click.ClickException):
@@ -106,7 +130,7 @@ class Failure(click.ClickException):
         self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the instance
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(self.message, file=file, err=file is None)
+        click.echo(visible(without_password(self.message)), file=file, err=file is None)
 
 
 @contextmanager
@@ -116,14 +140,16 @@ def guarded(ctx: click.Context) -> Iterator[None]:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         what = ctx.meta.get(INTERRUPTED, lambda: "nothing was written")()
+        if isinstance(interrupt, Terminated):
+            raise Failure(f"Terminated; {what}.", EXIT_TERMINATED) from None
         raise Failure(f"Interrupted; {what}.", EXIT_INTERRUPTED) from None
     except Exception as error:
         if ctx.meta.get(DEBUG):
             import traceback
 
-            click.echo(traceback.format_exc(), err=True, nl=False)
+            echo(traceback.format_exc(), err=True, nl=False)
         raise failure_of(error) from error
 
 

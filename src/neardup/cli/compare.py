@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
+from neardup.cli.command import echo
 from neardup.errors import InputError, SettingsError, UsageError
-from neardup.wording import shortened
+from neardup.wording import escaped_json, shortened, visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +45,10 @@ COLLECTIONS = (
     ".xz",
 )
 OF_THE_RUN = {
-    **{name: f"--{name}" for name in ("in", "strings", "method", "threshold", "text", "id")},
+    **{
+        name: f"--{name}"
+        for name in ("in", "strings", "method", "threshold", "text", "id", "recipe")
+    },
     "assignments": "--set",
 }
 
@@ -65,8 +69,16 @@ OF_THE_RUN = {
 )
 @click.option("--threshold", metavar="T", type=float, help="Threshold of the method.")
 @shared.set_option
+@shared.recipe_option
+@click.option("--date", metavar="COL", help="Date column, for methods that compare dates.")
 @shared.text_option
 @shared.id_option
+@click.option(
+    "--costs",
+    metavar="I,D,S",
+    help="Also show the edit distance of words and of characters, with these costs of an "
+    "insertion, a deletion and a substitution, such as 1,1,1.",
+)
 @click.option(
     "--html",
     metavar="FILE",
@@ -89,6 +101,7 @@ def compare(
     run: Path | None,
     html: Path | None,
     lines: int,
+    costs: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -108,10 +121,34 @@ def compare(
         shown = _of_texts(a, b, options)
     if html:
         _write_page(html, shown.to_html())
+    edits = _edit_distances(shown, costs) if costs else {}
     if as_json:
-        click.echo(_json(shown.to_dict()))
-    else:
-        _show(shown, lines or None)
+        echo(_json({**shown.to_dict(), **({"edit_distance": edits} if costs else {})}))
+        return
+    _show(shown, lines or None)
+    if costs:
+        echo(
+            f"edit distance {edits['words']:,} of words, {edits['characters']:,} of characters, "
+            f"with costs of {costs} for insertion, deletion and substitution"
+        )
+
+
+def _edit_distances(shown: Comparison | Explanation, costs: str) -> dict[str, Any]:
+    from neardup.runs.comparison import Comparison
+    from neardup.text.edit_distance import Costs, edit_distance, steps
+    from neardup.text.words import words
+
+    written = Costs.parse(costs)
+    compared = shown if isinstance(shown, Comparison) else shown.comparison
+    if compared is None:
+        raise UsageError("There is no second text to edit.", hint="leave --costs out.")
+    a, b = words(compared.a), words(compared.b)
+    alignment = [step._asdict() for step in steps(a, b)]
+    distances = {
+        "words": edit_distance(a, b, written),
+        "characters": edit_distance(compared.a, compared.b, written),
+    }
+    return {**distances, "costs": written._asdict(), "word_steps": alignment}
 
 
 def _refuse_own_settings(options: dict[str, Any]) -> None:
@@ -137,7 +174,7 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
     from neardup.runs.comparison import compare as compare_texts
     from neardup.runs.texts_again import beside
 
-    method = _method(options["method"] or METHOD, options["threshold"], options["assignments"])
+    method = _method(options)
     columns = Columns(text=options["text"] or "text", id=options["id"])
     if options["strings"]:
         return compare_texts(a, b, method, names=NAMES)
@@ -152,13 +189,14 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
     return compare_texts(texts[0], texts[1], method, names=(a, b), columns=more)
 
 
-def _method(name: str, threshold: float | None, assignments: tuple[str, ...]) -> Method:
-    from neardup.methods.registry import parse_assignments
+def _method(options: dict[str, Any]) -> Method:
     from neardup.plan import resolve
-    from neardup.settings import Settings
 
-    parameters = parse_assignments(assignments)
-    return resolve(Settings(method=name, threshold=threshold, set=parameters)).method
+    usual = {} if options["recipe"] else {"method": METHOD}
+    names = ("recipe", "method", "threshold", "assignments", "date")
+    written = {name: options[name] for name in names}
+    written = {**written, **{n: v for n, v in usual.items() if written[n] is None}}
+    return resolve(shared.settings_from(written)).method
 
 
 def _named(name: str, columns: Columns) -> str | pa.RecordBatch:
@@ -232,9 +270,9 @@ def _show(shown: Comparison | Explanation, most: int | None) -> None:
         _show_comparison(shown, most)
         return
     for line in shown.head():
-        click.echo(line)
+        echo(line)
     if shown.comparison:
-        click.echo("\n" + shown.between())
+        echo("\n" + shown.between())
         _show_comparison(shown.comparison, most)
 
 
@@ -242,14 +280,14 @@ def _show_comparison(compared: Comparison, most: int | None) -> None:
     """In a pipe or a file without colours, whatever the width."""
     console = _console()
     if not console.is_terminal:
-        click.echo("\n".join(compared.lines(most=most)))
+        echo("\n".join(compared.lines(most=most)))
         return
     from rich.text import Text
 
     from neardup.report import side_by_side_lines
 
     for name, value in [*compared.facts(), *compared.measure_facts()]:
-        console.print(Text.assemble((f"{name:<12}", "dim"), value), soft_wrap=True)
+        console.print(Text.assemble((f"{name:<12}", "dim"), visible(value)), soft_wrap=True)
     console.print()
     names = compared.names
     side_by_side_lines.show(
@@ -265,14 +303,12 @@ def _console() -> Console:
 
 
 def _json(data: dict[str, Any]) -> str:
-    from neardup.report.side_by_side import escaped_json
-
     return escaped_json(json.dumps(data, indent=2, ensure_ascii=False))
 
 
 def _write_page(path: Path, page: str) -> None:
-    from neardup.documents.streams import whole_file
+    from neardup.files import whole_file
 
     with whole_file(path) as part:
         part.write_text(page, "utf-8")
-    click.echo(f"Written to {path}.", err=True)
+    echo(f"Written to {path}.", err=True)

@@ -17,10 +17,11 @@ import click
 
 from neardup.cli import options as shared
 from neardup.cli import summary
-from neardup.cli.command import INTERRUPTED, Failure, Sectioned, load_arrow, show_json
+from neardup.cli.command import INTERRUPTED, Failure, Sectioned, echo, load_arrow, show_json
 from neardup.cli.options import settings_from
 from neardup.cli.target import STDOUT, Target, check_file, names_file
 from neardup.errors import DataError, SettingsError
+from neardup.files import only_writer
 
 if TYPE_CHECKING:
     from neardup.documents import Collection
@@ -28,14 +29,15 @@ if TYPE_CHECKING:
     from neardup.runs.result import Result
     from neardup.settings import Settings
 
-SHOWN = ("as_json", "quiet", "annotate", "accept_rejected")
+_LIMITS = ("--max-document", "--max-file", "--max-ratio")
+SHOWN = ("as_json", "quiet", "annotate", "one_file", "accept_rejected")
 EVERY_SECTION = {
     "Common": ("--out", "--method", "--threshold", "--keep", "--text", "--id", "--date"),
-    "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict"),
-    "Output": ("--annotate", "--overwrite", "--json", "--verbose", "--quiet"),
+    "Input": ("--source", "--against", "--encoding", "--extract", "--limit", "--strict", *_LIMITS),
+    "Output": ("--annotate", "--one-file", "--overwrite", "--json", "--verbose", "--quiet"),
     "Matching": ("--set", "--recipe", "--within", "--boilerplate"),
     "Deciding": ("--policy", "--action", "--clusters", "--kinds"),
-    "Resources": ("--dry-run", "--workers", "--memory", "--engine", "--master"),
+    "Resources": ("--resume", "--dry-run", "--workers", "--memory", "--engine", "--master"),
     "Advanced": ("--max-pairs", "--accept-rejected", "--debug", "--help"),
 }
 DEDUP_SECTIONS = {**EVERY_SECTION, "Advanced": ("--signatures", *EVERY_SECTION["Advanced"])}
@@ -64,6 +66,7 @@ run_options = shared.with_options(
     ),
     shared.encoding_option,
     shared.extract_option,
+    *shared.limits_options,
     shared.limit_option,
     click.option(
         "--strict",
@@ -76,7 +79,18 @@ run_options = shared.with_options(
         is_flag=True,
         help="Write all documents, with the columns cluster, kept_id, score, kind and decision.",
     ),
-    click.option("--overwrite", is_flag=True, help="Write into a folder that is not empty."),
+    click.option(
+        "--one-file",
+        is_flag=True,
+        help="Write the documents of several input files into one file for each format, instead of "
+        "into files of the same names.",
+    ),
+    click.option(
+        "--overwrite",
+        is_flag=True,
+        help="Write into a folder that is not empty; an earlier run in it is replaced when this "
+        "one is done.",
+    ),
     shared.json_option,
     shared.verbose_option,
     shared.quiet_option,
@@ -106,6 +120,12 @@ run_options = shared.with_options(
         "listed pairs, or only those that need no second reading.  [default: decided]",
     ),
     click.option(
+        "--resume",
+        is_flag=True,
+        help="Record what is done beside OUT, and go on with it if the same command was "
+        "interrupted or killed before.",
+    ),
+    click.option(
         "--dry-run",
         is_flag=True,
         help="Estimate time, memory, disk and duplicates from a sample; write nothing.",
@@ -124,11 +144,7 @@ run_options = shared.with_options(
         "configuration]",
     ),
     shared.max_pairs_option,
-    click.option(
-        "--accept-rejected",
-        is_flag=True,
-        help="Exit with 0 even if most documents of a file were rejected for one reason.",
-    ),
+    shared.accept_rejected_option,
     shared.debug_option,
 )
 
@@ -187,8 +203,12 @@ def dedup(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
     elif out and to_file:
         job.into_file(out, overwrite=options["overwrite"])
     elif out:
-        job.collection.check_kept()
-        job.into_folder(Target(out, overwrite=options["overwrite"]), kept=True)
+        job.collection.check_kept(one_file=job.one_file)
+        job.into_folder(_target(out, options), kept=True)
+
+
+def _target(out: Path, options: dict[str, Any]) -> Target:
+    return Target(out, overwrite=options["overwrite"], resume=options["resume"])
 
 
 def _write_to_stdout(result: Result) -> None:
@@ -240,8 +260,8 @@ def find(inputs: tuple[str, ...], out: Path | None, **options: Any) -> None:
         job.dry_run(writes="annotated" if job.annotate else None)
     elif out:
         if job.annotate:
-            job.collection.check_kept()
-        job.into_folder(Target(out, overwrite=options["overwrite"]), kept=job.annotate)
+            job.collection.check_kept(one_file=job.one_file)
+        job.into_folder(_target(out, options), kept=job.annotate)
     else:
         from neardup.cli.terminal import show_clusters
 
@@ -265,6 +285,8 @@ class Request(NamedTuple):
         *,
         every_pair: bool = False,
     ) -> Request:
+        if options["resume"] and (out is None or names_file(out) or out == STDOUT):
+            raise click.UsageError("--resume needs a folder. Hint: name one with -o.")
         named = [(None, path) for path in inputs] + named_inputs(options.pop("sources"))
         if not named:
             raise click.UsageError("Missing argument 'INPUT...'. Hint: name files, or - for stdin.")
@@ -282,7 +304,9 @@ class Request(NamedTuple):
         from neardup.plan import resolve
 
         plan = resolve(self.settings, every_pair=self.every_pair)
-        collection = collect_inputs(self.inputs, encoding=plan.encoding, extraction=plan.extraction)
+        collection = collect_inputs(
+            self.inputs, encoding=plan.encoding, extraction=plan.extraction, limits=plan.limits
+        )
         return Job(collection, plan, **self.shown)
 
 
@@ -295,6 +319,7 @@ class Job:
     as_json: bool
     quiet: bool
     annotate: bool
+    one_file: bool
     accept_rejected: bool
 
     def dry_run(self, *, writes: str | None) -> None:
@@ -305,7 +330,7 @@ class Job:
         if self.as_json:
             show_json(found.data())
         else:
-            click.echo("\n".join(estimate_lines(found)))
+            echo("\n".join(estimate_lines(found)))
 
     def into_folder(self, target: Target, *, kept: bool) -> None:
         """Writes the whole run folder, or removes the part of it that was written."""
@@ -313,8 +338,7 @@ class Job:
         click.get_current_context().meta[INTERRUPTED] = target.after_interruption
         began = time.perf_counter()
         try:
-            target.make()
-            result = self.run(target.folder)
+            result = self.run(target.make(), target.journal)
             target.save(result, kept=kept)
         except BaseException:
             target.abandon()
@@ -323,11 +347,13 @@ class Job:
 
     def into_file(self, file: Path, *, overwrite: bool) -> None:
         """The kept documents in one file, and nothing else."""
-        check_file(file, self.collection.paths, overwrite=overwrite)
         click.get_current_context().meta[INTERRUPTED] = lambda: f"{file} was not written"
         began = time.perf_counter()
-        result = self.run(None)
-        result.collection().write_kept_file(result.keep_mask(), file)
+        check_file(file, self.collection.paths, overwrite=overwrite)
+        with only_writer(file):
+            check_file(file, self.collection.paths, overwrite=overwrite)  # as it is now
+            result = self.run(None)
+            result.collection().write_kept_file(result.keep_mask(), file)
         self.report(result, None, began, file)
 
     def into(self, write: Callable[[Result], None]) -> None:
@@ -336,7 +362,7 @@ class Job:
         write(result)
         self.report(result, None, began)
 
-    def run(self, folder: Path | None) -> Result:
+    def run(self, folder: Path | None, resume: Path | None = None) -> Result:
         from neardup.cli.terminal import progress_for
         from neardup.engines.execution import execute
 
@@ -346,9 +372,12 @@ class Job:
             check_sources(self.collection.sources)
         progress = progress_for(quiet=self.quiet)
         try:
-            result = execute(self.collection, self.plan, progress=progress, folder=folder)
+            result = execute(
+                self.collection, self.plan, progress=progress, folder=folder, resume=resume
+            )
         finally:
             progress.finish()
+        result.info |= {"one_file": True} if self.one_file else {}
         return self._annotated(result) if self.annotate else result
 
     def _annotated(self, result: Result) -> Result:
@@ -366,7 +395,7 @@ class Job:
         if not self.quiet:
             size = self.collection.plain_size()
             told = summary.lines(result, out, seconds, size) + summary.file_lines(result, file)
-            click.echo("\n".join(told), err=True)
+            echo("\n".join(told), err=True)
         self._check_rejected(result, out or file)
 
     def _check_rejected(self, result: Result, out: Path | None) -> None:
@@ -376,7 +405,7 @@ class Job:
             return
         if self.accept_rejected:
             if not self.quiet:
-                click.echo("\n".join(lines), err=True)
+                echo("\n".join(lines), err=True)
             return
         written = f"The output was written to {out}. " if out else ""
         last = f"{written}With --accept-rejected the exit code is 0."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from neardup.cli.command import echo
 from neardup.cli.options import debug_option
 
 FLOOD = (
@@ -48,11 +49,11 @@ def demo() -> None:
         (row["id"], row["decision"], row["reason"], row["kept_id"] or "", _score(row["score"]))
         for row in result.decisions.to_pylist()
     ]
-    click.echo(f"{result.counts.sentence()}.\n")
+    echo(f"{result.counts.sentence()}.\n")
     show_table(("document", "decision", "reason", "kept instead", "score"), rows)
-    click.echo(f"\nIn Python, result.explain({EXPLAINED!r}) explains a decision:\n")
-    click.echo(str(result.explain(EXPLAINED)))
-    click.echo("\nTry your own documents: neardup dedup documents.jsonl -o out")
+    echo(f"\nIn Python, result.explain({EXPLAINED!r}) explains a decision:\n")
+    echo(str(result.explain(EXPLAINED)))
+    echo("\nTry your own documents: neardup dedup documents.jsonl -o out")
 
 
 def _score(score: float | None) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import INTERRUPTED, Sectioned, show_json
+from neardup.cli.command import INTERRUPTED, Sectioned, echo, show_json
 from neardup.cli.terminal import progress_for, show_sections, show_table
 from neardup.errors import UsageError
 
@@ -32,20 +32,31 @@ READING = (
 SECTIONS = {
     "Common": ("--group", "--pairs", "--method", "--sweep", "--recommend", "--out"),
     "Known duplicates": ("--columns", "--positive", "--negative", "--complete"),
-    "Settings to measure": ("--set", "--threshold", "--thresholds", "--clusters"),
+    "Settings to measure": ("--recipe", "--set", "--threshold", "--thresholds", "--clusters"),
     "Input": ("--text", "--id", "--date", "--encoding", "--extract", "--within", "--limit"),
     "Other evaluations": (
         *("--run", "--plant", "--edit", "--paper", "--papers"),
-        *("--source", "--sample", "--seed"),
+        *("--source", "--title", "--sample", "--seed"),
     ),
     "Output": ("--json", "--verbose", "--quiet"),
     "Advanced": ("--workers", "--memory", "--max-pairs", "--debug", "--help"),
 }
 # The first excludes the others.
 ALONE = {
-    "run": ("inputs", "plant", "paper", "methods", "assignments", "within", "text", "id", "limit"),
+    "run": (
+        "inputs",
+        "plant",
+        "paper",
+        "methods",
+        "recipes",
+        "assignments",
+        "within",
+        "text",
+        "id",
+        "limit",
+    ),
     "plant": ("group", "pairs", "paper", "wish"),
-    "paper": ("methods", "assignments", "threshold", "sweep", "thresholds", "wish"),
+    "paper": ("methods", "recipes", "assignments", "threshold", "sweep", "thresholds", "wish"),
 }
 
 
@@ -82,7 +93,14 @@ Examples:
     metavar="METHOD",
     multiple=True,
     help="Method to measure, with parameters if quoted: 'shingles words=3'. Repeatable.  "
-    "[default: rareshingles]",
+    "[default: raregrams]",
+)
+@click.option(
+    "--recipe",
+    "recipes",
+    metavar="FILE|NAME",
+    multiple=True,
+    help="Measure the method of a TOML file, or of a paper by name (`neardup papers`). Repeatable.",
 )
 @shared.set_option
 @click.option(
@@ -135,6 +153,7 @@ Examples:
 @click.option("--paper", metavar="NAME", help="Repeat an experiment of a paper on INPUT.")
 @click.option("--papers", is_flag=True, help="List the experiments of the papers.")
 @click.option("--source", metavar="COL", help="Column of the site or outlet, for --paper.")
+@click.option("--title", metavar="COL", help="Column of the title, for --paper.")
 @click.option(
     "--sample",
     metavar="N",
@@ -184,14 +203,14 @@ def evaluate(inputs: tuple[str, ...], **options: Any) -> None:
 
 
 def show_papers(as_json: bool) -> None:
-    from neardup.papers import PAPERS
+    from neardup.papers import experiments
 
+    studies = [(name, study.shows) for name, study in experiments().items()]
     if as_json:
-        rows = [{"name": name, "shows": paper.says} for name, paper in PAPERS.items()]
-        show_json(rows)
+        show_json([{"name": name, "shows": shows} for name, shows in studies])
         return
-    show_table(("experiment", "shows"), [(name, paper.says) for name, paper in PAPERS.items()])
-    click.echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
+    show_table(("experiment", "shows"), studies)
+    echo("\nneardup evaluate --paper EXPERIMENT INPUT repeats an experiment.")
 
 
 class Evaluating:
@@ -237,7 +256,7 @@ class Evaluating:
 
     def _refuse(self, alone: str, others: Sequence[str]) -> None:
         names = {"inputs": "INPUT", "methods": "--method", "wish": "--recommend"}
-        names |= {"assignments": "--set"}
+        names |= {"assignments": "--set", "recipes": "--recipe"}
         for other in others:
             if self.given.get(other):
                 written = names.get(other, f"--{other}")
@@ -271,10 +290,13 @@ class Evaluating:
 
     def _methods(self) -> list[Method]:
         from neardup.methods import registry
+        from neardup.papers.recipe import recipe_method
 
         parameters = registry.parse_assignments(self.options["assignments"])
-        written = self.options["methods"] or (registry.DEFAULT,)
-        return [registry.read_method(one, parameters, self.given.get("date")) for one in written]
+        date, recipes = self.given.get("date"), self.options["recipes"]
+        written = self.options["methods"] or (() if recipes else (registry.DEFAULT,))
+        methods = [registry.read_method(one, parameters, date) for one in written]
+        return methods + [recipe_method(one, set=parameters, date=date) for one in recipes]
 
     def _sweep(self) -> bool | str:
         if self.options["thresholds"]:
@@ -287,7 +309,7 @@ class Evaluating:
         from neardup.evaluation.evaluation import PAIRS
         from neardup.papers.experiment import Options
 
-        names = ("text", "id", "date", "source", "limit", "workers", "sample", "seed")
+        names = ("text", "id", "date", "source", "title", "limit", "workers", "sample", "seed")
         settings = {name: self.given[name] for name in names if name in self.given}
         if self.options["group"] or self.options["pairs"]:
             asked = self._asked()
@@ -338,7 +360,7 @@ class Evaluating:
         else:
             show_sections(getattr(evaluation, "summary", evaluation.sections)())
         if self.out and not self.options["quiet"]:
-            click.echo(f"The report is {self.out / REPORT}, the data {self.out / DATA}.", err=True)
+            echo(f"The report is {self.out / REPORT}, the data {self.out / DATA}.", err=True)
 
     def _interrupted(self) -> str:
         from neardup.evaluation.evaluation import PAIRS

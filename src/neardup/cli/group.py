@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 from neardup.cli.target import STDOUT
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     help="Score from which two results are duplicates.  [default: that of the method]",
 )
 @shared.set_option
+@shared.recipe_option
 @click.option(
     "-o",
     "--out",
@@ -85,7 +86,7 @@ def group(
     written = {name: value for name, value in options.items() if value is not None}
     groups = grouped(results, collapse=collapse, set=parse_assignments(assignments), **written)
     _show(groups, title, out, as_json=as_json)
-    click.echo(groups.sentence(), err=True)
+    echo(groups.sentence(), err=True)
 
 
 def _show(groups: Grouped, title: str, out: Path | None, *, as_json: bool) -> None:
@@ -101,4 +102,4 @@ def _show(groups: Grouped, title: str, out: Path | None, *, as_json: bool) -> No
         write_list(groups, out)
     else:
         for line in groups.lines(title):
-            click.echo(line)
+            echo(line)

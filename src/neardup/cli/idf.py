@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import Commands, show_json
+from neardup.cli.command import Commands, echo, show_json
 from neardup.errors import InputError, SettingsError, UsageError
 from neardup.wording import shortened
 
@@ -74,7 +74,7 @@ def show(table: Path, terms: tuple[str, ...], shown: int, as_json: bool) -> None
         data = {**loaded.describe(), "min_count": loaded.min_count, **lists}
         show_json(data)
         return
-    click.echo("\n".join(table_lines(loaded)))
+    echo("\n".join(table_lines(loaded)))
     for name, rows in lists.items():
         if rows:
             show_rows(name.replace("_", " "), rows)
@@ -114,7 +114,7 @@ def show_rows(title: str, rows: list[dict[str, Any]]) -> None:
         )
         for one in rows
     ]
-    click.echo()
+    echo()
     show_table((title, "documents", "idf"), cells, right=("documents",))
 
 
@@ -274,7 +274,7 @@ def build(
         show_json(data)
     if not quiet:
         lines = [*rejected_lines(seen), *table_lines(table), f"Written to {out}."]
-        click.echo("\n".join(lines), err=True)
+        echo("\n".join(lines), err=True)
 
 
 @click.command(short_help="Add several tables up.")
@@ -321,4 +321,4 @@ def merge(
         data = {"out": str(out), **table.describe(), "min_count": table.min_count}
         show_json(data)
     if not quiet:
-        click.echo("\n".join([*table_lines(table), f"Written to {out}."]), err=True)
+        echo("\n".join([*table_lines(table), f"Written to {out}."]), err=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 
 if TYPE_CHECKING:
     from neardup.artefacts.idf import IdfTable
@@ -99,7 +99,7 @@ def compare(
     else:
         show(tables, correlation, found)
     if out and not quiet:
-        click.echo(f"Drawn in {out}.", err=True)
+        echo(f"Drawn in {out}.", err=True)
 
 
 def _stability(
@@ -132,9 +132,9 @@ def show(
     tables: tuple[IdfTable, IdfTable], correlation: Correlation, found: Stability | None
 ) -> None:
     a, b = tables
-    click.echo(f"documents    {a.documents:,} and {b.documents:,}")
-    click.echo(f"terms        {len(a):,} and {len(b):,}, {correlation.common:,} in both")
-    click.echo(f"correlation  {_coefficient(correlation)}")
+    echo(f"documents    {a.documents:,} and {b.documents:,}")
+    echo(f"terms        {len(a):,} and {len(b):,}, {correlation.common:,} in both")
+    echo(f"correlation  {_coefficient(correlation)}")
     if found:
         show_stability(found)
 
@@ -152,15 +152,15 @@ def show_stability(found: Stability) -> None:
     from neardup.cli.terminal import show_table
 
     if lines := rejected_lines(found.seen):
-        click.echo("\n".join(lines), err=True)
+        echo("\n".join(lines), err=True)
     unknown = f"; {found.unknown:,} more without a term in either table" if found.unknown else ""
-    click.echo(f"signatures   of {found.total.documents:,} documents{unknown}\n")
+    echo(f"signatures   of {found.total.documents:,} documents{unknown}\n")
     if not found.total.documents:
         return
     rows = [(str(s["n"]), *_shares(s)) for s in found.total.shares()]
     show_table(("terms", "set changes", "ranked list changes"), rows, right=("terms",))
     if found.groups:
-        click.echo()
+        echo()
         show_groups(found)
 
 
@@ -177,7 +177,7 @@ def show_groups(found: Stability) -> None:
         rows.append((name, f"{changes.documents:,}", *cells))
     show_table(header, rows, right=("documents",))
     if len(largest) > SHOWN_GROUPS:
-        click.echo(f"… and {len(largest) - SHOWN_GROUPS:,} more groups; --json has them all.")
+        echo(f"… and {len(largest) - SHOWN_GROUPS:,} more groups; --json has them all.")
 
 
 def _shares(share: dict[str, float | int]) -> tuple[str, str]:

@@ -7,6 +7,7 @@ The commands open a store, follow what the library decides on each document, and
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import Commands, show_json
+from neardup.cli.command import Commands, Failure, echo, echo_json, show_json
 from neardup.cli.options import settings_from
-from neardup.errors import UsageError
+from neardup.errors import DataError, UsageError
 from neardup.wording import many, shortened
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def hint_of(index: Index, *, quiet: bool) -> None:
     from neardup.engines.index.general_tables import hint
 
     if not quiet and (advice := hint(index.described(), index.stats()["documents"])):
-        click.echo(advice, err=True)
+        echo(advice, err=True)
 
 
 @dataclass
@@ -102,6 +103,7 @@ class Tally:
     rejected: int = 0
     shown: list[Rejected] = field(default_factory=list)
     shared: Shared | None = None
+    unreadable: Counter[str] = field(default_factory=Counter)
 
     def told_apart(self, collection: Collection, columns: Columns) -> Collection:
         """The documents under the names they are stored with: an id that several files have gets
@@ -110,7 +112,10 @@ class Tally:
         return collection
 
     def follow(self, parts: Iterable[Taken], progress: Progress) -> None:
+        from neardup.engines.index.arrivals import Known
+
         for part in parts:
+            self.unreadable.update(r.file for r in part.rejected if r.reason != Known.ID.value)
             aside = sum(match is not None for match in part.matches)
             self.kept += len(part.ids) - aside
             self.duplicates += aside
@@ -123,10 +128,26 @@ class Tally:
 
     def _print(self, part: Taken) -> None:
         for id_, match in zip(part.ids, part.matches, strict=True):
-            click.echo(line(id_, match))
+            echo_json(line(id_, match))
         for lost in part.rejected:
             row = {"id": lost.id, "decision": "rejected", "reason": lost.reason}
-            click.echo(json.dumps({**row, "file": lost.file, "row": lost.row}, ensure_ascii=False))
+            echo_json(json.dumps({**row, "file": lost.file, "row": lost.row}, ensure_ascii=False))
+
+    def check_rejected(self, *, accepted: bool) -> None:
+        """Fails if most documents were unreadable, although the others were stored. An id that is
+        in the index already is no failure: an interrupted command is repeated."""
+        from neardup.runs.rejections import is_most
+
+        unreadable, total = self.unreadable.total(), self.counts["documents"]
+        if accepted or not is_most(unreadable, total):
+            return
+        names = ", ".join(list(self.unreadable)[:SHOWN_REJECTED])
+        raise Failure(
+            f"{unreadable:,} of {many(total, 'document')} could not be read, in {names}; the "
+            "others were stored.\nHint: check --text, --id and --encoding. With --accept-rejected "
+            "the exit code is 0.",
+            DataError.exit_code,
+        )
 
     @property
     def counts(self) -> dict[str, int]:
@@ -167,7 +188,7 @@ def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) 
     if as_json:
         show_json(data, default=str)
     elif not quiet:
-        click.echo("\n".join(lines), err=True)
+        echo("\n".join(lines), err=True)
 
 
 @click.command(short_help="Create an index from a collection.")
@@ -196,6 +217,7 @@ def show(data: dict[str, Any], lines: list[str], *, as_json: bool, quiet: bool) 
     help="Store the texts too; kinds and refresh need them.",
 )
 @shared.workers_option
+@shared.accept_rejected_option
 @shared.json_option
 @shared.verbose_option
 @shared.quiet_option
@@ -211,10 +233,15 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
     from neardup.engines.execution import frozen
     from neardup.engines.index.index import Index
     from neardup.engines.index.refresh import take_in
+    from neardup.papers.recipe import read_index
     from neardup.plan import resolve
 
     as_json, quiet = options.pop("as_json"), options.pop("quiet")
+    accept_rejected = options.pop("accept_rejected")
     own = {name: options.pop(name) for name in ("window", "against", "texts", "source")}
+    recipe = options["recipe"]
+    written = read_index(recipe) if recipe else {}
+    own = {name: written.get(name) if value is None else value for name, value in own.items()}
     plan = resolve(settings_from(options))
     if Index.exists(store):
         raise UsageError(f"{store} already exists.", hint="add to it with `neardup index add`.")
@@ -231,6 +258,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
         tally.follow(take_in(index, collection), progress)
     data = {"store": store, **tally.data}
     show(data, [*tally.summary(), f"Written to {store}."], as_json=as_json, quiet=quiet)
+    tally.check_rejected(accepted=accept_rejected)
 
 
 @click.command(short_help="Check documents and store them.")
@@ -238,6 +266,7 @@ def build(store: str, inputs: tuple[str, ...], **options: Any) -> None:
 @inputs_argument
 @shared.encoding_option
 @lines_option
+@shared.accept_rejected_option
 @shared.json_option
 @shared.quiet_option
 @shared.debug_option
@@ -246,6 +275,7 @@ def add(
     inputs: tuple[str, ...],
     encoding: str | None,
     lines: bool,
+    accept_rejected: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -270,6 +300,7 @@ def add(
         advice = hint(made, index.stats()["documents"])
     summary = [*tally.summary(), *([advice] if advice else [])]
     show({"store": store, **tally.data}, summary, as_json=as_json, quiet=quiet)
+    tally.check_rejected(accepted=accept_rejected)
 
 
 @click.command(short_help="Check documents without storing them.")
@@ -429,7 +460,7 @@ def stats(store: str, as_json: bool) -> None:
     rows = [(name, _shown(value)) for name, value in shown.items() if value is not None]
     show_table(("what", "value"), rows)
     if advice := hint(made, found["documents"]):
-        click.echo(advice, err=True)
+        echo(advice, err=True)
 
 
 def _shown(value: object) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import Commands, show_json
+from neardup.cli.command import Commands, echo, echo_json, show_json
 from neardup.errors import InputError, UsageError
 from neardup.wording import shortened
 
@@ -94,7 +94,7 @@ def lists(
         data = {"lists": str(place), "read": len(found), "new": new, "practice": practice}
         show_json(data)
     if not quiet:
-        click.echo(
+        echo(
             f"{place} contains {len(found):,} lists; {practice:,} of them are for practice, and "
             f"{new:,} are new.",
             err=True,
@@ -148,7 +148,7 @@ def check_there(store: Path) -> None:
 
 def tell_torn(torn: str | None, store: Path) -> None:
     if torn:
-        click.echo(f"{store} ends with an incomplete row, which is ignored: {torn!r}", err=True)
+        echo(f"{store} ends with an incomplete row, which is ignored: {torn!r}", err=True)
 
 
 @click.command(short_help="Draw pairs of runs for people to judge.")
@@ -201,7 +201,7 @@ def sample(
     if as_json:
         show_json(_data(drawn, out, key))
     if not quiet:
-        click.echo("\n".join(_lines(drawn, out, key)), err=True)
+        echo("\n".join(_lines(drawn, out, key)), err=True)
 
 
 def _names(runs: tuple[Path, ...]) -> list[str]:
@@ -277,10 +277,10 @@ def import_(
         show_json(data)
     if labels_store.set_aside:
         torn = f"{place}.torn"
-        click.echo(f"An incomplete row at the end of {place} was moved to {torn}.", err=True)
+        echo(f"An incomplete row at the end of {place} was moved to {torn}.", err=True)
     if not quiet:
         line = f"{len(labels):,} labels of {assessor}, {new:,} of them new, are in {place}"
-        click.echo(f"{line}; {left:,} rows have no label yet." if left else f"{line}.", err=True)
+        echo(f"{line}; {left:,} rows have no label yet." if left else f"{line}.", err=True)
 
 
 @click.command(short_help="Write the settled labels as pairs.")
@@ -308,7 +308,7 @@ def export(
     """Write one JSON line for each pair of the label store LABELS on which the assessors agree or
     an arbiter has decided: a, b, label and kind. `neardup evaluate --pairs` reads this file.
     """
-    from neardup.documents.streams import whole_file
+    from neardup.files import whole_file
     from neardup.labels.label_store import read_labels
 
     check_there(labels)
@@ -319,12 +319,12 @@ def export(
     rows = list(_disputed(read, sample) if sample else _settled(read))
     written = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     if out is None:
-        click.echo(written, nl=False)
+        echo_json(written, nl=False)
         return
     with whole_file(out) as part:
         part.write_text(written, "utf-8")
     if not quiet:
-        click.echo(f"{len(rows):,} pairs are in {out}.", err=True)
+        echo(f"{len(rows):,} pairs are in {out}.", err=True)
 
 
 def _settled(read: Labels) -> Iterator[dict[str, object]]:
@@ -370,4 +370,4 @@ def undo(labels: Path, assessor: str, count: int) -> None:
             hint="`neardup label agree` names the assessors.",
         )
     for one in taken:
-        click.echo(f"{shortened(one.a)}  {shortened(one.b)}  {one.label}: taken back")
+        echo(f"{shortened(one.a)}  {shortened(one.b)}  {one.label}: taken back")

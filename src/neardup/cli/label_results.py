@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 from neardup.cli.label import (
     check_new,
     check_there,
@@ -74,12 +74,12 @@ def _show_agreement(found: list[Agreement], settled: Verdicts) -> None:
     if rows:
         show_table(header, rows, right=header[1:])
     else:
-        click.echo("No pair was judged by two assessors.")
-    click.echo(f"{len(settled.settled):,} pairs are settled, {len(settled.disputed):,} disputed.")
+        echo("No pair was judged by two assessors.")
+    echo(f"{len(settled.settled):,} pairs are settled, {len(settled.disputed):,} disputed.")
     for a, b in settled.disputed[:SHOWN]:
-        click.echo(f"  {shortened(a)}  {shortened(b)}")
+        echo(f"  {shortened(a)}  {shortened(b)}")
     if len(settled.disputed) > SHOWN:
-        click.echo(f"  … and {len(settled.disputed) - SHOWN:,} more; --json lists all of them.")
+        echo(f"  … and {len(settled.disputed) - SHOWN:,} more; --json lists all of them.")
 
 
 def _kappa(value: float | None) -> str:
@@ -143,16 +143,12 @@ def _show(found: list[Estimate], disputed: int) -> None:
     ]
     show_table(header, rows, right=("pairs", "judged", "undecided", "F1"))
     if disputed:
-        click.echo(f"{disputed:,} pairs are disputed and left out; an arbiter can judge them.")
+        echo(f"{disputed:,} pairs are disputed and left out; an arbiter can judge them.")
     for one in found:
         if 0 < one.covered < 1:
-            click.echo(
-                f"{one.name}: only {one.covered:.0%} of its pairs are in judged score classes."
-            )
+            echo(f"{one.name}: only {one.covered:.0%} of its pairs are in judged score classes.")
         if not one.complete:
-            click.echo(
-                f"{one.name}: not all of its pairs are listed; only the listed ones are measured."
-            )
+            echo(f"{one.name}: not all of its pairs are listed; only the listed ones are measured.")
 
 
 def _shown(share: Share) -> str:
@@ -223,7 +219,7 @@ def suggest(candidates: tuple[Path, ...], **options: Any) -> None:
         data = {"sample": str(options["out"]), "key": str(key), "items": len(made.items)}
         show_json(data)
     if not options["quiet"]:
-        click.echo("\n".join(_lines(len(made.items), options["out"])), err=True)
+        echo("\n".join(_lines(len(made.items), options["out"])), err=True)
 
 
 def _model(file: Path | None) -> Model | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 from neardup.cli.options import debug_option, json_option
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> None:
     """List the methods, or show the parameters of NAME with their defaults and meaning.
 
-    `dedup` and `find` take a recipe written by --toml, or a name that --papers lists, with
-    --recipe.
+    With --recipe, commands take a recipe written by --toml, or a name that --papers lists.
     """
     if papers:
         if name or as_toml:
@@ -43,7 +43,7 @@ def methods(name: str | None, as_toml: bool, papers: bool, as_json: bool) -> Non
         data = described[0] if name else described
         show_json(data, default=list)
     elif as_toml:
-        click.echo(recipe(described[0]), nl=False)
+        echo(recipe(described[0]), nl=False)
     elif name:
         show(described[0])
     else:
@@ -58,12 +58,17 @@ def show_papers(as_json: bool) -> None:
     if as_json:
         show_json([recipe._asdict() for recipe in found])
         return
-    rows = [(one.name, one.settings["method"], _written(one.settings), one.paper) for one in found]
+    rows = [
+        (one.name, one.settings["method"], written_settings(one.settings), one.paper)
+        for one in found
+    ]
     show_table(("recipe", "method", "settings", "paper"), rows)
-    click.echo("\nneardup dedup INPUT -o OUT --recipe NAME uses one.")
+    echo("\nneardup dedup INPUT -o OUT --recipe NAME uses one.")
 
 
-def _written(settings: dict[str, Any]) -> str:
+def written_settings(settings: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> str:
+    """The settings of a recipe in one line; with the ``recipe`` also what it says of an index."""
+    settings = {**settings, **({"index": recipe["index"]} if recipe and "index" in recipe else {})}
     others = {name: value for name, value in settings.items() if name not in ("method", "set")}
     flat = {
         f"{name}.{inner}" if inner else name: found
@@ -79,16 +84,16 @@ def show_all(described: list[dict[str, Any]]) -> None:
 
     rows = [(d["name"], f"{d['threshold']:.4g}", _misses(d), d["summary"]) for d in described]
     show_table(("method", "threshold", "misses", "what it compares"), rows)
-    click.echo(f"\nThe default of dedup and find is {registry.DEFAULT}.")
+    echo(f"\nThe default of dedup and find is {registry.DEFAULT}.")
 
 
 def show(method: dict[str, Any]) -> None:
     from neardup.cli.terminal import show_table
 
-    click.echo(f"{method['name']}: {method['summary']}")
+    echo(f"{method['name']}: {method['summary']}")
     resolved = {key: value for key, value in method["resolved"].items() if key != "miss_rate"}
     told = [f"{key} {_plain(value)}" for key, value in resolved.items()]
-    click.echo(f"With its defaults: {', '.join([*told, f'misses {_misses(method)}'])}.\n")
+    echo(f"With its defaults: {', '.join([*told, f'misses {_misses(method)}'])}.\n")
     rows = [(p["name"], p["type"], toml(p["default"]), p["meaning"]) for p in method["parameters"]]
     show_table(("parameter", "type", "default", "meaning"), rows)
 

@@ -87,6 +87,11 @@ debug_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object to stdout, and nothing else."
 )
+accept_rejected_option = click.option(
+    "--accept-rejected",
+    is_flag=True,
+    help="Exit with 0 even if most documents of a file were rejected for one reason.",
+)
 verbose_option = click.option(
     "-v",
     "--verbose",
@@ -125,6 +130,24 @@ extract_option = click.option(
     help="How HTML becomes text: trafilatura, resiliparse (fast), all-text or none. If given, it "
     "is applied to the text column too.  [default: trafilatura for pages, none for columns]",
 )
+limits_options = (
+    click.option(
+        "--max-document",
+        metavar="SIZE",
+        help="Reject lines, records and single files above this size.  [default: 100MB]",
+    ),
+    click.option(
+        "--max-file",
+        metavar="SIZE",
+        help="Read a compressed file up to this unpacked size.  [default: 1TB]",
+    ),
+    click.option(
+        "--max-ratio",
+        metavar="N",
+        type=int,
+        help="Read a compressed file above 200 MB up to N times its packed size.  [default: 2000]",
+    ),
+)
 limit_option = click.option(
     "--limit", metavar="N", type=int, help="Read only the first N documents."
 )
@@ -133,7 +156,7 @@ limit_option = click.option(
 method_option = click.option(
     "--method",
     metavar="NAME",
-    help="Comparison method; `neardup methods` lists them.  [default: rareshingles]",
+    help="Comparison method; `neardup methods` lists them.  [default: raregrams]",
 )
 methods_option = click.option(
     "--method",
@@ -141,15 +164,14 @@ methods_option = click.option(
     multiple=True,
     callback=_methods,
     help="Comparison method, with parameters if quoted ('shingles words=3'). Repeatable: a match "
-    "by any of them counts, and the answer names it.  [default: rareshingles]",
+    "by any of them counts, and the answer names it.  [default: raregrams]",
 )
 threshold_option = click.option(
     "--threshold",
     metavar="T|auto",
     callback=_threshold,
     help="Score from which two documents are duplicates; auto sets it by the collection.  "
-    "[default: auto for methods that calibrate themselves (rareshingles, raregrams, learned), else "
-    "the default of the method]",
+    "[default: auto for raregrams, rareshingles and learned, else the default of the method]",
 )
 set_option = click.option(
     "--set",
@@ -168,8 +190,8 @@ text_set_option = click.option(
 recipe_option = click.option(
     "--recipe",
     metavar="FILE|NAME",
-    help="Read settings from a TOML file, or take those of a paper by name (`neardup methods "
-    "--papers`). Options win over the recipe.",
+    help="Read settings from a TOML file, or take those of a paper by name (`neardup "
+    "papers`). Options win over the recipe.",
 )
 within_option = click.option(
     "--within", metavar="COL", help="Compare only documents with the same value in COL."
@@ -251,6 +273,12 @@ compared_option = click.option(
 )
 new_index_options = with_options(
     click.option(
+        "--recipe",
+        metavar="FILE|NAME",
+        help="Read settings from a TOML file, or take those of a paper by name (`neardup papers`); "
+        "new index only. Options win over the recipe.",
+    ),
+    click.option(
         "--method",
         metavar="NAME",
         multiple=True,
@@ -304,6 +332,21 @@ new_index_options = with_options(
         default=None,
         help="Store the texts too (new index only). Kinds, comparisons by id, judging and refresh "
         "need them.  [default: stored if the index starts with general tables]",
+    ),
+)
+
+open_index_options = with_options(
+    click.option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory for the window, such as 500MB; above it the oldest documents are forgotten "
+        "early.  [default: no limit]",
+    ),
+    click.option(
+        "--clipping",
+        metavar="COMMON[,RARE]",
+        help="Do not look up q-grams of a larger, or smaller, share of the documents (qgrams "
+        "only): faster, and no longer exact.",
     ),
 )
 

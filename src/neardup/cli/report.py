@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from neardup.cli.command import echo
 from neardup.cli.options import PATH, debug_option
 from neardup.errors import UsageError
 
@@ -45,4 +46,4 @@ def report(run: Path, out: Path | None, by: str | None, quiet: bool) -> None:
         )
     written = Result.load(run).report(target, by=by)
     if not quiet:
-        click.echo(f"Written to {written}.", err=True)
+        echo(f"Written to {written}.", err=True)

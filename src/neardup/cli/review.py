@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from neardup.cli.command import echo
 from neardup.cli.options import debug_option
 from neardup.errors import UsageError
 
@@ -76,7 +77,7 @@ def review(
 
         def started() -> None:
             shown = "the index" if "://" in target else target  # it may have a password in it
-            click.echo(f"Review of {shown}: {address} (Ctrl-C stops it)")
+            echo(f"Review of {shown}: {address} (Ctrl-C stops it)")
             if not no_browser:
                 _open(address)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import Commands, show_json
+from neardup.cli.command import Commands, echo, show_json
 from neardup.cli.index import hint_of, opened_or_new, store_argument
 from neardup.errors import UsageError
 
@@ -95,6 +95,7 @@ SERVER = ("host", "names", "token_file", "read_only", "rate")
     help="Start with the method, tables and kept documents of a run (new index only).",
 )
 @shared.new_index_options
+@shared.open_index_options
 @shared.verbose_option
 @shared.quiet_option
 @shared.debug_option
@@ -125,10 +126,10 @@ def serve(store: str, port: int, quiet: bool, **options: Any) -> None:
         parts += [Login(guard.access)] if guard.access else []
         app = make_app(parts, service.behind(guard))
         line = f"{index.store.url} at {address_of(bound)} (Ctrl-C stops it)"  # without a password
-        started = None if quiet else lambda: click.echo(line, err=True)
+        started = None if quiet else lambda: echo(line, err=True)
         run(app, bound, started=started, stopping=service.stop, seconds=limits.seconds)
     if not quiet:
-        click.echo("Stopped; everything that was accepted is stored.", err=True)
+        echo("Stopped; everything that was accepted is stored.", err=True)
 
 
 def _limits(options: dict[str, Any]) -> Limits:
@@ -204,7 +205,7 @@ def new(file: Path, name: str, read_only: bool) -> None:
     """Create a token, add its hash to FILE, and print the token. It cannot be shown again."""
     from neardup.web.access import make_token
 
-    click.echo(make_token(file, name, read_only=read_only))
+    echo(make_token(file, name, read_only=read_only))
 
 
 @click.command("list", short_help="List the tokens of a file.")
@@ -234,4 +235,4 @@ def remove(file: Path, name: str) -> None:
     from neardup.web.access import remove_token
 
     remove_token(file, name)
-    click.echo(f"{name} was removed.")
+    echo(f"{name} was removed.")

@@ -32,6 +32,7 @@ def data(result: Result, out: Path | None, seconds: float) -> dict[str, Any]:
         "out": str(out) if out else None,
         "pairs": result.info["pairs"],
         "refused": result.info["refused"],
+        "capped": result.info["capped"],
         **({"shared_ids": shared} if (shared := result.info.get("shared_ids")) else {}),
         "method": settings["method"],
         "parameters": settings["parameters"],
@@ -68,7 +69,13 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         f"({result.info['pairs']}), by the method {result.info['settings']['method']}."
     )
     summary.append(_threshold_line(result))
+    from neardup.methods import registry
+
+    settings = result.info["settings"]
+    method = registry.build(settings["method"], settings["parameters"])
+    summary += method.remarks(counts.too_short)
     summary += _unlike_lines(result) + _kind_lines(result) + _refused_lines(result)
+    summary += _capped_lines(result)
     if counts.documents >= ENOUGH_FOR_A_RATE:
         summary.append(f"{seconds:.1f} s, {_rate(counts.documents, size, seconds)}.")
     return summary + _action_lines(result, out) + _next_step(result, out)
@@ -111,6 +118,19 @@ def _refused_lines(result: Result) -> list[str]:
     return [
         f"{refused:,} pairs share boilerplate but differ in content; they are not treated as "
         "duplicates."
+    ]
+
+
+def _capped_lines(result: Result) -> list[str]:
+    """A warning where duplicates may be missing because too many documents are alike."""
+    if not (capped := result.info["capped"]):
+        return []
+    from neardup.matching.candidates import MOST_COMPARED
+
+    return [
+        f"{many(capped, 'document')} had more candidates than are compared "
+        f"({MOST_COMPARED} at a time, the most similar first); a few of their duplicates may be "
+        "missing."
     ]
 
 

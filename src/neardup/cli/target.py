@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup.errors import KeptError, UsageError
+from neardup.draft import Draft
+from neardup.errors import UsageError
 
 if TYPE_CHECKING:
     from neardup.documents.remote import Place
@@ -45,12 +46,11 @@ def check_file(file: Path, inputs: Sequence[Place | None], *, overwrite: bool) -
 class Target:
     """A folder for one run. ``save`` fills it; until then ``abandon`` leaves no trace."""
 
-    def __init__(self, folder: Path, *, overwrite: bool) -> None:
+    def __init__(self, folder: Path, *, overwrite: bool, resume: bool = False) -> None:
         self.folder = folder
         self.overwrite = overwrite
-        self._made: list[Path] = []
-        self._ours = False  # everything in the folder is of this run
-        self._saving = False
+        self._resume = resume
+        self._draft: Draft | None = None
 
     def refuse_filled(self) -> None:
         """Refuses what would be replaced; needs no input, so it comes before anything is loaded."""
@@ -73,37 +73,33 @@ class Target:
         spare_applied(self.folder)
         self.refuse_filled()
 
-    def make(self) -> None:
-        missing = [self.folder, *self.folder.parents]
-        self._made = [path for path in missing if not path.exists()]
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._ours = not any(self.folder.iterdir())
+    def make(self) -> Path:
+        """Makes the draft of the folder, which is the run's own until it is saved or abandoned."""
+        self._draft = Draft(self.folder, RUN).open()
+        self.refuse_filled()  # another run may have ended in the meantime
+        return self._draft.path
+
+    @property
+    def journal(self) -> Path | None:
+        """The folder of what an interrupted run has done, if this one is to go on with it."""
+        return self._draft.journal if self._draft and self._resume else None
 
     def save(self, result: Result, *, kept: bool) -> None:
-        from neardup.runs.run_folder import save
+        from neardup.runs.run_folder import write_run
 
-        self._saving = True
-        try:
-            save(result, self.folder, kept=kept)
-        except KeptError:
-            self._made, self._ours = [], False  # the decisions stay
-            raise
-        self._made, self._ours = [], False
+        assert self._draft is not None
+        write_run(result, self._draft, kept=kept)
+        self._draft.close()
 
     def abandon(self) -> None:
         """Removes the unfinished run, and the folders that were made for it."""
-        import contextlib
-
-        if self._ours:
-            from neardup.runs.run_folder import remove
-
-            for path in self.folder.iterdir():
-                remove(path)
-        with contextlib.suppress(OSError):
-            for folder in self._made:
-                folder.rmdir()
+        if self._draft:
+            self._draft.close()
 
     def after_interruption(self) -> str:
-        if self._saving and not self._ours:
-            return f"{self.folder} does not hold a finished run"
-        return f"nothing was written to {self.folder}"
+        if self._draft and self._draft.published:
+            return f"{self.folder} holds the whole run"
+        again = "; the same command goes on from here" if self.journal else ""
+        if (self.folder / RUN).exists():
+            return f"{self.folder} holds the earlier run{again}"
+        return f"nothing was written to {self.folder}{again}"

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neardup.cli.command import echo
 from neardup.progress import LOG, Progress, Silent
-from neardup.wording import shortened
+from neardup.wording import shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,7 +53,7 @@ def show_table(
         justify = "right" if name in right else "left"
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     console().print(table)
 
 
@@ -62,10 +63,10 @@ def show_sections(sections: Sequence[Section]) -> None:
 
     for number, section in enumerate(sections):
         if number:
-            click.echo()
-        click.secho(section.title, bold=True)
+            echo()
+        click.secho(visible(section.title), bold=True)
         for paragraph in paragraphs(section.text):
-            click.echo(_wrapped(paragraph))
+            echo(_wrapped(paragraph))
         if section.table:
             _show_section_table(section.table)
 
@@ -124,7 +125,7 @@ QUIET_SECONDS = 5.0  # a run shorter than this leaves no line in a log
 
 class _Shown(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(f"{record.levelname.lower()}: {record.getMessage()}", err=True)
+        echo(f"{record.levelname.lower()}: {record.getMessage()}", err=True)
 
 
 def show_log(ctx: click.Context) -> None:
@@ -196,7 +197,7 @@ class Lines:
             return
         self._said = now
         share = "" if stage.share is None else f" {stage.share:.0%},"
-        click.echo(f"{stage.name}:{share} {stage}", err=True)
+        echo(f"{stage.name}:{share} {stage}", err=True)
 
     def finish(self) -> None:
         pass

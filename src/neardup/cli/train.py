@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import show_json
+from neardup.cli.command import echo, show_json
 from neardup.cli.idf import check_target, text_options
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from neardup.evaluation.training.training_data import Source
     from neardup.labels.training_labels import Labelled
     from neardup.progress import Progress
+    from neardup.text.text_options import Text
 
 AUTO, ALL = "auto", "all"  # of the measures
 
@@ -49,6 +50,14 @@ AUTO, ALL = "auto", "all"  # of the measures
     help="Measures of two documents, separated by commas; all stands for the usual ones, and auto "
     "selects the necessary ones among those named.  [default: all]",
 )
+@click.option(
+    "--cut",
+    metavar="f1|zero",
+    default="f1",
+    help="Threshold of the model: the one with the best F1, or zero of the discriminant "
+    "(g(x) ≥ 0, one machine).  [default: f1]",
+)
+@shared.recipe_option
 @click.option("--date", metavar="COL", help="Date column, for measures of dates.")
 @shared.columns_option
 @shared.positive_option
@@ -101,17 +110,18 @@ def train(labels: tuple[Path, ...], **options: Any) -> None:
     from neardup.cli.terminal import progress_for
 
     _check_usage(labels, options)
+    text = _take_recipe(options)
     inputs = [Path(one) for one in (*labels, *options["documents"])]
     check_target(options["out"], inputs, overwrite=options["overwrite"], made="runs")
     progress = progress_for(quiet=options["quiet"])
     try:
-        model = _trained(labels, options, progress)
+        model = _trained(labels, options, text, progress)
     finally:
         progress.finish()
     model.save(options["out"])
     _show(model, options["as_json"])
     if not options["quiet"]:
-        click.echo(f"The model is {options['out']}.", err=True)
+        echo(f"The model is {options['out']}.", err=True)
 
 
 def _show_only(labels: tuple[Path, ...], options: dict[str, Any]) -> None:
@@ -153,22 +163,47 @@ def _check_no_store(labels: tuple[Path, ...]) -> None:
             )
 
 
-def _trained(labels: tuple[Path, ...], options: dict[str, Any], progress: Progress) -> Model:
+def _take_recipe(options: dict[str, Any]) -> Text:
+    """Puts what the recipe says of training into options that were not given; returns the text
+    options."""
+    from neardup.methods.registry import construct, deep_merged, parse_assignments
+    from neardup.papers.recipe import read_train
+    from neardup.text.text_options import Text
+
+    own = text_options(options["assignments"])  # refuses other assignments
+    if not options["recipe"]:
+        return own
+    written = read_train(options["recipe"])
+    assigned = parse_assignments(options["assignments"]).get("text", {})
+    text = deep_merged(written.pop("text"), assigned)
+    source = click.get_current_context().get_parameter_source
+    for name, value in written.items():
+        place = {"model": "kind"}.get(name, name)
+        if source(place) is click.core.ParameterSource.DEFAULT:
+            options[place] = value
+    made: Text = construct(Text, text, "text")
+    return made
+
+
+def _trained(
+    labels: tuple[Path, ...], options: dict[str, Any], text: Text, progress: Progress
+) -> Model:
     from neardup.evaluation.training.machines import check_extra
-    from neardup.evaluation.training.trainer import check_kind, train
+    from neardup.evaluation.training.trainer import check_cut, check_kind, train
     from neardup.evaluation.training.training_data import material_of
     from neardup.settings import check_positive
 
     check_extra()
     check_kind(options["kind"])
+    check_cut(options["cut"])
     check_positive("max_pairs", options["max_pairs"])
-    source = _source(options)
+    source = _source(options, text)
     material = material_of(source, _labelled(labels, source, options, progress), progress)
-    wishes = {name: options[name] for name in ("kind", "seed", "max_pairs")}
+    wishes = {name: options[name] for name in ("kind", "cut", "seed", "max_pairs")}
     return train(material, choose=AUTO in _listed(options["measures"]), progress=progress, **wishes)
 
 
-def _source(options: dict[str, Any]) -> Source:
+def _source(options: dict[str, Any], text: Text) -> Source:
     from neardup.documents import Columns
     from neardup.documents.collection import collect_inputs
     from neardup.documents.extraction.extractor import Extraction
@@ -179,7 +214,7 @@ def _source(options: dict[str, Any]) -> Source:
     source = Source(
         collect_inputs(given, encoding=options["encoding"], extraction=how),
         Columns(options["text"], options["id"]),
-        text_options(options["assignments"]),
+        text,
         options["workers"],
         options["limit"],
         _measures(options["measures"]),

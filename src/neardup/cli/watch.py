@@ -12,12 +12,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from neardup.cli import options as shared
-from neardup.cli.command import INTERRUPTED
+from neardup.cli.command import INTERRUPTED, echo, echo_json
 from neardup.cli.index import hint_of, opened_or_new
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ LIVE_SECONDS = 0.2
     "--index",
     "url",
     metavar="STORE",
-    required=True,
-    help="Index to check against and add to; it is created if it does not exist.",
+    help="Index to check against and add to; it is created if it does not exist. Required unless "
+    "--recipe is given.  [default: WORK/index.db]",
 )
 @click.option("--forward", metavar="DIR", type=shared.PATH, help="Folder for originals.")
 @click.option(
@@ -66,6 +67,7 @@ LIVE_SECONDS = 0.2
     "in that of --forward, else in the current folder]",
 )
 @shared.new_index_options
+@shared.open_index_options
 @shared.extract_option
 @click.option("--once", is_flag=True, help="Process what is there, then stop.")
 @click.option(
@@ -82,7 +84,9 @@ LIVE_SECONDS = 0.2
 @shared.verbose_option
 @click.option("--quiet", is_flag=True, help="Show no status and no totals; problems are shown.")
 @shared.debug_option
-def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **options: Any) -> None:
+def watch(
+    source: str, url: str | None, as_json: bool, quiet: bool, once: bool, **options: Any
+) -> None:
     """Check the items that arrive in DIR, and forward those that are new.
 
     DIR: a folder, or - for JSON Lines on stdin. Items are text, HTML and PDF files, JSON (one
@@ -94,11 +98,34 @@ def watch(source: str, url: str, as_json: bool, quiet: bool, once: bool, **optio
     from neardup.engines.index.flow.flow_settings import FlowSettings
 
     names = ("forward", "command", "aside", "unreadable", "work", "poll", "extract")
-    asked = FlowSettings.of(source, url, **{name: options.pop(name) for name in names})
+    flow = {name: options.pop(name) for name in names}
+    if options["recipe"]:
+        url = _by_recipe(source, url, options["recipe"], flow)
+    elif url is None:
+        raise click.UsageError("Missing option '--index'. Hint: only --recipe goes without one.")
+    asked = FlowSettings.of(source, url, **flow)
     with opened_or_new(url, options) as index:
         watcher = Watcher(asked.flow(index), as_json=as_json, quiet=quiet)
         watcher.run(asked, once=once)
         hint_of(index, quiet=quiet)
+
+
+def _by_recipe(source: str, url: str | None, recipe: str, flow: dict[str, Any]) -> str:
+    """With a recipe a flow is one command: the index and the originals are in the working folder
+    unless places are named. Returns the index, and puts the rest into ``flow``."""
+    from neardup.engines.index.flow.workplace import NAME
+    from neardup.papers.recipe import read_recipe
+
+    if flow["extract"] is None:
+        flow["extract"] = read_recipe(recipe).get("extract")
+    work = flow["work"] or (Path() if source == "-" else Path(source)) / NAME
+    if flow["forward"] is None and not flow["command"]:
+        flow |= {"work": work, "forward": work / "forward"}
+    if url is not None:
+        return url
+    if source == "-" or Path(source).is_dir():
+        work.mkdir(parents=True, exist_ok=True)
+    return str(work / "index.db")
 
 
 class Watcher:
@@ -109,14 +136,14 @@ class Watcher:
         self._live = not quiet and sys.stderr.isatty()
         self._stop = threading.Event()
         self._told, self._items = time.monotonic(), 0
-        self._show: Callable[[str], None] = lambda line: click.echo(line, err=True)
+        self._show: Callable[[str], None] = lambda line: echo(line, err=True)
         flow.tell = self._tell
 
     def run(self, asked: FlowSettings, *, once: bool) -> None:
         click.get_current_context().meta[INTERRUPTED] = lambda: "the next start continues from here"
         source = asked.folder or "stdin"
         if not self._quiet:
-            click.echo(f"Watching {source}; Ctrl-C finishes the current items and stops.", err=True)
+            echo(f"Watching {source}; Ctrl-C finishes the current items and stops.", err=True)
         with _signals(self._interrupt), self._status():
             self._flow.run(self._wait, once=once)
         self._end(asked)
@@ -136,11 +163,11 @@ class Watcher:
 
     def _tell(self, event: Event) -> None:
         if self._as_json:
-            click.echo(json.dumps(event.data(), ensure_ascii=False))
+            echo_json(json.dumps(event.data(), ensure_ascii=False))
         from neardup.engines.index.flow.items import PROBLEM
 
         if event.what == PROBLEM:
-            click.echo(str(event), err=True)
+            echo(str(event), err=True)
         self._say()
 
     def _say(self) -> None:
@@ -171,14 +198,14 @@ class Watcher:
     def _end(self, asked: FlowSettings) -> None:
         totals, left = self._flow.totals, self._flow.totals.waiting
         if self._as_json:
-            click.echo(json.dumps({"event": "end", **totals.data(self._flow.clock())}))
+            echo_json(json.dumps({"event": "end", **totals.data(self._flow.clock())}))
         if not self._quiet:
-            click.echo(f"{totals.sentence()}.", err=True)
+            echo(f"{totals.sentence()}.", err=True)
         if lost := self._flow.unclaimed():
-            click.echo(f"{lost} lines that were read could not be stored.", err=True)
+            echo(f"{lost} lines that were read could not be stored.", err=True)
         if left:
             waits = "1 item waits" if left == 1 else f"{left} items wait"
-            click.echo(f"{waits} in {asked.work}; the next start continues there.", err=True)
+            echo(f"{waits} in {asked.work}; the next start continues there.", err=True)
         if left or lost:
             click.get_current_context().exit(1)
 

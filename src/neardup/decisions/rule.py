@@ -5,8 +5,9 @@ score, then the earliest. ``decide`` applies the rule to all documents of a run,
 one that arrives when all before it are decided; both give the same answer.
 
 ``decide`` works on ranks (place in the order), not on documents. Pairs of small groups are verified
-beforehand; members of hot groups are walked in growing blocks and compared with kept members only,
-so a hot group costs its size times its kept members. It decides leaders; ``decide_all`` decides
+beforehand; members of hot groups are walked in growing blocks and compared with kept members only:
+with all of them where few are kept, and else with those that share most groups, so that a walk in
+which nothing matches does not cost its square. It decides leaders; ``decide_all`` decides
 their copies with equal evidence. A follower of a kept leader is its duplicate. A follower of a
 leader that is itself a duplicate matches what the leader matches, and may also match a better
 document that was kept between the two.
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup import _native
-from neardup.matching.candidates import Groups
+from neardup.matching.candidates import MOST_COMPARED, Groups
 from neardup.matching.verify import Pairs
 from neardup.schema import Array, offsets_of
 
@@ -31,12 +32,13 @@ FIRST_BLOCK, LAST_BLOCK = 64, 8192
 @dataclass(frozen=True)
 class Verdict:
     """What was decided, by rank. ``kept_of`` is −1 for kept documents; ``pairs`` are all verified
-    pairs that were seen."""
+    pairs that were seen; ``capped`` marks ranks that were not compared with all that they met."""
 
     kept: npt.NDArray[np.bool_]
     kept_of: npt.NDArray[np.int64]
     score: npt.NDArray[np.float64]
     pairs: Pairs
+    capped: npt.NDArray[np.bool_]
 
 
 def best_match(scores: Sequence[float | None]) -> int | None:
@@ -56,20 +58,22 @@ def decide(
     verify: Callable[[Array, Array], Pairs],
     followed: Array | None = None,
     refs: int = 0,
+    most: int = MOST_COMPARED,
 ) -> Verdict:
     """``pairs`` and ``hot`` in ranks; ``verify`` scores pairs of ranks.
 
     ``followed`` marks ranks with copies further on: where such a one is set aside, its copies may
     match what is kept after it (``decide_all``), so those pairs are verified too.
-    The first ``refs`` ranks are kept, whatever they match.
+    The first ``refs`` ranks are kept, whatever they match. A member of a hot group is compared with
+    at most ``most`` ranks kept before its block, and with as many of its block.
     """
-    kept = np.ones(count, np.uint8)
+    kept, capped = np.ones(count, np.uint8), np.zeros(count, np.uint8)
     if len(hot):
-        pairs = _walk(kept, pairs, hot, verify, followed, refs)
+        pairs, capped = _walk(kept, pairs, hot, verify, followed, refs, most)
     else:
         _native.greedy(*_by_later(pairs), kept)
     kept_of, score = _best(kept.view(np.bool_), pairs)
-    return Verdict(kept.view(np.bool_), kept_of, score, pairs)
+    return Verdict(kept.view(np.bool_), kept_of, score, pairs, capped.view(np.bool_))
 
 
 def _directed(pairs: Pairs) -> tuple[Array, Array]:
@@ -103,9 +107,11 @@ def _walk(
     verify: Callable[[Array, Array], Pairs],
     followed: Array | None,
     refs: int,
-) -> Pairs:
-    """Decides all ranks; returns cold pairs and those verified on the way."""
-    walk = _native.HotWalk(hot.members.values, hot.probes, hot.members.offsets, len(kept))
+    most: int,
+) -> tuple[Pairs, Array]:
+    """Decides all ranks; returns cold pairs and those verified on the way, and which ranks were not
+    compared with all that they met."""
+    walk = _native.HotWalk(hot.members.values, hot.probes, hot.members.offsets, len(kept), most)
     ranks = walk.ranks()
     later, earlier = _by_later(cold)
     begin = int(np.searchsorted(ranks, refs))
@@ -132,7 +138,7 @@ def _walk(
     _native.greedy(later[done:], earlier[done:], kept)
     if followed is not None:
         seen.append(verify(*walk.after((followed & (kept == 0)).view(np.uint8))))
-    return Pairs.concat(seen).distinct()
+    return Pairs.concat(seen).distinct(), walk.capped()
 
 
 @dataclass(frozen=True)

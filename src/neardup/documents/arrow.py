@@ -35,8 +35,9 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, some_of
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, cause, unreadable, whole_file
+from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
 from neardup.errors import InputError
+from neardup.files import whole_file
 
 
 class Typed(Protocol):
@@ -149,7 +150,7 @@ class ArrowSource(Source):
                 self.watch.lose(row)
                 yield LostChunk(Rejected(self.file, row, part.reason, None), extra)
             else:
-                yield chunk_of(part, self.file, row, columns)
+                yield chunk_of(part, self.file, row, columns, self.files.limits)
             row += part.num_rows
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
@@ -226,7 +227,7 @@ class ArrowSource(Source):
         check_columns(columns, names, self.file)
         for batch, share in self._sampled(wanted(columns, names), budget):
             for i, part in enumerate(pieces_of(batch, self.chunk_rows)):
-                chunk = chunk_of(part, self.file, 1, columns)
+                chunk = chunk_of(part, self.file, 1, columns, self.files.limits)
                 stands_for = self.size() * share * part.num_rows / batch.num_rows
                 continues = i > 0 or self.is_stream
                 yield Piece(chunk, stands_for, [part.num_rows], continues=continues)
@@ -330,17 +331,26 @@ def _first_batches(
 
 
 def sound(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Raises an error if offsets or indices of a damaged file point outside of the memory. Text
-    that is not UTF-8 is no such damage: only its row is rejected later."""
+    """Raises an error if offsets of a damaged file point outside of the memory. Text that is not
+    UTF-8, or an index that a dictionary does not have, is no such damage: only its row is rejected
+    later."""
     for column in batch.columns:
-        try:
-            column.validate(full=True)
-        except pa.ArrowInvalid as error:
-            if "UTF8" not in str(error):
-                raise
-            if pt.is_string(column.type) or pt.is_large_string(column.type):
-                column.view(_BYTES[column.type]).validate(full=True)
+        _check_memory(column)
     return batch
+
+
+def _check_memory(column: pa.Array) -> None:
+    if pt.is_dictionary(column.type):
+        _check_memory(column.indices)
+        _check_memory(column.dictionary)
+        return
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        if "UTF8" not in str(error):
+            raise
+        if pt.is_string(column.type) or pt.is_large_string(column.type):
+            column.view(_BYTES[column.type]).validate(full=True)
 
 
 def pieces_of(batch: Part, rows: int) -> Iterator[Part]:

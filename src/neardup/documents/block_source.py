@@ -22,6 +22,7 @@ from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
 from neardup.documents.lost import Watch, lost_from_here
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Start, Trial
+from neardup.documents.reading_limits import OverLimitError, TooLong, block_size
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, fault_of, open_binary, unreadable
@@ -133,10 +134,13 @@ class BlockSource(Source):
                     stream.read(offset)
                 for data in self.whole(stream, self.chunk_bytes):
                     self._mark(row, offset)
+                    self.watch.check_block(row, data, self.file)
                     yield row, data
-                    row, offset = row + self.count(data), offset + len(data)
+                    row, offset = row + self.count(data), offset + block_size(data)
                 if fault := fault_of(stream):
                     self._lost = Rejected(self.file, row, fault, None)
+        except OverLimitError as error:
+            self._lost = Rejected(self.file, row, f"{error}; the rest is lost", None)
         except (OSError, pa.ArrowException) as error:
             if row == 1 or not tolerant:
                 raise unreadable(self.path, error) from error
@@ -148,10 +152,14 @@ class BlockSource(Source):
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         self.check(columns)
+        types = dict.fromkeys(columns.delivered, pa.large_string())
         for row, data in self.blocks(tolerant=True):
-            yield self.chunk(data, row, columns)
+            if isinstance(data, TooLong):
+                yield LostChunk(Rejected(self.file, row, data.reason, None), types)
+            else:
+                yield self.chunk(data, row, columns)
         if self._lost:
-            yield LostChunk(self._lost, dict.fromkeys(columns.delivered, pa.large_string()))
+            yield LostChunk(self._lost, types)
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
         texts: dict[int, str] = {}

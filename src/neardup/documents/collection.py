@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -42,14 +42,15 @@ from neardup.documents.kept import (
     groups_of,
     joined,
     kept_form,
-    kept_name,
     names_of,
     readable,
     write_all,
+    write_groups,
     writer,
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
 from neardup.documents.streams import wide_of, writing
@@ -62,6 +63,7 @@ from neardup.errors import (
     UsageError,
     all_problems,
 )
+from neardup.files import make_folder
 
 _LINES = BlockSource | ListSource | FeedSource
 
@@ -220,9 +222,9 @@ class Collection:
         except OSError:  # a file is gone, which is reported when it is read
             return None
 
-    def check_kept(self) -> None:
+    def check_kept(self, *, one_file: bool = False) -> None:
         """Raises now an error that would make writing the kept documents impossible later."""
-        for group in groups_of(self.sources).values():
+        for group in groups_of(self.sources, one_file=one_file).values():
             check_group(group)
 
     def kept(self, keep: Mask) -> Any:
@@ -241,17 +243,15 @@ class Collection:
         kept = {name: some[0] if len(some) == 1 else joined(some) for name, some in parts.items()}
         return kept if self.inputs.mapped else kept[""]
 
-    def write_kept(self, keep: Mask, folder: Path, name: str = "kept") -> list[Path]:
-        """Writes kept.jsonl, kept.csv, kept.parquet …: one file for each input format, and for
-        folders a folder ``kept`` and a list. They appear only when all of them are complete."""
-        keep = as_mask(keep)
+    def write_kept(
+        self, keep: Mask, folder: Path, name: str = "kept", *, one_file: bool = False
+    ) -> list[Path]:
+        """Writes kept.jsonl, kept.csv, kept.parquet … for one input file, and a folder ``kept``
+        with files of the same names for several, or with ``one_file`` one for each format. Folders
+        of texts are copied into a folder ``kept``, with a list. Returns what was written."""
         folder.mkdir(parents=True, exist_ok=True)
-        groups = groups_of(self.sources, name)
-        with ExitStack() as stack:
-            writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
-            write_all(
-                self.sources, keep, self.limit, lambda source: writers[kept_name(source, name)]
-            )
+        groups = groups_of(self.sources, name, one_file=one_file)
+        write_groups(self.sources, as_mask(keep), self.limit, folder, groups)
         return [folder / file for file in names_of(groups)]
 
     def check_kept_file(self, path: Path) -> None:
@@ -269,7 +269,7 @@ class Collection:
         """Writes the kept documents to one file, in the format of the input; it appears only when
         it is complete."""
         self.check_kept_file(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         sources, codec = readable(self.sources), named_format(path)[1]
         if isinstance(sources[0], _LINES):
             with writing(path, codec) as stream:
@@ -345,21 +345,25 @@ def _nowhere(name: str) -> ColumnError:
 
 
 def collect(
-    inputs: Any, encoding: str | None = None, extraction: Extraction | None = None
+    inputs: Any,
+    encoding: str | None = None,
+    extraction: Extraction | None = None,
+    limits: Limits | None = None,
 ) -> Collection:
     """A single string is a path, a glob, an address such as ``s3://…``, or ``"-"``; a list of
     strings is texts; a list of ``Path`` objects is files and globs; a dict names its inputs.
     ``encoding`` is that of text files and CSV; ``extraction`` defines how pages become text."""
     if isinstance(inputs, Collection):
         return inputs
+    how: dict[str, Any] = {"encoding": encoding, "extraction": extraction, "limits": limits}
     if type(inputs) is dict:  # not of a class that derives from it, such as DatasetDict
         _check_mapping(inputs)
         named = list(inputs.items())
-        return collect_inputs(named, mapped=True, encoding=encoding, extraction=extraction)
+        return collect_inputs(named, mapped=True, **how)
     if isinstance(inputs, list | tuple) and inputs and all(isinstance(i, Path) for i in inputs):
         given = [(None, one) for one in inputs]
-        return collect_inputs(given, encoding=encoding, extraction=extraction)
-    return collect_inputs([(None, inputs)], encoding=encoding, extraction=extraction)
+        return collect_inputs(given, **how)
+    return collect_inputs([(None, inputs)], **how)
 
 
 def _check_mapping(inputs: dict[Any, Any]) -> None:
@@ -379,13 +383,14 @@ def collect_inputs(
     extraction: Extraction | None = None,
     offered: bool | None = None,
     mapped: bool = False,
+    limits: Limits | None = None,
 ) -> Collection:
     """Several inputs, each with its name or None. By default the names are available as the column
     ``source`` if there are several inputs or one was named."""
     extractor = Extractor(extraction)
     if extractor.extraction.columns:
         extractor.extraction.check((HTML,), "The text column")
-    sources, names = gather(given, encoding, extractor)
+    sources, names = gather(given, encoding, extractor, limits)
     if offered is None:
         offered = len(set(names)) > 1 or any(name is not None for name, _ in given)
     return Collection(sources, None, Inputs(tuple(names), offered, mapped), extractor)

@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from neardup import schema
-from neardup.errors import ColumnError, UnreadableError, all_problems
+from neardup.errors import ColumnError, InputError, UnreadableError, all_problems
 from neardup.wording import where
 
 Mask = npt.NDArray[np.bool_]
@@ -264,6 +264,46 @@ def id_column(values: pa.Array | Sequence[Any], name: str, file: str) -> Column:
         f"Column {name!r} of {file} has the type {values.type}; expected strings or numbers.",
         hint="name the column that holds the id.",
     )
+
+
+def sound_dictionary(values: Any, name: str) -> Column:
+    """The same for a column whose strings are checked later (``text_column``, ``id_column``)."""
+    if isinstance(values, pa.DictionaryArray):
+        return sound_column(values, name)
+    return Column(values, {})
+
+
+def sound_column(values: pa.Array, name: str) -> Column:
+    """The values, with those as null that cannot be read: strings that are no UTF-8, and indices
+    that a dictionary does not have. Files are not checked for either when they are read."""
+    try:
+        values.validate(full=True)
+    except (pa.ArrowInvalid, IndexError) as error:
+        if pt.is_dictionary(values.type):
+            return _sound_dictionary(values, name)
+        if _is_textual(values.type):
+            column = _from_objects(values.cast(pa.large_binary()).to_pylist(), name, _text)
+            return column._replace(array=column.array.cast(values.type))
+        raise InputError(
+            f"Column {name!r} has invalid values: {error}.",
+            hint="check the file; the program that wrote it may be broken.",
+        ) from error
+    return Column(values, {})
+
+
+def _sound_dictionary(values: pa.DictionaryArray, name: str) -> Column:
+    entries = sound_column(values.dictionary, name)
+    size, indices = len(values.dictionary), values.indices
+    reasons: dict[int, str] = {}
+    for i, index in enumerate(indices.to_pylist()):
+        if index is not None and not 0 <= index < size:
+            reasons[i] = f"{name} has entry {index} of a dictionary of {size}"
+        elif index in entries.reasons:
+            reasons[i] = entries.reasons[index]
+    good = np.ones(len(values), np.bool_)
+    good[list(reasons)] = False
+    kept = pc.if_else(pa.array(good), indices, pa.scalar(None, indices.type))
+    return Column(pa.DictionaryArray.from_arrays(kept, entries.array), reasons)
 
 
 def kind(value: Any) -> str:

@@ -31,13 +31,13 @@ from neardup.documents.columns import (
     text_column,
 )
 from neardup.documents.memory_tables import TableChunk
-from neardup.documents.streams import fault_of, unreadable
+from neardup.documents.reading_limits import MOST_COLUMNS, Limits, OverLimitError
+from neardup.documents.streams import NO_LIMITS, fault_of, unreadable
 from neardup.errors import ColumnError, InputError
 
 DELIMITERS = ",;\t|"
 MARK = b"\xef\xbb\xbf"
 HEADER_BYTES = 1 << 24
-RECORD_BYTES = 1 << 30  # a longer record is an unclosed quote, and would fill the memory
 _LONGEST = 64 << 20  # a sample skips longer records
 
 
@@ -114,16 +114,22 @@ def _header(data: bytes, delimiter: str, encoding: str) -> Header:
     starts = scan(body, delimiter).starts.tolist()
     end = starts[1] if len(starts) > 1 else len(body)
     records = scan(body[:end], delimiter)
-    columns = range(int(records.widths[0]) if len(records) else 0)
+    width = int(records.widths[0]) if len(records) else 0
+    if width > MOST_COLUMNS:
+        raise OSError(f"its header has {width:,} columns; the limit is {MOST_COLUMNS:,}")
+    columns = range(width)
     fields = scan(body[:end], delimiter, columns).fields
     names = [values.tobytes().decode(encoding, "replace") for _, values in fields]
     return Header(data[: len(data) - len(body) + end], names, delimiter)
 
 
-def whole_records(stream: IO[bytes], delimiter: str, size: int, file: str) -> Iterator[bytes]:
-    """Chunks of about ``size`` bytes that end where a record ends, however long that record is. A
-    record that is incomplete because of a fault is left out."""
-    rest = b""
+def whole_records(
+    stream: IO[bytes], delimiter: str, size: int, limits: Limits = NO_LIMITS
+) -> Iterator[bytes]:
+    """Chunks of about ``size`` bytes that end where a record ends. A record that is incomplete
+    because of a fault is left out, and so is all that follows a record above the limit, because
+    nothing shows where it ends."""
+    rest, size = b"", min(size, limits.document)
     # Doubling the data on each reading keeps the work for a long record linear.
     while block := stream.read(asked := max(size, len(rest))):
         data = rest + block
@@ -132,10 +138,9 @@ def whole_records(stream: IO[bytes], delimiter: str, size: int, file: str) -> It
         if end:
             yield data[:end]
         rest = data[end:]
-        if len(rest) > RECORD_BYTES:
-            raise InputError(
-                f"{file} has a record of more than {RECORD_BYTES >> 20} MB.",
-                hint="look for a quote that is not closed.",
+        if len(rest) > limits.document:
+            raise OverLimitError(
+                f"{limits.document_fault('record', len(rest))}; look for a quote that is not closed"
             )
     if rest and not fault_of(stream):
         yield rest
@@ -249,7 +254,7 @@ class CsvSource(BlockSource):
         return "tsv" if self.delimiters == "\t" else "csv"
 
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
-        return whole_records(stream, self.header.delimiter, size, self.file)
+        return whole_records(stream, self.header.delimiter, size, self.files.limits)
 
     def count(self, data: bytes) -> int:
         return len(scan(data, self.header.delimiter))

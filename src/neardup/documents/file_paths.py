@@ -29,6 +29,7 @@ from neardup.documents.jsonl import JsonlSource, refuse_whole_json
 from neardup.documents.lost import LostSource, locked_folders
 from neardup.documents.open_files import OpenFiles
 from neardup.documents.parquet import ParquetSource
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place, address_of, local_path, remote_files
 from neardup.documents.source import Source
 from neardup.documents.streams import CODECS, open_binary, unreadable, with_wide
@@ -41,14 +42,16 @@ _MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\xf
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 
 
-def spooled(stream: IO[bytes], file: str, encoding: str | None = None) -> Source:
+def spooled(
+    stream: IO[bytes], file: str, encoding: str | None = None, limits: Limits | None = None
+) -> Source:
     """The source is named ``file``; its copy is deleted with it."""
     handle, name = tempfile.mkstemp(prefix="neardup-input-")
     path = Path(name)
     try:
         with os.fdopen(handle, "wb") as out:
             shutil.copyfileobj(stream, out, 1 << 20)
-        source = _by_content(path, file, encoding)
+        source = _by_content(path, file, encoding, OpenFiles(limits))
     except BaseException:  # an interrupt too, because no other code deletes this file
         path.unlink(missing_ok=True)
         raise
@@ -56,8 +59,7 @@ def spooled(stream: IO[bytes], file: str, encoding: str | None = None) -> Source
     return source
 
 
-def _by_content(path: Path, file: str, encoding: str | None) -> Source:
-    files = OpenFiles()
+def _by_content(path: Path, file: str, encoding: str | None, files: OpenFiles) -> Source:
     with files.stream(path) as stream:
         start = stream.read(HEAD)
     if start.startswith(b"PAR1"):
@@ -236,10 +238,10 @@ def _expanded(path: Path) -> Iterator[Found]:
 def _source(path: Place, reading: Reading) -> Source:
     encoding, files = reading.encoding, reading.files
     if str(path) == "-":
-        return spooled(sys.stdin.buffer, "stdin", encoding)
+        return spooled(sys.stdin.buffer, "stdin", encoding, files.limits)
     if isinstance(path, Path) and (path.is_fifo() or path.is_char_device()):
         with path.open("rb") as stream:
-            return spooled(stream, path.as_posix(), encoding)
+            return spooled(stream, path.as_posix(), encoding, files.limits)
     if path.is_dir():
         _refuse_run(path)
         return _folder_source(path, reading)

@@ -38,9 +38,10 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.remote import Place, Remote
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, unreadable, whole_file
+from neardup.documents.streams import CHUNK_BYTES, unreadable
 from neardup.documents.xml import HEAD, SUFFIXES, xml_text
 from neardup.errors import InputError
+from neardup.files import whole_file
 
 
 class Entry(NamedTuple):
@@ -54,11 +55,12 @@ class Entry(NamedTuple):
 
 def local_entries(top: Path) -> Iterator[Entry]:
     problems: list[OSError] = []
+    real = top.resolve()
     for folder, below, files in os.walk(top, onerror=problems.append):
         below[:] = [name for name in below if not name.startswith(".")]
         for name in (name for name in files if not name.startswith(".")):
             path = Path(folder, name)
-            if entry := entry_of(path, path.relative_to(top).as_posix()):
+            if entry := entry_of(path, path.relative_to(top).as_posix(), real):
                 yield entry
     for error in problems:
         if Path(error.filename) == top:
@@ -67,12 +69,17 @@ def local_entries(top: Path) -> Iterator[Entry]:
         yield Entry(name, 0, f"folder cannot be read: {error.strerror or error}")
 
 
-def entry_of(path: Path, name: str) -> Entry | None:
-    """None for sockets and pipes, which are no documents."""
+def entry_of(path: Path, name: str, top: Path | None = None) -> Entry | None:
+    """None for sockets and pipes, which are no documents. A link that leads out of the folder
+    ``top`` is not followed: who sends a folder must not choose what else is read."""
     try:
         status = path.stat()
+        leaves = top is not None and path.is_symlink() and not path.resolve().is_relative_to(top)
     except OSError as error:
         return Entry(name, 0, f"file cannot be read: {error.strerror}")
+    if leaves:
+        reason = f"link leads out of the folder, to {path.resolve()}; give that as input"
+        return Entry(name, 0, reason)
     if not stat.S_ISREG(status.st_mode):
         return None
     return Entry(name, status.st_size, None, status.st_mtime_ns)
@@ -239,6 +246,8 @@ class FolderSource(Source):
     def _opened(self, entry: Entry) -> Page | Extracted:
         if entry.problem is not None:
             return Extracted(None, entry.problem)
+        if entry.size > self.files.limits.document:
+            return Extracted(None, self.files.limits.document_fault("file", entry.size))
         try:
             data = self.files.read_bytes(self.locate(entry))
         except OSError as error:

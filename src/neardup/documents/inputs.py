@@ -34,6 +34,8 @@ from neardup.documents.memory_tables import (
     pandas_source,
     polars_source,
 )
+from neardup.documents.open_files import OpenFiles
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import WILDCARDS, address_of
 from neardup.documents.source import Source
 from neardup.documents.streams import CODECS
@@ -115,12 +117,13 @@ def gather(
     given: Sequence[tuple[str | None, Any]],
     encoding: str | None = None,
     extractor: Extractor | None = None,
+    limits: Limits | None = None,
 ) -> tuple[list[Source], list[str]]:
     """The sources of all inputs in order, each file once, and the name of the input of each. It is
     an error if none of them can be read."""
     entries: dict[str, _Entry] = {}
     brought: dict[str, list[_Entry]] = {}  # the sources of each file or folder
-    reading = Reading(encoding, extractor or Extractor())
+    reading = Reading(encoding, extractor or Extractor(), OpenFiles(limits))
     for (own, item), name in zip(given, _names(given), strict=True):
         for key, make in _parts(item, name, reading, named=own is not None):
             if key not in brought:

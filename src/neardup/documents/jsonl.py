@@ -26,13 +26,15 @@ from neardup.documents.columns import (
     Chunk,
     Columns,
     DocumentBatch,
+    LostChunk,
     Mask,
     Rejected,
     generated_ids,
     refuse_missing,
 )
+from neardup.documents.reading_limits import Limits, TooLong
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, whole_lines
+from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
 from neardup.errors import InputError
 
 OK, BLANK = 0, 1
@@ -251,7 +253,7 @@ class JsonlSource(BlockSource):
         return "jsonl"
 
     def whole(self, stream: IO[bytes], size: int) -> Iterator[bytes]:
-        return whole_lines(stream, size)
+        return whole_lines(stream, size, self.files.limits)
 
     def count(self, data: bytes) -> int:
         return count(data)
@@ -269,9 +271,11 @@ class JsonlSource(BlockSource):
 
     def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
         stream.seek(place)
+        most = self.files.limits.document
         if not at_start:
-            stream.readline()
-        return stream.read(size) + stream.readline()
+            stream.readline(most)
+        data = stream.read(size) + stream.readline(most)
+        return data[: data.rfind(b"\n") + 1] if len(data) > most else data
 
     def kept(self, keep: Mask) -> tuple[pa.Table, int]:
         documents, objects = 0, []
@@ -291,7 +295,12 @@ class JsonlSource(BlockSource):
         if size <= part_bytes:
             return [self]
         begins = range(0, size, part_bytes)
-        return [LineRange(self.path, self.file, b, min(b + part_bytes, size)) for b in begins]
+        ends = [min(begin + part_bytes, size) for begin in begins]
+        limits = self.files.limits
+        return [
+            LineRange(self.path, self.file, begin, end, limits)
+            for begin, end in zip(begins, ends, strict=True)
+        ]
 
 
 @dataclass
@@ -303,23 +312,29 @@ class LineRange(Source):
     file: str
     begin: int
     end: int
+    limits: Limits
     first_row: int | None = None
 
     def blocks(self) -> Iterator[bytes]:
         with self.path.open("rb") as stream:
             if self.begin:  # skip the rest of the line that began before
                 stream.seek(self.begin - 1)
-                stream.readline()
+                while (line := stream.readline(CHUNK_BYTES)) and not line.endswith(b"\n"):
+                    pass
             while (at := stream.tell()) < self.end:
                 data = stream.read(min(CHUNK_BYTES, self.end - at))
                 if not data:
                     return
-                yield data if data.endswith(b"\n") else data + stream.readline()
+                yield from whole_block(data, stream, self.limits)
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         row = self.first_row or 1
         for data in self.blocks():
-            yield JsonlChunk(self.file, data, row, columns)
+            if isinstance(data, TooLong):
+                types = dict.fromkeys(columns.delivered, pa.large_string())
+                yield LostChunk(Rejected(self.file, row, data.reason, None), types)
+            else:
+                yield JsonlChunk(self.file, data, row, columns)
             row += count(data)
 
     def rows(self) -> int:

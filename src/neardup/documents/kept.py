@@ -1,14 +1,16 @@
 """Writes the kept documents in the form of the input, in order, without holding them in memory.
 
-All outputs of a run are open at the same time, because sources of several formats may alternate. No
-output gets its final name before all are complete and the mask was found to fit the documents.
+Several input files become as many outputs of the same names, in one folder. Sources that share an
+output (lists, feeds, folders, or all files of a format on request) may alternate, so such outputs
+are open at the same time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -17,24 +19,30 @@ import pyarrow.parquet as pq
 
 from neardup.documents.arrow import ArrowSource, arrow_writer, unified_schema
 from neardup.documents.block_source import LineWriter
+from neardup.documents.clashes import labels_of
 from neardup.documents.columns import Mask
 from neardup.documents.csv import CsvSource, check_headers
+from neardup.documents.file_paths import is_known
 from neardup.documents.folder import FolderSource, folder_writer, list_name
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.lost import LostSource, check_unchanged
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource, parquet_writer
 from neardup.documents.source import Source
-from neardup.documents.streams import CODECS, packing_of, whole_file, writing
+from neardup.documents.streams import CODECS, packing_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import ChangedError, InputError
+from neardup.files import whole_file
 
 _SUFFIXES = {codec: suffix for suffix, codec in CODECS.items()}
+_FILES = JsonlSource | CsvSource | WarcSource | ArrowSource | ParquetSource
 # Writes the kept documents of a source and returns the number of its documents.
 Write = Callable[[Any, Mask], int]
 
 
 def kept_name(source: Source, name: str = "kept") -> str:
+    if own := getattr(source, "own_output", None):
+        return str(own)
     if isinstance(source, JsonlSource | CsvSource):
         return f"{name}.{source.form}" + _SUFFIXES.get(packing_of(source.codec) or "", "")
     if isinstance(source, WarcSource):
@@ -53,11 +61,39 @@ def kept_form(source: Source) -> str:
     return dot + form.partition(".")[0]
 
 
-def groups_of(sources: Sequence[Source], name: str = "kept") -> dict[str, list[Any]]:
+def outputs_of(
+    sources: Sequence[Source], name: str = "kept", *, one_file: bool = False
+) -> dict[str, str]:
+    """What is written for each source, by the name of the source: if there are several files, a
+    file of the same name in a folder; else one output for all sources of a format."""
+    files = [] if one_file else [s for s in sources if isinstance(s, _FILES | LostSource)]
+    folders = any(isinstance(source, FolderSource) for source in sources)
+    place = f"{name}.files" if folders else name  # kept files of a folder are in ``kept``
+    labels = labels_of([source.file for source in files]) if len(files) > 1 else {}
+    return {
+        source.file: f"{place}/{_own_name(source, labels[source.file])}"
+        if source.file in labels
+        else kept_name(source, name)
+        for source in readable(sources)
+    }
+
+
+def _own_name(source: Source, label: str) -> str:
+    """The label of a file as a path below a folder; a pipe has no extension of its own."""
+    web = source.file.startswith(("http://", "https://"))
+    parts = (label.partition("?")[0] if web else label).split("/")
+    name = "/".join(part for part in parts if part not in ("", ".", ".."))
+    return name if is_known(Path(name)) else kept_name(source, name)
+
+
+def groups_of(
+    sources: Sequence[Source], name: str = "kept", *, one_file: bool = False
+) -> dict[str, list[Any]]:
     """The files that will be written, with their sources."""
     groups: dict[str, list[Any]] = {}
+    outputs = outputs_of(sources, name, one_file=one_file)
     for source in readable(sources):
-        groups.setdefault(kept_name(source, name), []).append(source)
+        groups.setdefault(outputs[source.file], []).append(source)
     return groups
 
 
@@ -111,6 +147,41 @@ def _table_writer(path: Path) -> Iterator[Write]:
 
     with whole_file(path) as part:
         yield write
+
+
+def write_groups(
+    sources: Sequence[Source],
+    keep: Mask,
+    limit: int | None,
+    folder: Path,
+    groups: Mapping[str, list[Any]],
+) -> None:
+    """Writes all outputs into the folder, or none of them."""
+    output = {source.file: name for name, some in groups.items() for source in some}
+    apart = {name: folder / name for name in groups if "/" in name}
+    with ExitStack() as stack:
+        writers = {
+            name: stack.enter_context(writer(some, folder / name))
+            for name, some in groups.items()
+            if name not in apart
+        } | {name: _alone(path) for name, path in apart.items()}
+        try:
+            write_all(sources, keep, limit, lambda source: writers[output[source.file]])
+        except BaseException:
+            for place in {PurePath(name).parts[0] for name in apart}:
+                shutil.rmtree(folder / place, ignore_errors=True)
+            raise
+
+
+def _alone(path: Path) -> Write:
+    """Opens the output for its one source only: there may be more files than can be open."""
+
+    def write(source: Any, keep: Mask) -> int:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with writer([source], path) as alone:
+            return alone(source, keep)
+
+    return write
 
 
 def write_all(

@@ -28,10 +28,13 @@ from neardup.documents.columns import (
     kept_rows,
     mask_for,
     refuse_missing,
+    sound_column,
+    sound_dictionary,
     text_column,
     valid_mask,
 )
 from neardup.documents.pieces import Piece, Trial, places
+from neardup.documents.reading_limits import Limits
 from neardup.documents.source import Source
 
 CHUNK_ROWS = 10_000
@@ -50,12 +53,28 @@ class TableChunk:
     texts: Values
     ids: Values | None
     extra: dict[str, pa.Array]
+    limits: Limits | None = None
 
     def read(self) -> DocumentBatch:
+        faults: dict[int, str] = {}
+        text = sound_dictionary(self.texts, self.columns.text)
+        ids = sound_dictionary(self.ids, self.columns.id_name)
+        extra = {name: sound_column(array, name) for name, array in self.extra.items()}
+        for column in (text, ids, *extra.values()):
+            faults |= column.reasons
+        if not faults:
+            return self._read({})
+        arrays = {name: column.array for name, column in extra.items()}
+        return replace(self, texts=text.array, ids=ids.array, extra=arrays)._read(faults)
+
+    def _read(self, faults: dict[int, str]) -> DocumentBatch:
+        """``faults`` are the rows with a value that cannot be read."""
         text = text_column(self.texts, self.columns.text, self.file)
+        faults |= self._too_long(text.array)
         count = len(text.array)
         rows = pa.array(np.arange(self.first_row, self.first_row + count, dtype=np.int64))
         ids, bad_ids = self._ids(rows)
+        bad_ids = {**faults, **bad_ids}
         records = self._records([rows, ids, text.array])
         if text.array.null_count == 0 and not bad_ids:
             return DocumentBatch(self.file, records, [], count)
@@ -66,6 +85,15 @@ class TableChunk:
             for i in reasons
         ]
         return DocumentBatch(self.file, records.filter(mask), rejected, count)
+
+    def _too_long(self, texts: pa.Array) -> dict[int, str]:
+        import pyarrow.compute as pc
+
+        if self.limits is None or texts.nbytes <= self.limits.document:
+            return {}
+        lengths = np.asarray(pc.fill_null(pc.binary_length(texts), 0))
+        long = np.flatnonzero(lengths > self.limits.document).tolist()
+        return {i: self.limits.document_fault(self.columns.text, int(lengths[i])) for i in long}
 
     def _ids(self, rows: pa.Array) -> tuple[pa.Array, dict[int, str]]:
         import pyarrow.compute as pc
@@ -89,7 +117,13 @@ class TableChunk:
         return bad_texts.get(i, f"{self.columns.text} is null"), ids[i].as_py()
 
 
-def chunk_of(batch: pa.RecordBatch, file: str, first_row: int, columns: Columns) -> TableChunk:
+def chunk_of(
+    batch: pa.RecordBatch,
+    file: str,
+    first_row: int,
+    columns: Columns,
+    limits: Limits | None = None,
+) -> TableChunk:
     """The chunk of a record batch that has at least the required columns."""
     has_id = columns.id_name in batch.schema.names
     return TableChunk(
@@ -99,6 +133,7 @@ def chunk_of(batch: pa.RecordBatch, file: str, first_row: int, columns: Columns)
         batch.column(columns.text),
         batch.column(columns.id_name) if has_id else None,
         {name: batch.column(name) for name in columns.found(batch.schema.names)},
+        limits,
     )
 
 

@@ -14,6 +14,7 @@ import weakref
 from pathlib import Path
 from typing import IO, Any, cast
 
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place, Remote
 
 MOST_OPEN = 128
@@ -22,14 +23,16 @@ _READS_AT = hasattr(os, "preadv")  # not on Windows
 
 
 class OpenFiles:
-    """The files of some sources, which are closed when no reference to them is left."""
+    """The files of some sources, which are closed when no reference to them is left, and the limits
+    of reading them."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
         self._open: dict[Path, _Descriptor] = {}
 
-    def __reduce__(self) -> tuple[type[OpenFiles], tuple[()]]:
+    def __reduce__(self) -> tuple[type[OpenFiles], tuple[Limits]]:
         """Another process opens its own."""
-        return OpenFiles, ()
+        return OpenFiles, (self.limits,)
 
     def raw(self, path: Place) -> io.RawIOBase:
         """An unbuffered stream from the start of the file."""

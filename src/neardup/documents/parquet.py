@@ -7,12 +7,13 @@ are preserved. The schemas of several files are unified if Arrow can do so witho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup.documents.arrow import conform, unified_schema
@@ -32,11 +33,14 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import PLACES, Piece, Trial, some_of
 from neardup.documents.remote import READ_BYTES, Place, Remote
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, cause, unreadable, whole_file
+from neardup.documents.streams import CHUNK_BYTES, cause, unreadable
 from neardup.errors import UnreadableError
+from neardup.files import whole_file
 
 ROW_GROUP_BYTES = 64 << 20
 PART_BYTES = 64 << 20  # size of the row groups that one task reads
+_PROBED_BYTES = 64 << 20  # a larger file does not become much more than it is
+_LARGE_BATCH = 512 << 20
 _SAMPLE_BUFFER = 1 << 20  # without it, a few rows would cost the reading of their whole group
 _BROKEN = (pa.ArrowException, OSError, UnicodeDecodeError)
 Part: TypeAlias = pa.RecordBatch | LostRows
@@ -90,7 +94,7 @@ class ParquetSource(Source):
                     lost = Rejected(self.file, row, part.reason, None)
                     yield LostChunk(lost, extra, part.num_rows)
                 else:
-                    yield chunk_of(part, self.file, row, columns)
+                    yield chunk_of(part, self.file, row, columns, self.files.limits)
                 row += part.num_rows
 
     def texts(self, rows: Sequence[int], columns: Columns) -> list[str]:
@@ -143,10 +147,12 @@ class ParquetSource(Source):
         """All rows in order. If a row group is broken, the groups are read one by one, because
         later ones may be readable."""
         size, done = self._batch_rows(parquet), 0
+        faults = (self._group_fault(parquet, g) for g in range(parquet.num_row_groups))
         try:
-            for batch in parquet.iter_batches(batch_size=size, columns=columns):
-                yield batch
-                done += batch.num_rows
+            if not any(faults):
+                for batch in parquet.iter_batches(batch_size=size, columns=columns):
+                    yield batch
+                    done += batch.num_rows
         except _BROKEN:
             pass
         for first, group in _row_groups(parquet):
@@ -158,6 +164,9 @@ class ParquetSource(Source):
     ) -> Iterator[Part]:
         """A row group without its first ``skip`` rows."""
         left = parquet.metadata.row_group(group).num_rows - skip
+        if fault := self._group_fault(parquet, group):
+            yield LostRows(left, fault)
+            return
         reason = "it has fewer rows than the index says"
         try:
             for batch in parquet.iter_batches(
@@ -199,7 +208,10 @@ class ParquetSource(Source):
             for number, group in enumerate(groups):
                 share, taken = left / (len(groups) - number), 0
                 for batch in self._sound_batches(parquet, group, wanted(columns, names)):
-                    chunk, count = chunk_of(batch, self.file, 1, columns), batch.num_rows
+                    chunk, count = (
+                        chunk_of(batch, self.file, 1, columns, self.files.limits),
+                        batch.num_rows,
+                    )
                     taken += count
                     yield Piece(chunk, count * bytes_of_row, [count], continues=taken > count)
                     if taken >= share:
@@ -252,7 +264,37 @@ class ParquetSource(Source):
         return parts or [self]
 
     def _batch_rows(self, parquet: pq.ParquetFile) -> int:
-        return min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
+        """The rows of a batch. A short file may repeat a long value of its dictionary without end,
+        so there the longest value counts."""
+        rows = min(self.chunk_rows, _rows_of_chunk(parquet.metadata))
+        if self.size() > _PROBED_BYTES or rows * _decoded_size(parquet) < _LARGE_BATCH:
+            return rows
+        return max(1, min(rows, _LARGE_BATCH // max(1, self._longest(parquet))))
+
+    def _longest(self, parquet: pq.ParquetFile) -> int:
+        """The length of the longest value of a dictionary; the first row of a group has it all."""
+        schema = parquet.schema_arrow
+        names = [field.name for field in schema if _is_text(field.type)]
+        longest = 0
+        with pq.ParquetFile(
+            pa.PythonFile(self.files.raw(self.path), "r"), read_dictionary=names
+        ) as probed:
+            for group in range(probed.num_row_groups):
+                if self._group_fault(probed, group):
+                    continue
+                with suppress(*_BROKEN):  # a run rejects it
+                    batch = next(probed.iter_batches(1, row_groups=[group], columns=names), None)
+                    longest = max(longest, *map(_longest_entry, batch.columns if batch else []), 0)
+        return longest
+
+    def _group_fault(self, parquet: pq.ParquetFile, group: int) -> str | None:
+        """Why a row group is not unpacked, by the sizes that the index says."""
+        index = parquet.metadata.row_group(group)
+        columns = [index.column(i) for i in range(index.num_columns)]
+        unpacked = sum(column.total_uncompressed_size for column in columns)
+        packed = sum(column.total_compressed_size for column in columns)
+        fault = self.files.limits.unpacking_fault(unpacked, packed)
+        return f"row group {group + 1}: {fault}" if fault else None
 
     @contextmanager
     def opened(self, **options: Any) -> Iterator[pq.ParquetFile]:
@@ -287,6 +329,16 @@ class RowGroups(Source):
 
     def chunks(self, columns: Columns) -> Iterator[Chunk]:
         return self.whole.chunks_of(self.groups, self.first_row, columns)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return type_ in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+
+
+def _longest_entry(column: pa.Array) -> int:
+    if not pa.types.is_dictionary(column.type):
+        return 0
+    return int(pc.max(pc.binary_length(column.dictionary)).as_py() or 0)
 
 
 def _decoded_size(parquet: pq.ParquetFile) -> int:

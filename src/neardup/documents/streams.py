@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import io
 import lzma
-import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,12 +19,16 @@ from typing import IO, Any, cast
 import pyarrow as pa
 
 from neardup.documents.open_files import OpenFiles
+from neardup.documents.reading_limits import Limits, TooLong
 from neardup.documents.remote import Place
 from neardup.errors import UnreadableError
+from neardup.files import whole_file
 
 CHUNK_BYTES = 8 << 20
 CODECS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz"}
 _PIECE = 1 << 14
+_SKIPPED = 1 << 20  # bytes of a line above the limit that are read at a time
+NO_LIMITS = Limits(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 def packing_of(codec: str | None) -> str | None:
@@ -44,10 +48,12 @@ def wide_of(codec: str | None) -> str | None:
 def open_binary(path: Place, codec: str | None, files: OpenFiles | None = None) -> IO[bytes]:
     """A buffered stream of the decompressed bytes, with UTF-16 and UTF-32 converted to UTF-8."""
     packing = packing_of(codec)
+    files = files or OpenFiles()
     try:
-        stream = (files or OpenFiles()).stream(path)
+        stream = files.stream(path)
         if packing is not None:
-            stream = unpacked(_unpacking(stream, packing))
+            packed_size = path.stat().st_size
+            stream = unpacked(_unpacking(stream, packing), files.limits, packed_size)
     except OSError as error:
         raise unreadable(path, error) from error
     return transcoded(stream, codec)
@@ -61,9 +67,10 @@ def transcoded(stream: IO[bytes], codec: str | None) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(_Transcoded(stream, encoding), 1 << 20))
 
 
-def unpacked(packed: Any) -> IO[bytes]:
+def unpacked(packed: Any, limits: Limits = NO_LIMITS, packed_size: int = 0) -> IO[bytes]:
     """A buffered stream of the readable part of a compressed file that is open already."""
-    return cast(IO[bytes], io.BufferedReader(_Unpacked(packed), 1 << 20))
+    raw = _Unpacked(packed, limits, packed_size)
+    return cast(IO[bytes], io.BufferedReader(raw, 1 << 20))
 
 
 def _unpacking(stream: IO[bytes], packing: str) -> Any:
@@ -73,11 +80,12 @@ def _unpacking(stream: IO[bytes], packing: str) -> Any:
 
 
 class _Unpacked(io.RawIOBase):
-    """The readable part of a compressed file. If it is truncated or broken, the bytes end there and
-    ``fault`` has the reason; a file without any readable bytes is an error."""
+    """The readable part of a compressed file. If it is truncated, broken or above the limits, the
+    bytes end there and ``fault`` has the reason; a file without any readable bytes is an error."""
 
-    def __init__(self, packed: Any) -> None:
+    def __init__(self, packed: Any, limits: Limits, packed_size: int) -> None:
         self._packed = packed
+        self._limits, self._packed_size = limits, packed_size
         self._given = 0
         self.fault: str | None = None
 
@@ -98,6 +106,7 @@ class _Unpacked(io.RawIOBase):
             return 0
         buffer[: len(data)] = data
         self._given += len(data)
+        self.fault = self._limits.unpacking_fault(self._given, self._packed_size)
         return len(data)
 
     def close(self) -> None:
@@ -175,27 +184,34 @@ def unreadable(path: Place | str, error: Exception) -> UnreadableError:
     )
 
 
-def whole_lines(stream: IO[bytes], size: int = CHUNK_BYTES) -> Iterator[bytes]:
-    """Chunks of about ``size`` bytes that end where a line ends, however long that line is. A line
-    that is incomplete because of a fault is left out."""
-    while block := stream.read(size):
-        data = block if block.endswith(b"\n") else block + stream.readline()
+def whole_lines(
+    stream: IO[bytes], size: int = CHUNK_BYTES, limits: Limits = NO_LIMITS
+) -> Iterator[bytes]:
+    """Chunks of about ``size`` bytes that end where a line ends. A line that is incomplete because
+    of a fault is left out; one above the limit is a chunk of its own, without its content."""
+    while block := stream.read(min(size, limits.document)):
+        yield from whole_block(block, stream, limits)
+
+
+def whole_block(block: bytes, stream: IO[bytes], limits: Limits) -> Iterator[bytes]:
+    """The lines of a block, the last of them completed from the stream."""
+    begin = block.rfind(b"\n") + 1
+    rest = stream.readline(limits.document) if begin < len(block) else b""
+    length = len(block) - begin + len(rest)
+    if length <= limits.document + 1 and (not rest or rest.endswith(b"\n") or not stream.peek(1)):  # type: ignore[attr-defined]
+        data = block + rest
         if fault_of(stream):
             data = data[: data.rfind(b"\n") + 1]
         if data:
             yield data
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Yields the path of a ``.part`` file that becomes ``path`` only if there was no error."""
-    part = path.with_name(path.name + ".part")
-    try:
-        yield part
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+        return
+    if begin:
+        yield block[:begin]
+    del block
+    while not rest.endswith(b"\n") and (rest := stream.readline(_SKIPPED)):
+        length += len(rest)
+    if not fault_of(stream):
+        yield TooLong.of("line", length, limits)
 
 
 @contextmanager

@@ -41,7 +41,7 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, unpacking
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable, whole_file
+from neardup.documents.streams import CHUNK_BYTES, open_binary, unreadable
 from neardup.documents.warc_records import (
     Cut,
     Found,
@@ -52,6 +52,7 @@ from neardup.documents.warc_records import (
     records,
 )
 from neardup.errors import MissingExtraError
+from neardup.files import whole_file
 
 NAMES = ("id", "text", *META, "crawled")
 Write = Callable[[Record, IO[bytes]], None]

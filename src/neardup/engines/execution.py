@@ -25,9 +25,10 @@ from neardup.documents.clashes import Shared
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
+from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.late_weights import counts_while_reading
 from neardup.engines.batch.table_pass import with_artefacts
-from neardup.errors import ConservationError
+from neardup.errors import ConservationError, UsageError
 from neardup.plan import Plan
 from neardup.progress import LOG, Logged, Progress, Silent
 from neardup.runs.kind_pass import UNKNOWN, PairKinds, kind_counts
@@ -45,15 +46,20 @@ def execute(
     *,
     progress: Progress | None = None,
     folder: Path | None = None,
+    resume: Path | None = None,
 ) -> Result:
+    """``resume`` is the folder of a journal, by which an interrupted run goes on."""
     collection = collection.limited(plan.limit)
     _check_columns(collection, plan)
     log = Logged(progress or Silent())
+    if plan.engine == "spark" and resume:
+        raise UsageError("--resume is for runs on this machine.", hint="leave it out for Spark.")
     if plan.engine == "spark":
         return _on_spark(collection, plan, log)
-    if not counts_while_reading(plan):
-        plan = with_artefacts(collection, plan, log)
-    outcome, plan = run(collection, plan, log, folder)
+    journal = Journal(resume).open(collection, plan) if resume else None
+    if journal or not counts_while_reading(plan):
+        plan = with_artefacts(collection, plan, log, journal)
+    outcome, plan = run(collection, plan, log, folder, journal)
     kinds = find_kinds(collection, plan, outcome, log, folder)
     result = make_result(collection, plan, outcome, kinds)
     if plan.signatures:
@@ -192,6 +198,7 @@ def make_result(
         pairs="complete" if complete else "partial",
         candidates=outcome.candidates,
         refused=outcome.refused,
+        capped=outcome.capped,
         kinds=kind_counts(decisions),
         flags=flag_counts(outcome.intake.prepared.flags[outcome.refs :]),
         **_unlike(plan),

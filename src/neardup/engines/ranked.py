@@ -47,6 +47,7 @@ from neardup.errors import ColumnError, NeardupError, SettingsError, SignatureEr
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods import registry
 from neardup.methods.base import Method, Prepared
+from neardup.papers.recipe import method_arguments
 from neardup.plan import Plan, resolve
 from neardup.progress import Silent
 from neardup.runs.grouped_list import Grouped, Places
@@ -159,7 +160,7 @@ def _stored(listed: RankedList, signatures: str | Sequence[bytes | None]) -> tup
 
 USUAL = ("shingles", {"words": 3, "threshold": 0.5})
 REPRESENTATIVES = {"rank": "first", "first": "oldest", "last": "newest", "longest": "longest"}
-SETTINGS = ("method", "threshold", "set", "date", "workers", "memory")
+SETTINGS = ("method", "threshold", "set", "date", "workers", "memory", "recipe")
 
 
 @dataclass(frozen=True)
@@ -209,8 +210,8 @@ def group(results: Any, **settings: Unpack[GroupArguments]) -> Grouped:
     ``results``: texts or dicts, a pandas, polars or pyarrow table, or the path of a file, best
     first, or in any order with the column that ``rank`` or ``score`` names. Beside the keywords
     below there are those of the method, as in :func:`neardup.dedup`: ``method`` (default: shingles
-    of three words), ``threshold`` (default: 0.5), ``set``, ``date``, ``artefacts`` of a run, and
-    parameters of the method.
+    of three words), ``threshold`` (default: 0.5), ``set``, ``date``, ``artefacts`` of a run,
+    ``recipe`` and parameters of the method.
     """
     listing = {field.name for field in fields(Listing)}
     wanted: dict[str, Any] = {n: value for n, value in settings.items() if n in listing}
@@ -323,9 +324,8 @@ def _check_names(settings: Mapping[str, Any]) -> None:
 def _plan(settings: Mapping[str, Any]) -> Plan:
     _check_names(settings)
     name, parameters = USUAL
-    return resolve(
-        settings_of({"workers": 1, "method": registry.build(name, parameters), **settings})
-    )
+    usual = {"workers": 1, "method": registry.build(name, parameters)}
+    return resolve(settings_of({**usual, **method_arguments(settings)}))
 
 
 def _listing(given: Mapping[str, Any]) -> Listing:

@@ -199,7 +199,7 @@ def _whole(collection: Collection, text: str) -> pa.Table:
         return pa.table({text: pa.array([], pa.large_string())})
     try:
         return collection.kept(np.ones(rows, np.bool_))
-    except (ValueError, AttributeError) as error:  # a line that is no JSON, or no object
+    except (ValueError, AttributeError, RecursionError) as error:  # a line that is no JSON object
         rejected = (lost for batch in batches for lost in batch.rejected)
         unread = (lost for lost in rejected if lost.reason.startswith("line"))
         why = next((f"row {lost.row}: {lost.reason}" for lost in unread), str(error))

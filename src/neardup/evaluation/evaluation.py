@@ -7,7 +7,7 @@ threshold, and the sections of a report.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -25,11 +25,13 @@ from neardup.evaluation.scored_pairs import of_result, survey
 from neardup.evaluation.sections import all_sections, summary_sections
 from neardup.evaluation.sweep import Sweep
 from neardup.evaluation.swept_settings import SWEEP, Setting, parse_thresholds, settings_of
+from neardup.files import make_folder
 from neardup.labels.gold_request import GoldRequest, about_gold
 from neardup.labels.labelled_pairs import as_label, pair_columns
 from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import read_method
+from neardup.papers.recipe import recipe_method
 from neardup.progress import Progress, Silent
 from neardup.report.notebook import evaluation_html
 from neardup.runs.result import Result
@@ -91,7 +93,7 @@ class Evaluation:
     def save(self, folder: str | Path) -> Path:
         """Write ``sweep.parquet``, ``report.html`` and, last, ``evaluation.json``."""
         place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
+        make_folder(place)
         write_table(self.table, place / TABLE)
         save_report(self, place, TITLE)
         return place
@@ -164,7 +166,8 @@ def evaluate(
     positive: Sequence[object] | None = None,
     negative: Sequence[object] | None = None,
     complete: bool | None = None,
-    method: str | Method | Sequence[str | Method] = registry.DEFAULT,
+    method: str | Method | Sequence[str | Method] | None = None,
+    recipe: str | Path | Sequence[str | Path] = (),
     threshold: float | None = None,
     sweep: bool | str | Sequence[float] = False,
     wish: str | None = None,
@@ -182,7 +185,9 @@ def evaluate(
     ``positive``: labels that mean duplicate, such as ``[3, 4]``; None: true, 1, duplicate, yes.
     ``negative``: labels that mean not a duplicate; None: false, 0, not, no.
     ``complete``: whether unlisted pairs are not duplicates; None: for groups, but not for pairs.
-    ``method``: one method or several: names, as written ("shingles words=3"), or objects.
+    ``method``: one method or several: names, as written ("shingles words=3"), or objects; None
+    takes those of ``recipe``, else the default.
+    ``recipe``: one recipe or several, files or those of papers; their methods are measured too.
     ``threshold``: measure this threshold only; None takes that of the method.
     ``sweep``: True measures many thresholds; or the thresholds themselves.
     ``wish``: what to recommend a setting for: "f1", "precision=0.99" or "recall=0.95".
@@ -201,7 +206,10 @@ def evaluate(
     if isinstance(documents, Result):
         return _of_run(documents, request, threshold, thresholds, wished, clusters, reporter)
     base = _settings(settings)
-    methods = [_method(written, base) for written in _several(method)]
+    recipes = _several(recipe)
+    usual = () if recipes else (registry.DEFAULT,)
+    methods = [_method(written, base) for written in _several(method, usual)]
+    methods += [recipe_method(name, set=dict(base.set), date=base.date) for name in recipes]
     chosen = settings_of(methods, threshold=threshold, thresholds=thresholds, usual=sweep is True)
     request.check(base.text)
     collection = collect(documents, base.encoding, Extraction(base.extract))
@@ -327,11 +335,10 @@ def _thresholds(
     return parse_thresholds(written)
 
 
-def _several(method: str | Method | Sequence[str | Method]) -> Iterator[str | Method]:
-    if isinstance(method, list | tuple):
-        yield from method
-    else:
-        yield method  # type: ignore[misc]  # a method is no sequence
+def _several(written: Any, usual: Sequence[Any] = ()) -> list[Any]:
+    if written is None:
+        return list(usual)
+    return list(written) if isinstance(written, list | tuple) else [written]
 
 
 def _method(written: str | Method, base: Settings) -> Method:

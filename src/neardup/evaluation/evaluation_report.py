@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from neardup.documents.streams import whole_file
+from neardup.files import make_folder, whole_file
 from neardup.report.html_page import Html, Table, card, html, page, prose, table_html, write_page
 
 DATA, REPORT = "evaluation.json", "report.html"
@@ -45,7 +45,7 @@ class Reported(Protocol):
 
 def save_report(found: Reported, folder: Path, title: str = "Evaluation") -> None:
     """``report.html`` and, when that is whole, ``evaluation.json``."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     lead = getattr(found, "lead", str)()
     write_report(folder / REPORT, title, found.sections(), lead)
     with whole_file(folder / DATA) as part:

@@ -31,10 +31,10 @@ from neardup.decisions.clusters import average_clusters, components, rule_cluste
 from neardup.decisions.order import plain
 from neardup.decisions.rule import decide
 from neardup.documents import Collection
-from neardup.documents.streams import whole_file
 from neardup.engines.batch.intake import take_in
 from neardup.engines.execution import execute
 from neardup.errors import SettingsError
+from neardup.files import whole_file
 from neardup.labels.gold import Gold
 from neardup.labels.gold_request import GoldRequest
 from neardup.matching.evidence import EvidenceStore

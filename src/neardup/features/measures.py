@@ -9,6 +9,7 @@ and q-grams by 32-bit hashes; everything else is exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,6 +56,14 @@ def resemblance(a: str, b: str, *, words: int = 5, text: Text | None = None) -> 
 def containment(a: str, b: str, *, words: int = 5, text: Text | None = None) -> float:
     """c(A in B): the share of A's shingles that B contains."""
     return shingle_overlaps(a, b, (words,), text)[0].a_in_b
+
+
+def estimated_resemblance(a: Sequence[int], b: Sequence[int]) -> float:
+    """r(A, B) as two sketches of one length estimate it: the share of positions that agree."""
+    sketches = np.array([*a, *b], np.uint32)
+    offsets = np.array([0, len(a), len(a) + len(b)], np.int64)
+    first, second = np.array([0], np.int64), np.array([1], np.int64)
+    return int(_native.equal_places(sketches, offsets, first, second)[0]) / max(len(a), 1)
 
 
 def shingle_overlaps(

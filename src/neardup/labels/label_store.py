@@ -10,7 +10,6 @@ Rows are only ever added (``files.py``), so a label that was acknowledged surviv
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, fields
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.errors import InputError, SettingsError
-from neardup.files import adding, read_lines
+from neardup.files import adding, from_json, read_lines
 from neardup.schema import KINDS
 
 DUPLICATE, NOT, UNDECIDED = "duplicate", "not", "undecided"
@@ -125,7 +124,7 @@ def read_labels(path: Path) -> Labels:
 def _label(line: bytes, path: Path, number: int) -> Label:
     known = {f.name for f in fields(Label)}
     try:
-        row = json.loads(line)
+        row = from_json(line)
         return Label(**{key: value for key, value in row.items() if key in known})
     except (ValueError, TypeError, AttributeError, SettingsError) as error:
         reason = error.message if isinstance(error, SettingsError) else str(error)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +24,7 @@ from neardup.decisions.clusters import components
 from neardup.documents.columns import unknown_column
 from neardup.documents.streams import CODECS, open_binary, unreadable
 from neardup.errors import InputError, SettingsError
+from neardup.files import from_json
 from neardup.labels.gold import NEGATIVE, POSITIVE, UNKNOWN, Classes, Gold, Unused, is_hard, joint
 from neardup.schema import Array
 
@@ -323,7 +323,7 @@ def _json_rows(stream: Iterable[bytes], path: Path) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = from_json(line)
         except ValueError:
             row = None
         if not isinstance(row, dict):

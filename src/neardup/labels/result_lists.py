@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from neardup.decisions.clusters import components
-from neardup.documents.streams import whole_file
 from neardup.engines.ranked import group
 from neardup.engines.ranked_list import ranked_list
 from neardup.errors import InputError
+from neardup.files import from_json, whole_file
 from neardup.labels.label_store import DUPLICATE, NOT, Label, Labels, Pair
 from neardup.settings import check_positive
 
@@ -168,7 +168,7 @@ def load_lists(path: Path) -> list[ResultList]:
     except FileNotFoundError:
         return []
     try:
-        return [_loaded(json.loads(line)) for line in lines if line.strip()]
+        return [_loaded(from_json(line)) for line in lines if line.strip()]
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path} holds no result lists: {error}.") from error
 

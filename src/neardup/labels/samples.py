@@ -10,7 +10,6 @@ the store of an index. A new run into the same folder does not delete it. ``near
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import threading
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup.errors import InputError, NeardupError
-from neardup.files import unwritable
+from neardup.files import from_json, make_folder, unwritable
 from neardup.labels.label_store import (
     DUPLICATE,
     NOT,
@@ -52,7 +51,7 @@ class JudgedRows:
 def read_key(sample: Path) -> Key:
     path = key_path(sample)
     try:
-        written = json.loads(path.read_text("utf-8"))
+        written = from_json(path.read_text("utf-8"))
         if written.get("format") != FORMAT:
             raise InputError(
                 f"{path} has format {written.get('format')!r}; this version reads {FORMAT}.",
@@ -157,7 +156,7 @@ def _rows(text: str, file: str) -> Iterator[tuple[int, Any]]:
         if not line.strip():
             continue
         try:
-            yield number, json.loads(line)
+            yield number, from_json(line)
         except ValueError as error:
             raise InputError(f"{file}, line {number} is no JSON: {error}.") from error
 
@@ -293,7 +292,7 @@ class JudgedFolder:
 
     def _make(self) -> None:
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path)
         except OSError as error:
             raise unwritable(self.path, error) from error
 

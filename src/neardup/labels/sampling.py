@@ -21,11 +21,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.documents.streams import whole_file
 from neardup.errors import InputError, SettingsError
+from neardup.files import whole_file
 from neardup.labels.label_store import Pair
 from neardup.runs.result import Result
-from neardup.runs.texts_again import unchanged_texts_of
+from neardup.runs.texts_again import texts_of
 from neardup.schema import Array
 from neardup.settings import check_positive
 
@@ -241,7 +241,7 @@ def judged_texts(name: str, result: Result, ids: Iterable[str]) -> dict[str, str
     that the run never compared."""
     wanted = set(ids)
     try:
-        texts = unchanged_texts_of(result, sorted(wanted))
+        texts = texts_of(result, sorted(wanted))
     except LookupError:  # an input has lost rows since the run
         texts = {}
     if missing := len(wanted - texts.keys()):

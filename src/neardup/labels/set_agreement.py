@@ -51,6 +51,13 @@ class SetAgreement:
         return self.exact / self.gold if self.gold else None
 
     @property
+    def precision_apart(self) -> float | None:
+        """Precision as Conrad et al. print it: over-identifications count against found sets, and
+        partial ones not at all (86 / 89)."""
+        counted = self.exact + self.over
+        return self.exact / counted if counted else None
+
+    @property
     def precision(self) -> float | None:
         """The share of judged reported sets that are exactly a gold set."""
         judged = self.exact + self.overlapping + self.over

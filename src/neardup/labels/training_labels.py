@@ -3,13 +3,13 @@ pairs."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from neardup.documents.streams import CODECS, open_binary
 from neardup.errors import InputError, SettingsError
+from neardup.files import from_json
 from neardup.labels.agreement import verdicts
 from neardup.labels.label_store import DUPLICATE, UNDECIDED, Pair, read_labels
 from neardup.labels.labelled_pairs import PairColumns, label_meanings, read_pairs
@@ -95,7 +95,7 @@ def is_store(path: Path) -> bool:
     with open_binary(path, None) as stream:
         first = next((line for line in stream if line.strip()), b"null")
     try:
-        row = json.loads(first)
+        row = from_json(first)
     except ValueError:
         return False  # reading it as pairs reports the error
     return isinstance(row, dict) and "assessor" in row

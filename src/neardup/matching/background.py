@@ -160,7 +160,8 @@ def pairs_of_entries(
     members = groups.where(groups.members.lengths <= LARGEST_GROUP).members
     least = max(2, -(-FEWEST_SHARED // every))
     looks = np.ones(len(members.values), np.uint8)
-    a, b, shared = _native.sharing_pairs(members.values, looks, members.offsets, len(places), least)
+    columns = members.values, looks, members.offsets
+    a, b, shared, _ = _native.sharing_pairs(*columns, len(places), least)
     usual = (entries.values & np.uint64(0xFFFFFFFF)).sum() / max(len(entries.values), 1)
     weight = shared * (usual * every)
     score = weight / np.maximum(weights[a] + weights[b] - weight, weight)

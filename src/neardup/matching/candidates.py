@@ -10,7 +10,7 @@ Each way to meet takes :class:`Leaders` and returns :class:`Candidates`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from neardup.matching.verify import Pairs
 from neardup.methods.base import Prepared
 from neardup.methods.meeting import SPREAD
 from neardup.schema import Array, Ragged, offsets_of
+
+# With how many others a document is compared at a time: with those that share most keys.
+MOST_COMPARED = 128
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,11 @@ class Leaders:
         return self.prepared.keys.take(self.order), self.prepared.probes[self.order]
 
     @property
+    def most_compared(self) -> int:
+        """With how many others a document is compared, unless all pairs are to be listed."""
+        return max(MOST_COMPARED, self.most_pairs // max(len(self.order), 1))
+
+    @property
     def long(self) -> Array:
         """Places of documents that are not too short. The evidence of a short document is a digest
         and no set of features: equal documents are collapsed already, and any other match is an
@@ -123,8 +131,10 @@ class Leaders:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Verified pairs of small groups; hot groups and the function that verifies their pairs."""
+    """Verified pairs of small groups; hot groups and the function that verifies their pairs.
+    ``capped`` are the places of documents that were not compared with all that they met."""
 
     pairs: Pairs
     hot: Groups
     verify: Verify
+    capped: Array = field(default_factory=lambda: np.empty(0, np.int64))

@@ -12,7 +12,7 @@ from neardup.matching.paths import path_candidates
 from neardup.matching.postings import Postings
 from neardup.matching.rare import rare_candidates
 from neardup.matching.shared_keys import KeyPostings, key_candidates
-from neardup.matching.window import SlottedWindow
+from neardup.matching.window import UNCLIPPED, SlottedWindow
 from neardup.methods.meeting import Meeting, NearBits, RarePrefix, SharedKeys, SharedWindow
 
 
@@ -28,10 +28,13 @@ def candidates(meeting: Meeting, leaders: Leaders, verify: Verify) -> Candidates
     return path_candidates(way, leaders, verify)
 
 
-def postings(meeting: Meeting, period: int | None = None) -> Postings:
+def postings(
+    meeting: Meeting, period: int | None = None, clip: tuple[float, float] = UNCLIPPED
+) -> Postings:
     """An empty memory of documents for later arrivals. ``period`` is the time that one slot of a
-    window covers; None if documents never expire."""
+    window covers; None if documents never expire. ``clip`` are the shares of documents above and
+    below which a feature is not looked up, where features are."""
     way = meeting.arrival
     if isinstance(way, SharedWindow):
-        return SlottedWindow(way.share, period)
+        return SlottedWindow(way.share, period, clip)
     return KeyPostings(way.least)

@@ -10,6 +10,7 @@ import numpy as np
 
 from neardup import _native
 from neardup.matching.candidates import (
+    MOST_COMPARED,
     Candidates,
     Groups,
     Leaders,
@@ -51,14 +52,14 @@ def _several(way: SharedKeys, leaders: Leaders, verify: Verify) -> Candidates:
     keys, probes = leaders.keys
     groups = share_keys(keys, probes, leaders.codes)
     small, large = small_and_large(groups)
-    a, b, _ = sharing_pairs(small, len(keys), way.least)
+    a, b, _, capped = sharing_pairs(small, len(keys), way.least, leaders.most_compared)
 
     def verify_sharing(a: Array, b: Array) -> Pairs:
         return verify(*_that_share(keys, probes, way.least, a, b))
 
     c, d, hot = pairs_within(large, leaders.most_pairs)
     verified = Pairs.concat([verify(a, b), verify_sharing(c, d)]).distinct()
-    return Candidates(verified, hot, verify_sharing)
+    return Candidates(verified, hot, verify_sharing, capped)
 
 
 def small_and_large(groups: Groups) -> tuple[Groups, Groups]:
@@ -67,11 +68,15 @@ def small_and_large(groups: Groups) -> tuple[Groups, Groups]:
     return groups.where(small), distinct(groups.where(~small))
 
 
-def sharing_pairs(groups: Groups, documents: int, least: int) -> tuple[Array, Array, Array]:
-    """The pairs (a < b) that stand together in so many groups in which one of the two looks, and in
-    how many they do."""
+def sharing_pairs(
+    groups: Groups, documents: int, least: int, most: int = 0
+) -> tuple[Array, Array, Array, Array]:
+    """The pairs (a < b) that stand together in so many groups in which one of the two looks, in how
+    many they do, and documents that are in more than ``most`` pairs with earlier ones, of which
+    those that share most are listed; 0 lists all."""
     members = groups.members
-    return _native.sharing_pairs(members.values, groups.probes, members.offsets, documents, least)
+    columns = members.values, groups.probes, members.offsets
+    return _native.sharing_pairs(*columns, documents, least, most)
 
 
 def _that_share_one(keys: Ragged, probes: Array, a: Array, b: Array) -> tuple[Array, Array]:
@@ -97,7 +102,7 @@ class KeyPostings:
         self._postings.add(signed.keys, signed.probes, number)
 
     def meet(self, signed: Signed) -> Array:
-        return self._postings.meet(signed.keys, signed.probes, self._least)
+        return self._postings.meet(signed.keys, signed.probes, self._least, MOST_COMPARED)
 
     def forget(self, number: int) -> None:
         """The keys of the document stay until the next ``keep``."""

@@ -35,6 +35,7 @@ from neardup.schema import Array, Ragged
 HOURS = 25  # the current hour and 24 before it
 MOST_SLOTS = 1 << 20
 SLOT_BITS = 32
+UNCLIPPED = (1.0, 0.0)  # common and rare
 
 
 class Clipped(NamedTuple):
@@ -155,9 +156,11 @@ MEASURE = "max"
 class WindowPostings:
     """A window with ``slots`` slots at once. A slot must be dropped before it is used again."""
 
-    def __init__(self, threshold: Fraction, slots: int = HOURS) -> None:
+    def __init__(
+        self, threshold: Fraction, slots: int = HOURS, clip: tuple[float, float] = UNCLIPPED
+    ) -> None:
         self._threshold = threshold
-        self._window = BitmapWindow(slots)
+        self._window = BitmapWindow(slots, common=clip[0], rare=clip[1])
         self._numbers = [array("q") for _ in range(slots)]
 
     def add(self, evidence: Array, number: int, slot: int) -> None:
@@ -216,11 +219,13 @@ class SlottedWindow:
     ``period`` of time, or a fixed number of documents if no period is set. Documents that are too
     short are not in the window: they match only equal ones, which are found without it."""
 
-    def __init__(self, share: Fraction, period: int | None) -> None:
+    def __init__(
+        self, share: Fraction, period: int | None, clip: tuple[float, float] = UNCLIPPED
+    ) -> None:
         self._by_time = period is not None
         self._period = A_SLOT if period is None else period
         count = HOURS + 1 if self._by_time else MOST_COUNTED
-        self._postings = WindowPostings(share, count)
+        self._postings = WindowPostings(share, count, clip)
         self._free = list(range(count - 1, -1, -1))
         self._slots: dict[int, int] = {}  # period → slot
         self._first: dict[int, tuple[int, int]] = {}  # slot → its period, and a time of it

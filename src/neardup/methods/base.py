@@ -133,6 +133,11 @@ class Method(ABC):
         """Columns it reads beside the text."""
         return ()
 
+    def remarks(self, too_short: int) -> list[str]:
+        """What a user should know of the settings, in sentences: a test that is not applied, or why
+        so many documents (of a run) are too short."""
+        return []
+
     @property
     def needs(self) -> tuple[Need, ...]:
         """Artefacts it prepares documents with, such as an idf table; a parameter of the same name

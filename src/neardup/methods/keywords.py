@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup import _native
 from neardup.artefacts.artefact import NO_ARTEFACTS, Artefacts, Need
@@ -32,6 +33,7 @@ from neardup.methods.thresholds import threshold_fraction
 from neardup.methods.weighted_sets import as_sets, rare_vector_keys, vector_scores
 from neardup.schema import Array, Ragged
 from neardup.text.text_options import Text
+from neardup.text.words import stop_set
 
 PER = ("document", "sentence")
 UNITS = ("word", "tuple")
@@ -59,7 +61,7 @@ class Keywords(Method):
     ``min_documents``: terms in fewer documents of the idf table are left out; 0 takes all.
     ``idf``: the file of an idf table, or general; None counts one from the input.
     ``min_words``: shorter documents are duplicates only of equal ones.
-    ``text``: what counts as the same word; neither stop words nor stems, idf tells them apart.
+    ``text``: what counts as the same word; stop words are no keywords, stems are not offered.
     """
 
     k: int | None = None
@@ -91,7 +93,7 @@ class Keywords(Method):
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        return (IdfNeed(self.idf, self.terms, self.text),)
+        return (IdfNeed(self.idf, self.terms, replace(self.text, stop_words=())),)
 
     @functools.cached_property
     def fraction(self) -> Fraction:
@@ -128,13 +130,14 @@ class Keywords(Method):
         """The entries ``feature << 32 | weight`` of each text, sorted."""
         encoded = Ragged.of_strings(texts)
         known = self.min_documents > 0
+        lookup, idf = self._weighed(table)
         entries, ends = _native.keywords(
             encoded.values,
             encoded.offsets,
             self.text.native(),
             FILTERS.index(self.terms),
-            table.lookup,
-            idf=_fixed(table.idf),
+            lookup,
+            idf=idf,
             unknown_idf=0 if known else int(_fixed(normalised_idf(1, table.documents))),
             first_rank=table.ranks(min_count=self.min_documents).start,
             tf=_tf(self.tf),
@@ -143,6 +146,18 @@ class Keywords(Method):
             tuples=self.unit == "tuple",
         )
         return Ragged(entries, ends)
+
+    def _weighed(self, table: IdfTable) -> tuple[_native.TermTable, npt.NDArray[np.uint32]]:
+        """The terms with their idf; that of a stop word is 0, and the kernel leaves it out."""
+        idf = _fixed(table.idf)
+        stop_words = pa.array(sorted(stop_set(self.text)), pa.large_string())
+        if not len(stop_words):
+            return table.lookup, idf
+        idf[np.asarray(pc.is_in(table.terms, stop_words), np.bool_)] = 0
+        missing = stop_words.filter(pc.invert(pc.is_in(stop_words, table.terms)))
+        names = Ragged.of_strings(pa.concat_arrays([table.terms, missing]))
+        lookup = _native.TermTable(names.values, names.offsets)
+        return lookup, np.concatenate([idf, np.zeros(len(missing), np.uint32)])
 
     def score(self, evidence: Ragged, a: Array, b: Array) -> Scores:
         measure, vectors = self._measured(evidence)

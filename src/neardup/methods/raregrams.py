@@ -9,7 +9,8 @@ document has weighs nothing, be it noise of a scan or new text.
 With the weight C of the common grams and the weights A ≥ B of the known grams of either document
 the score is ``C / (.7·A + 1.3·B − C)``: the resemblance, where the rest of the larger document
 counts a little less than that of the smaller. It is decided in integers. Two kinds of pairs are
-refused whatever they score: those that share a template, and thin pairs, which share less than half
+refused whatever they score: those that share a template or have the same words with other figures,
+and thin pairs, which share less than half
 of the grams of the smaller document; a calibration may list thin pairs that a reader recognises.
 
 Documents meet that share two of their ``RARE_KEYS`` rare grams of smallest hash, or one of 16 bands
@@ -60,12 +61,15 @@ FEW, FEW_MORE = 20, 100  # a gram is rare in at most FEW documents, no key in mo
 RARE_KEYS, LONE_KEYS, LEAST_SHARED = 32, 16, 2
 BANDS = Bands(16, 3)
 OWN_GRAMS, OWN_SHARE = 6, 64  # a filled template has as many of its own, one of so many
+# So many grams with digits, one gram in so many, make a text of figures; up to 4,096 characters.
+FIGURES, FIGURE_SHARE, FIGURE_LEVEL = 96, 20, 2
 HELD = 2  # a pair shares at least one of so many grams of its smaller document
 LOWEST = 0.06  # the lowest score that a calibration looks at
 MANY_HAVE, FEW_HAVE, ONE_HAS, SOME_HAVE = range(
     4
 )  # classes of grams (native/methods/raregrams.hpp)
 TEMPLATE = "they share only what many have, and each goes on with text of its own"
+OTHER_FIGURES = "they have the same words with other figures"
 THIN = "they share less than half of the shorter text"
 
 
@@ -179,8 +183,9 @@ class Raregrams(Method):
     def refusals(self, evidence: Ragged, a: Array, b: Array) -> list[str | None]:
         sums = _compared(evidence, a, b)
         enough = sums.reaches(self.fraction)
-        template, thin = enough & self._template(sums), enough & sums.thin
-        whys = np.where(template, TEMPLATE, np.where(thin, THIN, ""))
+        template = np.where(sums.other_figures, OTHER_FIGURES, TEMPLATE)
+        whys = np.where(self._template(sums), template, np.where(sums.thin, THIN, ""))
+        whys = np.where(enough, whys, "")
         return [why or None for why in whys.tolist()]
 
     def comparisons(self, evidence: Ragged, a: Array, b: Array) -> Comparisons:
@@ -188,7 +193,7 @@ class Raregrams(Method):
         return Comparisons(sums.score, self._template(sums), sums.thin)
 
     def _template(self, sums: _Sums) -> npt.NDArray[np.bool_]:
-        return sums.template & (self.templates == "refuse")
+        return (sums.template | sums.other_figures) & (self.templates == "refuse")
 
 
 def weighed(samples: Ragged, table: Frequencies) -> Ragged:
@@ -229,7 +234,8 @@ def gram_keys(evidence: Ragged, *, refuse: bool) -> tuple[Ragged, Array]:
 
 class _Sums(NamedTuple):
     """What pairs have at the coarser rate of their documents: ``common``, ``a`` and ``b`` are
-    weights, the others numbers of grams; ``own``: grams that no other document has."""
+    weights, the others numbers of grams; ``own``: grams that no other document has; ``figures``:
+    grams with three digits in a row. One gram in 2 to the power of ``level`` was sampled."""
 
     common: Array
     a: Array
@@ -238,6 +244,9 @@ class _Sums(NamedTuple):
     rare: Array
     smaller: Array
     own: Array
+    figures: Array
+    common_figures: Array
+    level: Array
 
     @property
     def _tenths(self) -> Array:
@@ -261,6 +270,18 @@ class _Sums(NamedTuple):
         """Both go on with grams of their own, and hardly anything that they share is rare."""
         goes_on = (self.own >= OWN_GRAMS) & (self.own * OWN_SHARE >= self.smaller)
         return np.asarray(goes_on & (self.rare < self.own) & (4 * self.rare < self.shared))
+
+    @property
+    def other_figures(self) -> npt.NDArray[np.bool_]:
+        """Most words are the same, and of the many figures hardly half as many: reports in series,
+        such as prices or infections of different days. Long texts are versions even so."""
+        words, common_words = self.smaller - self.figures, self.shared - self.common_figures
+        many = (self.figures << self.level >= FIGURES) & (
+            self.figures * FIGURE_SHARE >= self.smaller
+        )
+        alike = (self.level <= FIGURE_LEVEL) & (10 * common_words >= 7 * words)
+        apart = 2 * self.common_figures * words < self.figures * common_words
+        return np.asarray(many & alike & apart)
 
 
 def _compared(evidence: Ragged, a: Array, b: Array) -> _Sums:

@@ -1,4 +1,4 @@
-"""Word shingles, each counted by how rare it is among the documents: the usual method.
+"""Word shingles, each counted by how rare it is among the documents: a calibrated method on words.
 
 It follows from three observations on real collections (docs/decisions/0014-the-usual-method.md).
 Shingles of many documents are boilerplate and weak evidence, so a shingle has its idf as weight.

@@ -47,7 +47,7 @@ METHODS = {
     "termvector": "neardup.methods.termvector:TermVector",
 }
 ENTRY_POINTS = "neardup.methods"
-DEFAULT = "rareshingles"
+DEFAULT = "raregrams"
 # What other tools call a parameter; taken where the method has no parameter of that very name.
 ALIASES = {
     "num_perm": "permutations",

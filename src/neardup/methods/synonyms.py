@@ -48,9 +48,10 @@ _SPECIFIC = {
     "chowdhury lexicon signature": "one signature of the terms of middle idf is `imatch`.",
     "conrad rareterms": "the rarest terms with date and length are `termvector`.",
     "theobald spots stopwords antecedents": "stop words with what follows are `spotsigs`.",
-    "idf idfshingles weightedjaccard weighted weightedminhash default usual auto calibrated": (
-        "shingles weighted by their rarity are `rareshingles`, the default."
+    "idf idfshingles weightedjaccard weighted weightedminhash": (
+        "shingles weighted by their rarity are `rareshingles`."
     ),
+    "default usual auto calibrated": "the default is `raregrams`.",
     "ensemble vote voting several all any and or": "several methods together are `combined`.",
 }
 HINTS = {name: hint for names, hint in _SPECIFIC.items() for name in names.split()}

@@ -104,6 +104,18 @@ class TermVector(Method):
     def columns(self) -> tuple[str, ...]:
         return (self.date,) if self.date else ()
 
+    def remarks(self, too_short: int) -> list[str]:
+        undated = (
+            f"No date column was named, so the limit of {self.max_days} days is not applied. "
+            "Hint: --date COLUMN."
+        )
+        rare = (
+            f"Terms of fewer than {self.min_count} documents do not count (min_count), so "
+            "documents of a small collection have too few. Hint: --set min_count=1, or a table of "
+            "a larger collection (--set idf=FILE)."
+        )
+        return [undated] * (self.date is None) + [rare] * (self.min_count > 1 and too_short > 0)
+
     @functools.cached_property
     def fraction(self) -> Fraction:
         return threshold_fraction(self.threshold)

@@ -13,20 +13,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from neardup.documents.streams import whole_file
 from neardup.evaluation import evaluation_report
+from neardup.files import whole_file
 from neardup.labels.gold import Gold
+from neardup.labels.sampling import Sample
 from neardup.report import figures
 from neardup.report import html_page as html_table
 from neardup.report.figure_file import save_figure
 from neardup.report.figures import UNIT, WIDE, Axis, BarSeries, Series, bar_panel, line_panel
 
 Row = dict[str, Any]
+JUDGE = "to_judge.jsonl"
 
 
 @dataclass(frozen=True)
 class Options:
-    """``date`` and ``source`` name columns; ``source`` is the site, outlet or domain.
+    """``date``, ``source`` and ``title`` name columns; ``source`` is the site, outlet or domain.
 
     ``gold`` makes gold from a table of the documents, which has the ``columns`` that it needs, and
     from numbers that are equal for equal texts. ``sample`` pairs of each treatment are drawn with
@@ -37,6 +39,7 @@ class Options:
     id: str | None = None
     date: str | None = None
     source: str | None = None
+    title: str | None = None
     gold: Callable[[Any, Any], Gold] | None = None
     columns: tuple[str, ...] = ()
     limit: int | None = None
@@ -102,6 +105,7 @@ class Experiment:
     notes: Sequence[str] = ()
     measured: bool = False
     more: Mapping[str, Any] = field(default_factory=dict)
+    sample: Sample | None = None  # of pairs that people should judge
 
     def sections(self) -> list[evaluation_report.Section]:
         """Sections of the report: figures first, then the tables they are drawn from."""
@@ -125,6 +129,8 @@ class Experiment:
         place.mkdir(parents=True, exist_ok=True)
         for table in self.tables:
             table.save(place / f"{table.name}.csv")
+        if self.sample is not None and not (place / JUDGE).exists():  # it may have been judged
+            self.sample.save(place / JUDGE)
         for figure in self.figures:
             save_figure(figure.draw(), place / f"{figure.name}.svg")
         evaluation_report.save_report(self, place, f"{self.name}: {self.paper}")

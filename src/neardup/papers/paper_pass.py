@@ -1,6 +1,7 @@
 """The documents of an experiment, read once, and the pairs of one matching pass over them.
 
-A ``Pass`` has the scored pairs of one method with their kinds; higher thresholds select from them.
+A ``Pass`` has the scored pairs of one method; higher thresholds select from them. It knows which
+texts are equal; ``Material.classified`` reads the others, where kinds are counted.
 If a folder is named, passes are kept there, so an interrupted experiment continues where it
 stopped. A stored pass is identified by its method, its settings and the documents it was made from.
 """
@@ -22,6 +23,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup import schema
+from neardup.decisions.kinds import aligned_kinds
 from neardup.decisions.order import plain
 from neardup.documents import Columns, collect
 from neardup.engines.execution import execute
@@ -103,19 +105,29 @@ def measured(matched: Pass, gold: Gold) -> dict[str, Any]:
     }
 
 
-def kind_names() -> tuple[str, ...]:
-    """All kinds, the most similar first; pairs without a kind come last."""
-    return (*KINDS, UNCLASSIFIED)
-
-
 def set_kinds(sets: Array, matched: Pass) -> npt.NDArray[Any]:
     """The least similar kind among the pairs of each set."""
-    order = {name: i for i, name in enumerate(kind_names())}
+    names = (*KINDS, UNCLASSIFIED)
+    order = {name: i for i, name in enumerate(names)}
     inside = (sets[matched.a] >= 0) & (sets[matched.a] == sets[matched.b])
     worst = np.zeros(int(sets.max(initial=-1)) + 1, np.int64)
     codes = np.array([order[name] for name in matched.kind[inside]], np.int64)
     np.maximum.at(worst, sets[matched.a[inside]], codes)
-    return np.array(kind_names(), dtype=object)[worst]
+    return np.array(names, dtype=object)[worst]
+
+
+def inside_sets(sets: Array, matched: Pass, most: int) -> Pass:
+    """The pairs within sets; of each set only the first, if there are more than ``most`` in all."""
+    inside = matched.where((sets[matched.a] >= 0) & (sets[matched.a] == sets[matched.b]))
+    if len(inside) <= most:
+        return inside
+    owner = sets[inside.a]
+    order = np.argsort(owner, kind="stable")
+    first = np.searchsorted(owner[order], owner[order])
+    rank = np.empty(len(owner), np.int64)
+    rank[order] = np.arange(len(owner)) - first
+    allowed = max(most // max(len(np.unique(owner)), 1), 1)
+    return inside.where(rank < allowed)
 
 
 @dataclass(frozen=True)
@@ -214,6 +226,10 @@ class Material:
         same = np.unique(self.reading.normal_digests, return_inverse=True)[1]
         return self.options.gold(self.table, same)
 
+    def titles(self) -> list[str] | None:
+        """The titles of the documents; None if no column of titles is named."""
+        return self.column(self.options.title) if self.options.title else None
+
     def column(self, name: str, table: pa.Table | None = None) -> list[str]:
         """Values of a column of all documents, or of ``table``; "(none)" if missing."""
         values = (self.table if table is None else table)[name]
@@ -234,6 +250,19 @@ class Material:
         left_out = f"{self.rejected:,} documents could not be read and were left out."
         return replace(experiment, notes=[left_out, *experiment.notes])
 
+    @functools.cached_property
+    def texts(self) -> Ragged:
+        return Ragged.of_strings(self.table["text"].combine_chunks().fill_null(""))
+
+    def classified(self, matched: Pass) -> Pass:
+        """The pass with the kinds of all its pairs."""
+        unknown = np.flatnonzero(matched.kind == UNCLASSIFIED)
+        kind = matched.kind.copy()
+        if len(unknown):
+            found = aligned_kinds(self.texts, matched.a[unknown], matched.b[unknown])
+            kind[unknown] = np.array(KINDS, dtype=object)[found.kind]
+        return replace(matched, kind=kind)
+
     def find(self, table: pa.Table | None = None, **settings: Any) -> Pass:
         """All pairs of one method at one threshold, the lowest that is wanted; on the documents as
         read, or as ``table`` has them."""
@@ -242,7 +271,7 @@ class Material:
 
 
 def read(inputs: Any, options: Options, progress: Progress) -> Material:
-    extra = tuple(n for n in (options.date, options.source, *options.columns) if n)
+    extra = tuple(n for n in (options.date, options.source, options.title, *options.columns) if n)
     columns = Columns(text=options.text, id=options.id, extra=extra)
     collection = collect(inputs).limited(options.limit)
     progress.stage("reading", options.limit, "documents", collection.plain_size())

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from neardup.documents.streams import whole_file
 from neardup.errors import MissingExtraError, SettingsError
+from neardup.files import whole_file
 from neardup.report.figures import CHARACTER, Figure, sample, text
 from neardup.report.html_page import page, style
 

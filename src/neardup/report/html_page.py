@@ -17,9 +17,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.documents.streams import whole_file
-from neardup.report.side_by_side import visible
-from neardup.wording import LONGEST_NAME, shortened
+from neardup.files import whole_file
+from neardup.wording import LONGEST_NAME, shortened, visible
 
 LONGEST_PATH = 40
 ONE_LINE = 30

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -112,9 +113,16 @@ def _meaning(run: Run) -> str:
 
 def _what_was_written(run: Run) -> str:
     if run.removed:
-        files = ", ".join(run.info["kept_files"])
+        files = ", ".join(_outputs(run.info["kept_files"]))
         return f"The kept documents are in {files}; the input was not changed."
     return "Nothing was removed: the duplicates below are only listed."
+
+
+def _outputs(names: Sequence[str]) -> list[str]:
+    """The files of a folder are counted."""
+    folders = Counter(name.partition("/")[0] for name in names if "/" in name)
+    counted = [f"{name}/ ({many(count, 'file')})" for name, count in folders.items()]
+    return [name for name in names if "/" not in name] + counted
 
 
 def accounts(run: Run) -> Html:

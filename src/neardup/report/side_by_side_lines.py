@@ -29,10 +29,9 @@ from neardup.report.side_by_side import (
     flowed,
     left_out,
     rows,
-    visible,
 )
 from neardup.text.alignment import Alignment, Span
-from neardup.wording import shortened
+from neardup.wording import shortened, visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +25,7 @@ from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.feeds import FeedSource
 from neardup.documents.folder import FolderSource
 from neardup.documents.jsonl import JsonlChunk, JsonlSource, scan
-from neardup.documents.kept import kept_name, readable, write_all, writer
+from neardup.documents.kept import readable
 from neardup.documents.lists import ListSource, json_line
 from neardup.documents.memory_tables import TableSource
 from neardup.documents.parquet import ParquetSource
@@ -46,6 +45,7 @@ class AnnotatedFiles(Source):
 
     source: FolderSource
     added: Added
+    own_output: ClassVar[str] = FILE_LIST
 
     @property
     def file(self) -> str:
@@ -142,30 +142,17 @@ class AnnotatedCollection(Collection):
     def kept(self, keep: Mask) -> Any:
         return super().kept(np.ones_like(keep))
 
-    def write_kept(self, keep: Mask, folder: Path, name: str = "annotated") -> list[Path]:
-        """Write ``annotated.*``, one file for each input format, and a list of files for
-        folders."""
-        folder.mkdir(parents=True, exist_ok=True)
-        groups: dict[str, list[Source]] = {}
-        for source in readable(self.sources):
-            groups.setdefault(_name(source, name), []).append(source)
-        with ExitStack() as stack:
-            writers = {n: stack.enter_context(writer(g, folder / n)) for n, g in groups.items()}
-            all_documents = np.ones_like(keep)
-            write_all(
-                self.sources, all_documents, self.limit, lambda source: writers[_name(source, name)]
-            )
-        return [folder / file for file in groups]
+    def write_kept(
+        self, keep: Mask, folder: Path, name: str = "annotated", *, one_file: bool = False
+    ) -> list[Path]:
+        """Write ``annotated.*`` as others write ``kept.*``, and a list of files for folders."""
+        return super().write_kept(np.ones_like(keep), folder, name, one_file=one_file)
 
     def write_kept_file(self, keep: Mask, path: Path) -> None:
         super().write_kept_file(np.ones_like(keep), path)
 
     def write_kept_to(self, keep: Mask, stream: IO[bytes]) -> None:
         super().write_kept_to(np.ones_like(keep), stream)
-
-
-def _name(source: Source, name: str) -> str:
-    return FILE_LIST if isinstance(source, AnnotatedFiles) else kept_name(source, name)
 
 
 def free_prefix(sources: Sequence[Source]) -> str:

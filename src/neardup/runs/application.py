@@ -29,11 +29,12 @@ from neardup.documents.columns import DEFAULT_ID, Mask
 from neardup.documents.kept import groups_of, names_of
 from neardup.errors import ConservationError, SettingsError
 from neardup.runs.actions import Acted, act, actions_table, links_table, merging
-from neardup.runs.changes import NO_CHANGES, Changes, file_digest
+from neardup.runs.changes import NO_CHANGES, Changes
+from neardup.runs.checksums import CHECKSUMS, digests_of, file_digest, write_checksums
 from neardup.runs.filled_sources import Fills, filled_source, is_empty
 from neardup.runs.policy_order import in_order
 from neardup.runs.result import Result
-from neardup.runs.run_folder import write_table, write_text
+from neardup.runs.run_folder import ONE_FILE, write_table, write_text
 from neardup.schema import Array
 
 From = dict[int, dict[str, int]]
@@ -123,6 +124,7 @@ class Applied:
         self.actions = actions_table(self._acted, fills)
         self.counts = self._acted.counts()
         self.filled = len(fills)
+        self._one_file = bool(result.info.get(ONE_FILE))
         parts = sum(self.counts[name] for name in (*ACTIONS, "rejected"))
         if parts != self.counts["documents"]:
             raise ConservationError(f"{self.sentence()} does not add up: this is a bug in neardup.")
@@ -153,15 +155,15 @@ class Applied:
         """Names of the files that ``write`` writes."""
         stems = ["documents", *(name for name, _ in self._apart())]
         sources = self._collection.sources
-        files = [file for stem in stems for file in names_of(groups_of(sources, stem))]
-        return [*files, *TABLES, APPLIED]
+        groups = [groups_of(sources, stem, one_file=self._one_file) for stem in stems]
+        files = [file for group in groups for file in names_of(group)]
+        return [*files, *TABLES, CHECKSUMS, APPLIED]
 
     def write(self, folder: Path, run: Path | None = None) -> None:
         """Write a new folder, ``applied.json`` last. ``run`` is the folder of the run."""
         folder.mkdir(parents=True)
-        self._collection.write_kept(self.mask(*STAY), folder, "documents")
-        for name, mask in self._apart():
-            self._collection.write_kept(mask, folder, name)
+        for name, mask in [("documents", self.mask(*STAY)), *self._apart()]:
+            self._collection.write_kept(mask, folder, name, one_file=self._one_file)
         write_table(self.actions, folder / "actions.parquet")
         write_table(self.links, folder / "links.parquet")
         write_text(folder / "review.jsonl", self._review())
@@ -174,7 +176,9 @@ class Applied:
             "counts": self.counts,
             "files": digests_of(folder),
         }
-        write_text(folder / APPLIED, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+        described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
+        write_checksums(folder, more={APPLIED: described.encode()})
+        write_text(folder / APPLIED, described)
 
     def _apart(self) -> list[tuple[str, Array]]:
         masks = [("dropped", self.mask(DROP)), ("merged", self.mask(MERGE))]
@@ -233,9 +237,3 @@ def policy_for(result: Result, policy: str | Path | Mapping[str, Any] | Policy |
         return read_policy(own)
     usual = own.get("order") or settings["keep"] or "first"
     return read_policy(policy, usual=usual, date=own.get("date") or settings["date"])
-
-
-def digests_of(folder: Path) -> dict[str, str]:
-    """Digests of every file below a folder, by relative path."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {path.relative_to(folder).as_posix(): file_digest(path) for path in files}

@@ -11,7 +11,6 @@ was made for.
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ from typing import Any
 from neardup.decisions.policy import ACTIONS
 from neardup.errors import DataError, InputError, UsageError
 from neardup.files import Row, adding, read_rows
+from neardup.runs.checksums import file_digest
 
 FILE = Path("review") / "changes.jsonl"
 DECISIONS = "decisions.parquet"
@@ -164,11 +164,6 @@ def _strings(ids: Any) -> tuple[str, ...]:
     if not isinstance(ids, list) or not all(isinstance(id, str) for id in ids):
         raise ValueError("expected a list of ids")
     return tuple(ids)
-
-
-def file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _now() -> str:

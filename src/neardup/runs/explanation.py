@@ -38,7 +38,8 @@ def compare_documents(result: Result, first: str, second: str) -> Comparison:
         listed = ", ".join(repr(shortened(one)) for one in missing)
         raise UsageError(
             f"No document of this run that could be compared has the id {listed}.",
-            hint="see the column id of decisions; rejected documents have no text.",
+            hint="see the column id of decisions; rejected documents have no text, and a text that "
+            "has changed since the run is not shown.",
         )
     texts, names = (found[first], found[second]), (first, second)
     way = _method(result)

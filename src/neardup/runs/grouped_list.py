@@ -26,8 +26,8 @@ import pyarrow.parquet as pq
 
 from neardup.decisions.kinds import Kinds
 from neardup.documents.lists import json_line
-from neardup.documents.streams import whole_file
 from neardup.errors import InputError, UsageError
+from neardup.files import whole_file
 from neardup.methods.base import FLAGS
 from neardup.runs.annotated_sources import as_dicts, reordered, with_columns
 from neardup.schema import Array
@@ -338,9 +338,22 @@ def _table(made: Grouped) -> pa.Table:
     return pa.Table.from_pylist(found) if isinstance(found, list) else pa.table(found)
 
 
+_FORMULA = r"^[=+\-@\t\r]"
+
+
+def _without_formulas(table: pa.Table) -> pa.Table:
+    """Texts that a spreadsheet would execute begin with an apostrophe, which it does not show."""
+    for i, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            acts = pc.match_substring_regex(table[i], _FORMULA)
+            quoted = pc.binary_join_element_wise("'", table[i], "")
+            table = table.set_column(i, field, pc.if_else(acts, quoted.cast(field.type), table[i]))
+    return table
+
+
 def _write_csv(table: pa.Table, part: Path, out: Path) -> None:
     try:
-        pyarrow.csv.write_csv(table, part)
+        pyarrow.csv.write_csv(_without_formulas(table), part)
     except pa.ArrowException as error:
         raise InputError(
             f"The list cannot be written as {out.name}: {error}.", hint="write .jsonl or .parquet."

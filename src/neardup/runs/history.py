@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neardup.errors import DataError, InputError
-from neardup.runs.application import APPLIED, Applied, digests_of
+from neardup.files import DRAFT, sync, sync_tree
+from neardup.runs.application import APPLIED, Applied
+from neardup.runs.checksums import CHECKSUMS, Checksums, digests_of
 from neardup.runs.run_folder import APPLIED as FOLDER
-from neardup.runs.run_folder import RUN
+from neardup.runs.run_folder import only_one_applies
+from neardup.runs.run_info import RUN
 
-LOCK = ".applying"
-_ASIDE, _GONE = ".part", ".gone"
+_GONE = ".gone"
 
 
 class Step(NamedTuple):
@@ -43,12 +45,15 @@ def steps(run: Path) -> list[Step]:
 
 def _info(folder: Path) -> dict[str, Any]:
     try:
-        info: dict[str, Any] = json.loads((folder / APPLIED).read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        data = (folder / APPLIED).read_bytes()
+        info: dict[str, Any] = json.loads(data)
+        _ = info["counts"]["documents"], info["policy"]["order"], info.get("files", {}).items()
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{folder / APPLIED} cannot be read: {error}.",
             hint="remove that folder by hand, or make the run again.",
         ) from error
+    Checksums(folder).check_bytes(APPLIED, data)
     return info
 
 
@@ -62,10 +67,12 @@ def apply_to(run: Path, make: Callable[[], Applied]) -> tuple[Step, Applied]:
     with _alone(run):
         _sweep(run)
         applied, target = make(), next_folder(run)
-        unfinished = target.with_name(_ASIDE)
+        unfinished = target.with_name(DRAFT)
         try:
             applied.write(unfinished, run)
+            sync_tree(unfinished)
             os.replace(unfinished, target)
+            sync([target.parent, run])
         except BaseException:
             _sweep(run)
             raise
@@ -86,14 +93,16 @@ def undo(run: Path, *, force: bool = False) -> tuple[Step, Step | None]:
         if not force:
             _check_untouched(applied[-1])
         os.replace(applied[-1].folder, applied[-1].folder.with_name(_GONE))
+        sync([run / FOLDER])
         _sweep(run)
+        sync([run])
         return applied[-1], applied[-2] if len(applied) > 1 else None
 
 
 def _check_untouched(step: Step) -> None:
-    now = {name: digest for name, digest in digests_of(step.folder).items() if name != APPLIED}
-    before = step.info.get("files", {})
-    touched = sorted(name for name in now if before.get(name) != now[name])
+    now, before = digests_of(step.folder), step.info.get("files", {})
+    ours = {APPLIED, CHECKSUMS}
+    touched = sorted(name for name in now if name not in ours and before.get(name) != now[name])
     if touched:
         raise DataError(
             f"{step.folder / touched[0]} was written by somebody else since the policy was "
@@ -105,7 +114,7 @@ def _check_untouched(step: Step) -> None:
 def _sweep(run: Path) -> None:
     """Remove applications that were never finished or are undone already."""
     folder = run / FOLDER
-    for name in (_ASIDE, _GONE):
+    for name in (DRAFT, _GONE):
         if (folder / name).exists():
             shutil.rmtree(folder / name)
     with suppress(OSError):  # not empty, or missing
@@ -120,36 +129,5 @@ def _alone(run: Path) -> Iterator[None]:
             f"{run} is not the folder of a finished run: it has no {RUN}.",
             hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
         )
-    path = run / LOCK
-    file = _locked(path)
-    try:
+    with only_one_applies(run):
         yield
-    finally:
-        path.unlink(missing_ok=True)
-        os.close(file)
-
-
-def _locked(path: Path) -> int:
-    while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT)
-        try:
-            _lock(file)
-        except OSError as error:
-            os.close(file)
-            raise DataError(
-                f"Another process applies or undoes a policy in {path.parent}.",
-                hint="wait until it is done.",
-            ) from error
-        # The previous holder may have removed the file; a lock on a removed file protects nothing.
-        with suppress(OSError):
-            if os.path.samestat(os.fstat(file), os.stat(path)):
-                return file
-        os.close(file)
-
-
-def _lock(file: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # on Windows the user must take care of this
-        return
-    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

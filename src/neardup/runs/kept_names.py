@@ -14,18 +14,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from neardup import schema
 from neardup.documents import Collection, Columns, Rejected
-from neardup.documents.kept import kept_name
+from neardup.runs.checksums import Checksums, read_table
 from neardup.schema import Array
 
 KEPT_OF = "kept_of"  # in run.json: the kept file of each input
-
-
-def kept_files_of(collection: Collection) -> dict[str, str]:
-    return {source.file: kept_name(source) for source in collection.sources}
 
 
 def named_as_in_run(
@@ -34,12 +29,13 @@ def named_as_in_run(
     """``collection``: kept files of the run in ``folder``."""
     if "shared_ids" not in info:
         return collection
-    table = pq.read_table(folder / "decisions.parquet", columns=["id", "file", "decision"])
+    table = read_table(Checksums(folder).check("decisions.parquet"), schema.DECISIONS)
     table = table.filter(pc.equal(table["decision"].cast(pa.string()), schema.KEPT))
     files = table["file"].cast(pa.large_string())
     known: dict[str, tuple[Array, pa.Array]] = {}
     for source in collection.sources:
-        inputs = [f for f, to in info[KEPT_OF].items() if to == PurePath(source.file).name]
+        name = PurePath(source.file).relative_to(folder.as_posix()).as_posix()
+        inputs = [file for file, to in info[KEPT_OF].items() if to == name]
         here = pc.is_in(files, pa.array(inputs, pa.large_string()))
         ids = table["id"].filter(here).combine_chunks().cast(pa.large_string())
         rows = _rows(Collection([source]), columns)

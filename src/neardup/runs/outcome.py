@@ -57,3 +57,4 @@ class Outcome:
     timings: dict[str, float]
     refs: int = 0
     refused: int = 0  # candidates that share only a template
+    capped: int = 0  # documents that were not compared with all that they met

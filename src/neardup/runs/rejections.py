@@ -44,6 +44,11 @@ class Rejection:
         return f"{self.file}: {share} {were} rejected for one reason: {self.reason}."
 
 
+def is_most(rejected: int, documents: int) -> bool:
+    """Whether so many rejected documents are most of a file."""
+    return rejected > SHARE * documents and (rejected >= FEWEST or rejected == documents)
+
+
 def rejections(result: Result) -> list[dict[str, Any]]:
     """The reported files in their order, as data for ``run.json``."""
     return [asdict(each) for each in _rejections(result)] if result.counts.rejected else []
@@ -60,8 +65,7 @@ def _rejections(result: Result) -> Iterator[Rejection]:
     grouped = counts.group_by(["file", "kind"], use_threads=False)
     for row in grouped.aggregate([("reason", "first"), ("reason", "count")]).to_pylist():
         rejected, documents = row["reason_count"], sizes[row["file"]]
-        enough = rejected >= FEWEST or rejected == documents
-        if enough and rejected > SHARE * documents:
+        if is_most(rejected, documents):
             file, reason = row["file"], row["reason_first"]
             yield Rejection(file, documents, rejected, reason, _hint(result, file, reason))
 

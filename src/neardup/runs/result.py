@@ -211,12 +211,14 @@ class Result:
 
         return apply(self, policy)
 
-    def save(self, folder: str | Path, *, annotate: bool = False) -> Path:
+    def save(self, folder: str | Path, *, annotate: bool = False, one_file: bool = False) -> Path:
         """Write the folder of a run: kept documents, tables and ``run.json``. With ``annotate``,
-        all documents with the columns of ``annotated`` are written instead of the kept ones."""
+        all documents with the columns of ``annotated`` are written instead of the kept ones.
+        Several input files are written apart, under their names, or with ``one_file`` together."""
         from neardup.runs.annotation import annotating
-        from neardup.runs.run_folder import save
+        from neardup.runs.run_folder import ONE_FILE, save
 
+        self.info |= {ONE_FILE: True} if one_file else {}
         return save(annotating(self) if annotate else self, Path(folder))
 
     def report(self, path: str | Path, *, by: str | None = None) -> Path:
@@ -224,8 +226,10 @@ class Result:
         the documents by which figures are split, instead of by input."""
         from neardup.report.html_page import write_page
         from neardup.report.run_report import report_page
+        from neardup.runs.checksums import renew_checksum
 
         write_page(Path(path), report_page(self, by))
+        renew_checksum(Path(path))
         return Path(path)
 
     @classmethod

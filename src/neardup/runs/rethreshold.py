@@ -18,7 +18,7 @@ from neardup.decisions.clusters import average_clusters, components, rule_cluste
 from neardup.decisions.kinds import Kinds
 from neardup.decisions.reasons import with_notes
 from neardup.decisions.rule import decide
-from neardup.errors import SettingsError
+from neardup.errors import InputError, SettingsError
 from neardup.matching.candidates import Groups
 from neardup.matching.verify import Pairs
 from neardup.methods import registry
@@ -122,11 +122,19 @@ def nothing_more(_a: Array, _b: Array) -> Pairs:
 
 
 def by_rank(result: Result, table: pa.Table, rank: Array) -> Pairs:
-    ids = result.accepted_ids
-    a = np.asarray(pc.index_in(table["a"], ids)).astype(np.int64)
-    b = np.asarray(pc.index_in(table["b"], ids)).astype(np.int64)
+    a, b = (_documents_of(result, table[name]) for name in ("a", "b"))
     score = table["score"].to_numpy().astype(np.float64)
     return Pairs(rank[a], rank[b], score)
+
+
+def _documents_of(result: Result, ids: pa.ChunkedArray) -> Array:
+    found = pc.index_in(ids, result.accepted_ids)
+    if found.null_count:
+        raise InputError(
+            "A pair of the run names a document that the decisions do not have.",
+            hint="restore the folder of the run from a copy, or make the run again.",
+        )
+    return np.asarray(found).astype(np.int64)
 
 
 def _by_document(rank: Array, kept_of: Array, score: Array) -> tuple[Array, Array]:

@@ -1,18 +1,19 @@
 """The folder of a run, which is written completely or not at all, and read back as a Result.
 
 It has ``kept.*`` in the format of the input, ``decisions.parquet``, ``duplicates.parquet``,
-``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``. The last file is written
-last: without it, the run has not finished. Artefacts are read when they are needed, and checked
-against ``run.json``.
+``pairs.parquet``, ``rejected.jsonl``, ``report.html`` and ``run.json``. The folder is written as a
+draft (``draft.py``), which replaces an earlier run only when it is whole and on the disk.
+``checksums.sha256`` has the checksums of all files, and every file is checked before its content is
+used. Artefacts are read when they are needed.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from contextlib import AbstractContextManager
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -26,42 +27,59 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
+from neardup.documents.kept import outputs_of
+from neardup.documents.reading_limits import Limits
 from neardup.documents.remote import Place, address_of
-from neardup.documents.streams import whole_file
+from neardup.draft import Draft
 from neardup.errors import (
     ChangedError,
+    DataError,
     InputError,
     KeptError,
+    NeardupError,
     SettingsError,
     SignatureError,
     StoreError,
     UnreadableError,
     UsageError,
 )
+from neardup.files import locked, whole_file
 from neardup.methods import registry
 from neardup.report.html_page import write_page
 from neardup.report.run_report import REPORT, run_page
-from neardup.runs.kept_names import KEPT_OF, kept_files_of
+from neardup.runs.checksums import CHECKSUMS, Checksums, damaged, read_table, write_checksums
+from neardup.runs.kept_names import KEPT_OF
 from neardup.runs.result import Result
+from neardup.runs.run_info import (
+    FORMAT,
+    RUN,
+    TRUST,
+    check_place,
+    is_trusted,
+    read_info,
+)
+from neardup.schema import Array
 
 
 class StoredArtefacts(Mapping[str, Artefact]):
     """Artefacts by name. It has only those whose file exists and that can be read; the artefact of
     a method that is not registered here cannot."""
 
-    def __init__(self, folder: Path, info: dict[str, Any]) -> None:
+    def __init__(self, checksums: Checksums, info: dict[str, Any]) -> None:
         self._digests = {name: stored["digest"] for name, stored in info["artefacts"].items()}
         self._loaders = _loaders(info["settings"])
+        self._checksums = checksums
+        files = {name: f"{ARTEFACTS}/{name}.arrow" for name in self._digests}
         self._files = {
-            name: folder / f"{name}.arrow"
-            for name in self._digests
-            if name in self._loaders and (folder / f"{name}.arrow").exists()
+            name: file
+            for name, file in files.items()
+            if name in self._loaders and (checksums.folder / file).exists()
         }
         self._read: dict[str, Artefact] = {}
 
     def __getitem__(self, name: str) -> Artefact:
         if name not in self._read:
-            self._read[name] = self._load(name, self._files[name])
+            self._read[name] = self._load(name, self._checksums.check(self._files[name]))
         return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -93,36 +111,44 @@ def _loaders(settings: dict[str, Any]) -> dict[str, Any]:
     return loaders | {need.name: need.load for need in method.needs}
 
 
-RUN, ORDER, SIGNATURES, ARTEFACTS = "run.json", "order.parquet", "signatures.arrow", "artefacts"
-DIGESTS, ACTIONS, APPLIED = "digests.parquet", "actions.parquet", "applied"
-FORMAT = 3
-_WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*")
+ORDER, SIGNATURES, ARTEFACTS = "order.parquet", "signatures.arrow", "artefacts"
+DIGESTS, ACTIONS = "digests.parquet", "actions.parquet"
+APPLIED, APPLYING = "applied", ".applying"
+ONE_FILE = "one_file"  # in run.json: several input files were asked for in one
+_WRITTEN = re.compile(r"(kept|annotated)(\.\w+)*(/(?!\.\.?(/|$))[^/\0]+)*")
+_TABLES = ("decisions.parquet", "duplicates.parquet", "pairs.parquet", "rejected.jsonl")
+_FILES = (*_TABLES, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
+_NAMES = (*_FILES, RUN, CHECKSUMS, APPLIED, APPLYING)
 
 
 def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
     """Write the folder. ``kept=False`` leaves the kept documents out (``find`` removes nothing). If
-    an input has changed since it was read, everything except the kept documents is written, and an
-    error is raised."""
-    collection = result.collection() if kept else None
-    artefacts = dict(result.artefacts)  # read before writing: they may be in the same folder
-    spare_inputs(folder, collection.paths if collection else [])
-    spare_applied(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    _forget_earlier_run(folder)
+    an input has changed since it was read, an error is raised; a new folder then has everything
+    except the kept documents, and an earlier run stays as it was."""
+    spare_inputs(folder, result.collection().paths if kept else [])
+    with Draft(folder, RUN) as draft:
+        write_run(result, draft, kept=kept)
+    return folder
+
+
+def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
+    spare_applied(draft.folder)
+    folder, fault = draft.path, None
     info = {**result.info, "format": FORMAT}
-    fault, files = None, []
     try:
         if info["settings"].get("policy"):
             write_table(result.actions, folder / ACTIONS)
-        if collection:
-            files = collection.write_kept(result.keep_mask(), folder)
+        if kept:
+            info |= _written_kept(result, folder)
     except (ChangedError, StoreError, UnreadableError) as error:
+        if draft.journal.exists():
+            raise _without_kept(error, "Nothing was written.") from error
+        if (draft.folder / RUN).exists():
+            raise _without_kept(
+                error, f"The earlier run in {draft.folder} was not replaced."
+            ) from error
         fault = error
-        info["kept_fault"] = error.message
-    if collection:
-        info["kept_files"] = [path.name for path in files]
-        if "shared_ids" in info:
-            info[KEPT_OF] = kept_files_of(collection)
+        info |= {"kept_fault": error.message, "kept_files": []}
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
@@ -131,18 +157,46 @@ def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
     if result.signatures:
         result.signatures(folder / SIGNATURES)
-    else:
-        (folder / SIGNATURES).unlink(missing_ok=True)
-    _write_artefacts(artefacts, folder / ARTEFACTS)
+    _write_artefacts(result.artefacts, folder / ARTEFACTS)
     _write_rejected(result.decisions, folder / "rejected.jsonl")
     write_page(folder / REPORT, run_page(result, info))
-    write_text(folder / RUN, json.dumps(info, indent=2, ensure_ascii=False) + "\n")
+    described = json.dumps(info, indent=2, ensure_ascii=False) + "\n"
+    write_checksums(folder, [*_FILES, *info.get("kept_files", [])], {RUN: described.encode()})
+    write_text(folder / RUN, described)
+    _publish(draft)
     if fault:
-        raise KeptError(
-            f"{fault.message} The decisions are in {folder}, kept documents are not.",
-            hint=fault.hint,
-        ) from fault
-    return folder
+        where = f"The decisions are in {draft.folder}, kept documents are not."
+        raise _without_kept(fault, where) from fault
+
+
+def _publish(draft: Draft) -> None:
+    if not (draft.folder / RUN).exists():
+        draft.publish(_NAMES)
+        return
+    with only_one_applies(draft.folder):
+        spare_applied(draft.folder)
+        draft.publish(_names_of_run(draft.folder))
+
+
+def only_one_applies(run: Path) -> AbstractContextManager[None]:
+    """Keeps others from applying or undoing a policy, and from replacing the run meanwhile."""
+    busy = DataError(
+        f"Another process applies or undoes a policy in {run}.", hint="wait until it is done."
+    )
+    return locked(run / APPLYING, busy)
+
+
+def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
+    collection = result.collection()
+    one_file = result.info.get(ONE_FILE, False)
+    files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
+    outputs = outputs_of(collection.sources, one_file=one_file)
+    named = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
+
+
+def _without_kept(fault: NeardupError, where: str) -> KeptError:
+    return KeptError(f"{fault.message} {where}", hint=fault.hint)
 
 
 def spare_applied(folder: Path) -> None:
@@ -169,7 +223,8 @@ def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
                 f"The output {folder} is the input {file}, or lies inside it.",
                 hint="name another folder with -o.",
             )
-        if file.parent == place or place / APPLIED in file.parents:
+        below = file.relative_to(place).parts if place in file.parents else ()
+        if len(below) == 1 or (below and (below[0] in _NAMES or _WRITTEN.fullmatch(below[0]))):
             raise UsageError(
                 f"The input {file} lies in the output folder {folder}, where a run "
                 "could write over it.",
@@ -177,84 +232,103 @@ def spare_inputs(folder: Path, inputs: Sequence[Place | None]) -> None:
             )
 
 
-def _forget_earlier_run(folder: Path) -> None:
-    """Remove the files of an earlier run that this run may not overwrite."""
-    run = folder / RUN
-    if not run.exists():
-        return
+def _names_of_run(folder: Path) -> set[str]:
+    """The entries of the folder that belong to the earlier run in it, if there is one."""
     try:
-        earlier = json.loads(run.read_text("utf-8")).get("kept_files", [])
-    except (ValueError, AttributeError):
-        earlier = []
-    run.unlink()
-    for name in earlier:
-        # run.json may come from anywhere, so only names that a run writes are removed.
-        if isinstance(name, str) and _WRITTEN.fullmatch(name):
-            remove(folder / name)
-    for name in (REPORT, DIGESTS, ACTIONS, APPLIED, ARTEFACTS):
-        remove(folder / name)
+        info = json.loads((folder / RUN).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        info = None
+    kept = kept_file_names(info if isinstance(info, dict) else {})
+    return {*_NAMES, *(PurePath(name).parts[0] for name in kept)}
 
 
-def remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+def kept_file_names(info: dict[str, Any]) -> list[str]:
+    """The kept files that ``run.json`` lists. It may come from anywhere, so a name that no run
+    writes, such as one that leads out of the folder, is ignored."""
+    names = info.get("kept_files")
+    listed = names if isinstance(names, list) else []
+    return [name for name in listed if isinstance(name, str) and _WRITTEN.fullmatch(name)]
 
 
 def load(folder: Path) -> Result:
-    try:
-        info = json.loads((folder / RUN).read_text("utf-8"))
-    except FileNotFoundError:
-        raise InputError(
-            f"{folder} is not the folder of a finished run: it has no {RUN}.",
-            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
-        ) from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder / RUN} cannot be read: {error}.") from error
-    stored = info.get("format") if isinstance(info, dict) else None
-    if stored != FORMAT:
-        raise InputError(
-            f"{folder} has format {stored!r}; this version reads format {FORMAT}.",
-            hint="make the run again with this version.",
-        )
-    decisions = pq.read_table(folder / "decisions.parquet").cast(schema.DECISIONS)
-    order = folder / ORDER
-    rank = pq.read_table(order)["rank"].to_numpy() if order.exists() else None
-    digests = folder / DIGESTS
-    texts = pq.read_table(digests)["text"].to_numpy() if digests.exists() else None
+    info, checksums = read_info(folder)
+    decisions = read_table(checksums.check("decisions.parquet"), schema.DECISIONS)
+    pairs = read_table(checksums.check("pairs.parquet"), schema.PAIRS)
+    digests = _numbers(checksums, DIGESTS, "text", len(decisions))
     result = Result(
         decisions,
-        pq.read_table(folder / "pairs.parquet").cast(schema.PAIRS),
+        pairs,
         info,
-        rank=rank,
-        collection=_reopen(info, decisions),
-        text_digests=texts,
-        artefacts=StoredArtefacts(folder / ARTEFACTS, info),
+        rank=_numbers(checksums, ORDER, "rank", len(decisions)),
+        collection=_reopen(info, decisions, digests=digests is not None),
+        text_digests=digests,
+        artefacts=StoredArtefacts(checksums, info),
     )
-    if (folder / ACTIONS).exists():
-        result.known_actions = lambda: pq.read_table(folder / ACTIONS).cast(schema.ACTIONS)
+    _check_tables(result, folder)
+    if checksums.has(ACTIONS):
+        result.known_actions = lambda: read_table(checksums.check(ACTIONS), schema.ACTIONS)
     return result
 
 
-def _reopen(info: dict[str, Any], decisions: pa.Table) -> Callable[[], Collection] | None:
+def _numbers(checksums: Checksums, name: str, column: str, count: int) -> Array | None:
+    """A column of numbers, one for each document; None if the run has no such file."""
+    if not checksums.has(name):
+        return None
+    path = checksums.check(name)
+    table = read_table(path)
+    valid = column in table.column_names and pa.types.is_integer(table[column].type)
+    if not valid or table[column].null_count or len(table) != count:
+        raise damaged(path, f"expected {count:,} numbers in a column {column!r}")
+    return np.asarray(table[column].to_numpy())
+
+
+def _check_tables(result: Result, folder: Path) -> None:
+    """Refuses tables that contradict each other; indices are derived from them."""
+    decision = result.decisions["decision"].cast(pa.string())
+    known = pa.array([schema.KEPT, schema.DUPLICATE, schema.REJECTED])
+    if not pc.all(pc.is_in(decision, known), min_count=0).as_py():
+        raise damaged(folder / "decisions.parquet", "a decision is none that a run makes")
+    if not np.array_equal(np.sort(result.rank), np.arange(len(decision))):
+        raise damaged(folder / ORDER, "it is not an order of the documents")
+
+
+def _reopen(
+    info: dict[str, Any], decisions: pa.Table, *, digests: bool
+) -> Callable[[], Collection] | None:
     inputs = info.get("inputs") or []
     if not inputs or any(entry is None for entry in inputs) or "kept_fault" in info:
         return None
     settings = info["settings"]
     limit, encoding = settings.get("limit"), settings.get("encoding")
     extraction = Extraction(settings.get("extract"))
+    limits = _limits(settings)
     named_inputs = [(entry["source"], entry["path"]) for entry in inputs]
     files = [entry["file"] for entry in inputs]
     mapped = info.get("by_name", False)
 
     def reopened() -> Collection:
+        for _, path in named_inputs:
+            check_place(str(path), "input")
+        if not digests and not is_trusted():
+            raise InputError(
+                "The run has no digests of its texts, so nothing shows that its inputs are those "
+                "it was made from.",
+                hint=f"make the run again, or set the environment variable {TRUST}=1.",
+            )
         collection = collect_inputs(
-            named_inputs, mapped=mapped, encoding=encoding, extraction=extraction
+            named_inputs, mapped=mapped, encoding=encoding, extraction=extraction, limits=limits
         )
         return _expecting(collection.renamed(files).limited(limit), _rejected(decisions))
 
     return reopened
+
+
+def _limits(settings: dict[str, Any]) -> Limits | None:
+    """The limits of the run, so that the same rows are rejected when it is read again."""
+    try:
+        return Limits(**settings["limits"])
+    except (KeyError, TypeError):  # a run of an earlier version
+        return None
 
 
 def _expecting(collection: Collection, rejected: pa.Table) -> Collection:
@@ -282,10 +356,8 @@ def write_text(path: Path, text: str) -> None:
 
 def _write_order(result: Result, path: Path) -> None:
     """Write the order if it differs from that of the input; a new threshold needs it."""
-    if np.array_equal(result.rank, np.arange(len(result.rank))):
-        path.unlink(missing_ok=True)
-        return
-    write_table(pa.table({"rank": result.rank}), path)
+    if not np.array_equal(result.rank, np.arange(len(result.rank))):
+        write_table(pa.table({"rank": result.rank}), path)
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:

@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from neardup.documents.streams import whole_file
+from neardup.documents.streams import cause
 from neardup.errors import InputError, SignatureError
+from neardup.files import whole_file
 from neardup.methods.base import Prepared, signature_of, signed_parameters
 from neardup.plan import Plan
+from neardup.runs.checksums import Checksums, damaged
 from neardup.runs.outcome import Outcome
 from neardup.runs.run_folder import SIGNATURES
 from neardup.schema import Array, Ragged, offsets_of
@@ -74,10 +76,36 @@ def read_signatures(path: Path, plan: Plan) -> Iterator[tuple[pa.Array, Prepared
             f"{path.parent} has no {SIGNATURES}, so nothing can be built on it.",
             hint="give its kept file instead, or make the run again without --no-signatures.",
         ) from error
-    with source, pa.ipc.open_stream(source) as reader:
-        _check(reader.schema, plan, path)
-        for batch in reader:
-            yield batch.column("id"), _prepared(batch), batch.column("within")
+    with source:
+        Checksums(path.parent).check(path.name)
+        yield from _stored_rows(source, plan, path)
+
+
+def _stored_rows(
+    source: pa.NativeFile, plan: Plan, path: Path
+) -> Iterator[tuple[pa.Array, Prepared, pa.Array]]:
+    try:
+        with pa.ipc.open_stream(source) as reader:
+            _check(reader.schema, plan, path)
+            for batch in reader:
+                yield batch.column("id"), _valid(batch, plan), batch.column("within")
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise damaged(path, cause(error)) from error
+
+
+def _valid(batch: pa.RecordBatch, plan: Plan) -> Prepared:
+    """Prepared documents that native code may read: the file may come from anywhere."""
+    batch.validate(full=True)
+    if not batch.schema.equals(_schema(plan)):
+        raise ValueError("its columns are not those of the method")
+    needed = [batch.column(name) for name in batch.schema.names if name != "within"]
+    inner = [column.flatten() for column in needed if pa.types.is_large_list(column.type)]
+    if any(column.null_count for column in (*needed, *inner)):
+        raise ValueError("values are missing")
+    prepared = _prepared(batch)
+    if np.any(prepared.probes < 0) or np.any(prepared.probes > prepared.keys.lengths):
+        raise ValueError("a document searches with more keys than it has")
+    return prepared
 
 
 def _schema(plan: Plan) -> pa.Schema:
@@ -108,6 +136,8 @@ def _description(plan: Plan) -> dict[str, Any]:
 
 def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
     theirs = json.loads((schema.metadata or {}).get(_DESCRIPTION, b"{}"))
+    if not isinstance(theirs, dict):
+        raise ValueError("its description is no object")
     ours = json.loads(json.dumps(_description(plan)))
     if theirs == ours:
         return

@@ -29,6 +29,7 @@ from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.preparation import text_digests
 from neardup.progress import LOG, Progress, Silent
+from neardup.runs.run_info import check_place
 from neardup.schema import Array, Ragged
 
 if TYPE_CHECKING:
@@ -163,22 +164,18 @@ REFERENCE = "ref:"  # what the id of a reference document begins with
 
 
 def texts_of(result: Result, ids: Iterable[str]) -> dict[str, str]:
-    """By id, a file at a time, without those that cannot be read. A rejected document may have the
-    id of another one; the accepted one is meant."""
+    """By id, a file at a time, without those that cannot be read, or differ from what the run read:
+    a run that somebody else made may name any file. A rejected document may have the id of another
+    one; the accepted one is meant."""
     wanted = list(dict.fromkeys(ids))
     texts = _input_texts(result, wanted)
+    changed = _changed(result, texts)
+    texts = {id: text for id, text in texts.items() if id not in changed}
     missing = {id for id in wanted if id not in texts and id.startswith(REFERENCE)}
     if missing and result.info["against"]:
         names = {id.removeprefix(REFERENCE): id for id in missing}
         texts |= {names[name]: text for name, text in _reference_texts(result, names.keys())}
     return texts
-
-
-def unchanged_texts_of(result: Result, ids: Iterable[str]) -> dict[str, str]:
-    """As ``texts_of``, without texts that differ from what the run read."""
-    texts = texts_of(result, ids)
-    changed = _changed(result, texts)
-    return {id: text for id, text in texts.items() if id not in changed}
 
 
 def _changed(result: Result, texts_now: dict[str, str]) -> set[str]:
@@ -194,9 +191,10 @@ def _changed(result: Result, texts_now: dict[str, str]) -> set[str]:
 
 
 def values_of(result: Result, ids: Iterable[str], column: str) -> dict[str, str]:
-    """The values of another column that holds strings, by id, without references. Documents that
-    have no columns give their text."""
-    return _input_texts(result, list(dict.fromkeys(ids)), column)
+    """The values of another column that holds strings, by id, without references and documents
+    that have changed. Documents that have no columns give their text."""
+    unchanged = texts_of(result, (id for id in ids if not id.startswith(REFERENCE)))
+    return _input_texts(result, list(unchanged), column)
 
 
 def _input_texts(result: Result, ids: list[str], column: str | None = None) -> dict[str, str]:
@@ -247,6 +245,7 @@ def _of_reference(result: Result, place: str, ids: set[str]) -> dict[str, str]:
     """A run may have been made against others, whose documents count as its own."""
     from neardup.runs.run_folder import load
 
+    check_place(place, "reference")
     if Path(place).is_dir():
         run = load(Path(place))
         texts = _input_texts(run, list(ids))

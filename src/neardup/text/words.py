@@ -32,7 +32,7 @@ _DROP = 0
 def words(text: str, options: Text | None = None) -> list[str]:
     """The words that are compared: without stop words, and stemmed if the options ask for it."""
     options = options or Text()
-    dropped = _stop_set(options)
+    dropped = stop_set(options)
     return _stems([word for word in _tokens([text], options) if word not in dropped], options)
 
 
@@ -51,7 +51,7 @@ def word_map(
         return _stop_map(options) if options.stop_words else None
     values, offsets, hashes = _native.unique_words(text_values, text_offsets, options.native())
     distinct = _strings(values, offsets)
-    dropped = _stop_set(options)
+    dropped = stop_set(options)
     mapped = _hashes(_stems(distinct, options))
     mapped[[word in dropped for word in distinct]] = _DROP
     changed = mapped != hashes
@@ -74,12 +74,12 @@ def buffers(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np
 
 @lru_cache(maxsize=64)
 def _stop_map(options: Text) -> _native.WordMap:
-    hashes = _hashes(sorted(_stop_set(options)))
+    hashes = _hashes(sorted(stop_set(options)))
     return _native.WordMap(hashes, np.zeros_like(hashes))
 
 
 @lru_cache(maxsize=64)
-def _stop_set(options: Text) -> frozenset[str]:
+def stop_set(options: Text) -> frozenset[str]:
     """The stop words, tokenized and normalised like the texts."""
     listed = options.stop_words
     return frozenset(_tokens(STOP_WORDS[listed] if isinstance(listed, str) else listed, options))

@@ -26,6 +26,7 @@ from pathlib import Path
 from starlette.datastructures import Headers
 
 from neardup.errors import InputError, UsageError
+from neardup.files import sync
 from neardup.web.limits import Rate
 
 PREFIX = "neardup_"
@@ -103,6 +104,7 @@ def _write(path: Path, tokens: list[Token]) -> None:
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+    sync([path.parent])
 
 
 class Tokens:

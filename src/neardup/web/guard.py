@@ -125,7 +125,8 @@ class Guard:
         try:
             refusal = self._admitted(scope)
             if refusal is None:
-                room.enter()
+                open_to_all = self.doors.for_everyone(scope["method"], scope["path"])
+                room.enter(open_to_all=open_to_all)
         except NeardupError as error:
             refusal = _said(error)
         if refusal is not None:
@@ -134,14 +135,16 @@ class Guard:
         size = 0
         try:
             door = self.doors.at(scope["method"], scope["path"])
-            if door is None or not door.stream:
+            if door and door.stream:
+                with room.stream(self._client(scope)):
+                    await app(scope, receive, send)
+            else:
                 body = await room.body(scope, receive)
                 size = len(body)
                 if door and door.lane and not scope["query_string"]:
                     await (await _answered(door.lane, scope, body))(scope, receive, send)
                     return
-                receive = replayed(body, receive)
-            await app(scope, receive, send)
+                await app(scope, replayed(body, receive), send)
         except ProblemError as error:
             await _said(error)(scope, receive, send)
         finally:
@@ -167,9 +170,11 @@ class Guard:
         """Who has a token is one client from wherever; others are by their address."""
         if self.rate is None:
             return
-        address = (scope.get("client") or ("",))[0]
-        if seconds := self.rate.wait(f"token {token.name}" if token else address):
+        if seconds := self.rate.wait(_name_of(scope, token)):
             raise too_often(seconds)
+
+    def _client(self, scope: Scope) -> str:
+        return _name_of(scope, self.access.who(Headers(scope=scope)) if self.access else None)
 
     def _check_change(self, scope: Scope, read_only: bool, sentence: str) -> None:
         if read_only and self.doors.changes(scope["method"], scope["path"]):
@@ -207,6 +212,10 @@ class Guard:
     def _is_ours(self, host: str) -> bool:
         name = name_of(host)
         return name in self.hosts or (self.any_number and is_number(name))
+
+
+def _name_of(scope: Scope, token: Token | None) -> str:
+    return f"token {token.name}" if token else (scope.get("client") or ("",))[0]
 
 
 class _Answering:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from starlette.types import Message, Receive, Scope
@@ -21,6 +22,7 @@ from neardup.web.problems import ProblemError
 from neardup.wording import many
 
 MB = 1_000_000
+RESERVED = 100  # requests beyond the limit for paths that are open to all, such as the health
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Limits:
     waiting: int = 2000  # documents that wait to be written
     seconds: float = 30.0  # for a body to come, and for an answer to be made
     requests: int = 1000  # at one time
+    streams: int = 50  # at one time, of one client
     bodies: int = 256 * MB  # bytes of all requests at one time
 
 
@@ -43,11 +46,27 @@ class Room:
     streams: Sequence[str] = ()
     requests: int = 0
     held: int = 0  # bytes of bodies
+    open_streams: Counter[str] = field(default_factory=Counter)  # by client
 
-    def enter(self) -> None:
-        if self.requests >= self.limits.requests:
+    def enter(self, *, open_to_all: bool = False) -> None:
+        if self.requests >= self.limits.requests + RESERVED * open_to_all:
             raise busy(f"{many(self.requests, 'request')} are being answered already.")
         self.requests += 1
+
+    @contextmanager
+    def stream(self, client: str) -> Iterator[None]:
+        """A stream may stay open for long, so one client has few of them, and all clients together
+        leave room for other requests."""
+        if self.open_streams[client] >= self.limits.streams:
+            raise busy(f"This client has {many(self.limits.streams, 'stream')} open already.")
+        if self.open_streams.total() >= self.limits.requests // 2:
+            raise busy(f"{many(self.open_streams.total(), 'stream')} are open already.")
+        self.open_streams[client] += 1
+        try:
+            yield
+        finally:
+            self.open_streams[client] -= 1
+            self.open_streams += Counter()  # forgets clients without any
 
     def leave(self, size: int) -> None:
         self.requests -= 1
@@ -60,27 +79,27 @@ class Room:
             raise self._too_large()
         if not declared and not _chunked(scope):
             return b""
-        parts: list[bytes] = []
+        body = bytearray()  # grows in steps, so that many small pieces cost what one large one does
         try:
             async with asyncio.timeout(self.limits.seconds):
-                while await self._took(receive, parts):
+                while await self._took(receive, body):
                     pass
         except BaseException as error:
-            self.held -= sum(map(len, parts))
+            self.held -= len(body)
             if isinstance(error, TimeoutError):
                 raise self._too_slow() from None
             raise
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        return bytes(body)
 
-    async def _took(self, receive: Receive, parts: list[bytes]) -> bool:
+    async def _took(self, receive: Receive, body: bytearray) -> bool:
         """One piece more; whether others follow."""
         message = await receive()
         if message["type"] == "http.disconnect":
             raise GoneError
         part = message.get("body", b"")
         self.held += len(part)
-        parts.append(part)
-        if sum(map(len, parts)) > self.limits.body:
+        body += part
+        if len(body) > self.limits.body:
             raise self._too_large()
         if self.held > self.limits.bodies:
             raise busy("The requests that are being answered fill the memory that they may.")

@@ -19,9 +19,8 @@ from jinja2.meta import find_referenced_templates
 
 from neardup.report.bars import interval
 from neardup.report.html_page import Html
-from neardup.report.side_by_side import visible
 from neardup.web.doors import JSON, Door
-from neardup.wording import shortened
+from neardup.wording import shortened, visible
 
 if TYPE_CHECKING:
     from neardup.web.app import Link

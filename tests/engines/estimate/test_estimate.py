@@ -241,7 +241,7 @@ def test_a_column_that_is_not_there(tmp_path: Path, name: str) -> None:
 
 
 def test_references_are_not_scaled(lines: Path) -> None:
-    against = resolve(Settings(threshold=0.6, set={"words": 2}, against=(str(lines),)))
+    against = resolve(Settings(threshold=0.6, set={"min_words": 2}, against=(str(lines),)))
     found = estimate(collect(lines), against)
     assert found.documents == found.duplicates_low == 120
 
@@ -250,7 +250,7 @@ def test_evidence_beyond_the_memory_is_spooled(tmp_path: Path) -> None:
     path = tmp_path / "long.jsonl"
     words = np.random.default_rng(1).integers(0, 10**9, 200_000)
     path.write_text(json.dumps({"text": " ".join(map(str, words))}) + "\n")
-    assert estimate(collect(path), resolve(Settings(memory="1MB"))).spool > 500_000
+    assert estimate(collect(path), resolve(Settings(method="join", memory="1MB"))).spool > 500_000
 
 
 def test_lines_longer_than_a_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

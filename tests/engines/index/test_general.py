@@ -9,13 +9,14 @@ import pytest
 
 import neardup as nd
 from engines.index.test_equality import check_as_batch, families, fed, real
-from neardup.artefacts.frequencies import general_shingles
+from neardup.artefacts.frequencies import UNKNOWN_OF
 from neardup.engines.index.general_tables import ENOUGH, Tables, hint
 from neardup.engines.index.refresh import refresh
 from neardup.errors import SettingsError, SignatureError
 from neardup.methods import registry
 
-GENERAL: dict[str, Any] = {"frequencies": "general", "vocabulary": "general", "threshold": 0.5}
+GENERAL: dict[str, Any] = {"frequencies": "general", "threshold": 0.5}
+SHINGLES = {"method": "rareshingles", "vocabulary": "general", **GENERAL}
 FILES = {
     "fingerprint": ("idf",),
     "imatch": ("idf",),
@@ -32,8 +33,8 @@ def test_the_default_needs_nothing(tmp_path: Path) -> None:
     with nd.Index.open(tmp_path / "new.db") as index:
         answers += index.add_many(documents[40:])
         made = index.described()
-    assert made["method"] == "rareshingles"
-    assert made["signature"]["artefacts"]["frequencies"] == general_shingles().digest
+    assert made["method"] == registry.DEFAULT
+    assert made["tables"]["general"]
     assert 10 < sum(match is not None for match in answers) < 50
 
 
@@ -67,11 +68,12 @@ def test_methods_on_terms_decide_as_a_run_does(method: str) -> None:
     assert digests == {name: one.digest for name, one in batch.artefacts.items()}
 
 
+@pytest.mark.parametrize("settings", [GENERAL, SHINGLES])
 @pytest.mark.parametrize("name", ["press_de", "licences"])
-def test_on_real_documents(data: Path, name: str) -> None:
+def test_on_real_documents(data: Path, name: str, settings: dict[str, Any]) -> None:
     documents = real(data, name, 400)
-    batch = nd.dedup(documents, keep="first", **GENERAL)
-    check_as_batch(batch, documents, GENERAL, "memory:", 6)
+    batch = nd.dedup(documents, keep="first", **settings)
+    check_as_batch(batch, documents, settings, "memory:", 6)
 
 
 def test_refresh_counts_the_collection(tmp_path: Path) -> None:
@@ -84,7 +86,7 @@ def test_refresh_counts_the_collection(tmp_path: Path) -> None:
         refresh(old, tmp_path / "new.db", counted)
     with nd.Index.open(tmp_path / "new.db") as new:
         made, decisions = new.described(), new.decisions()
-    assert Tables.in_use(general) == Tables(True, 4752, general["tables"]["frozen"])
+    assert Tables.in_use(general) == Tables(True, UNKNOWN_OF, general["tables"]["frozen"])
     assert str(Tables.in_use(made)).startswith("counted from 120 documents, frozen on 20")
     assert made["signature"]["artefacts"].keys() == counted.artefacts.keys()
     columns = ["id", "decision", "reason", "kept_id", "score"]
@@ -114,7 +116,7 @@ def test_tables_are_not_mixed(tmp_path: Path) -> None:
     with pytest.raises(SignatureError, match="differ in frequencies"):
         nd.Index.open(tmp_path / "index.db", artefacts=counted)
     keywords = nd.dedup(documents, method="keywords")
-    with pytest.raises(SettingsError, match="rareshingles needs frequencies and vocabulary"):
+    with pytest.raises(SettingsError, match="raregrams needs frequencies of"):
         nd.Index.open("memory:", artefacts=keywords)
 
 

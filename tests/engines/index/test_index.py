@@ -181,7 +181,7 @@ def test_other_settings_are_refused(tmp_path: Path, settings: dict[str, Any], sa
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"artefacts": {}}, "rareshingles needs frequencies and vocabulary"),
+        ({"artefacts": {}}, "raregrams needs frequencies of"),
         ({"method": "keywords", "artefacts": {}}, "keywords needs idf"),
         ({"method": "shingles", "threshold": "auto"}, "threshold is 'auto'"),
         ({"method": "shingles", "wrods": 2}, "no parameter 'wrods'"),
@@ -211,7 +211,7 @@ def test_an_index_goes_on_where_a_run_ended(tmp_path: Path) -> None:
         )
         answers = index.add_many(documents[100:])
     nd.dedup(documents).save(tmp_path / "other")
-    with pytest.raises(SignatureError, match="differ in frequencies, vocabulary"):
+    with pytest.raises(SignatureError, match="differ in frequencies, calibration"):
         nd.Index.open(tmp_path / "index.db", run=tmp_path / "other")
     with nd.Index.open("memory:", run=tmp_path / "run") as again:
         assert again.add_many(documents[100:]) == answers

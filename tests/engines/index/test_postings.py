@@ -38,6 +38,29 @@ def test_postings_are_those_of_the_twin(steps: Any, asked: tuple[list[int], int]
             assert native.meet(array(some), looks).tolist() == twin.meet(some, looks)
 
 
+@given(st.lists(DOCUMENT, max_size=30), DOCUMENT, st.integers(1, 3), st.integers(1, 4))
+def test_those_that_share_most_are_met(
+    documents: Any, asked: tuple[list[int], int], least: int, most: int
+) -> None:
+    native, twin = _native.Postings(), Postings()
+    for number, (keys, probes) in enumerate(documents):
+        native.add(array(keys), probes, number)
+        twin.add(keys, probes, number)
+    keys, looks = asked
+    met = native.meet(array(keys), looks, least, most).tolist()
+    assert met == twin.meet(keys, looks, least, most)
+
+
+def test_a_check_does_not_grow_with_a_key_that_all_have() -> None:
+    """Beyond what a document looks at, the smallest lists count, and a copy is still met."""
+    native, most = _native.Postings(), 8
+    for number in range(4_000):
+        native.add(array([1, 2, 3, 10_000 + number]), 4, number)
+    met = native.meet(array([1, 2, 3, 10_042]), 4, 1, most)
+    assert len(met) == most
+    assert 42 in met
+
+
 def test_many_keys_of_many_documents() -> None:
     rng = np.random.default_rng(5)
     native, twin = _native.Postings(), Postings()

@@ -29,7 +29,7 @@ def test_new_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [
         {"id": d["id"], "text": d["text"]} for d in collection(np.random.default_rng(2), 160)
     ]
-    first, second = nd.dedup(documents[:30]), nd.dedup(documents)
+    first, second = (nd.dedup(some, method="rareshingles") for some in (documents[:30], documents))
     now = [START]
     with nd.Index.open(tmp_path / "old.db", clock=lambda: now[0], artefacts=first, **RARE) as old:
         old.add_many(documents[:90])
@@ -63,7 +63,7 @@ def test_the_same_tables_change_nothing(tmp_path: Path) -> None:
     documents = [
         {"id": d["id"], "text": d["text"]} for d in collection(np.random.default_rng(4), 80)
     ]
-    tables = nd.dedup(documents)
+    tables = nd.dedup(documents, method="rareshingles")
     with nd.Index.open(tmp_path / "old.db", artefacts=tables, **RARE) as old:
         old.add_many(documents)
         old.remove(documents[0]["id"])
@@ -115,7 +115,7 @@ def test_a_new_version_between_two_looks_is_taken_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     documents = texts(5, 60)
-    tables = nd.dedup(documents)
+    tables = nd.dedup(documents, method="rareshingles")
     with nd.Index.open(tmp_path / "old.db", artefacts=tables, **RARE) as old:
         old.add_many(documents[:50])
         events = iter([documents[50], {**documents[51], "id": documents[0]["id"]}])

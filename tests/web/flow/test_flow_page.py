@@ -13,10 +13,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from neardup.engines.index.index import Index
-from neardup.report.side_by_side import visible
 from neardup.web.app import make_app
 from neardup.web.flow_pages import MOST_LISTENERS, FlowPart
 from neardup.web.guard import Guard
+from neardup.wording import visible
 from web.serving import serving, visiting
 
 TEXT = "The council met on Tuesday to discuss the harbour and the price of fish in the old town."

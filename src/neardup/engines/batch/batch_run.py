@@ -20,6 +20,7 @@ from neardup.decisions.rule import Decided, decide_all
 from neardup.documents import Collection, Columns
 from neardup.documents.inputs import SOURCE
 from neardup.engines.batch.intake import take_in
+from neardup.engines.batch.journal import Journal
 from neardup.engines.batch.late_weights import take_in_counting
 from neardup.engines.batch.match_pass import match
 from neardup.engines.batch.readable_pairs import recognised_pairs
@@ -38,14 +39,18 @@ from neardup.schema import Array
 
 
 def run(
-    collection: Collection, plan: Plan, progress: Progress, folder: Path | None = None
+    collection: Collection,
+    plan: Plan,
+    progress: Progress,
+    folder: Path | None = None,
+    journal: Journal | None = None,
 ) -> tuple[Outcome, Plan]:
     """The plan comes back as it was in the end: calibrated, where its method asks for it."""
     clock = Clock()
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
     references = take_references(plan, store, progress, offered=collection.inputs.offered)
     if plan.artefacts.keys() >= {need.name for need in plan.method.needs}:
-        intake = take_in(collection, plan, progress, store)
+        intake = take_in(collection, plan, progress, store, journal=journal)
     else:
         intake, plan = take_in_counting(collection, plan, progress, store)
     clock.lap("reading")
@@ -57,11 +62,18 @@ def run(
     if refs:
         intake = joined([references, intake], plan)
         rank = np.concatenate([np.arange(refs), refs + rank])
+    if journal and (known := journal.decided(intake, plan)):
+        return known
     answers = Answers(
         functools.partial(known_scores, collection, plan, plan.method, progress),
         functools.partial(recognised_pairs, collection, plan, progress),
     )
-    return decide_intake(intake, plan, rank, progress, refs=refs, clock=clock, answers=answers)
+    outcome, plan = decide_intake(
+        intake, plan, rank, progress, refs=refs, clock=clock, answers=answers
+    )
+    if journal:
+        journal.keep_decided(outcome, plan)
+    return outcome, plan
 
 
 def decide_intake(
@@ -125,6 +137,7 @@ def decide_intake(
         timings=clock.laps,
         refs=refs,
         refused=verifier.refused,
+        capped=int(verdict.capped.sum()),
     )
     return outcome, plan
 

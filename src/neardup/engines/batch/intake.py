@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
@@ -21,6 +21,7 @@ from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
 from neardup.documents.chunk_pass import chunk_results
 from neardup.documents.clashes import Ledger, digests_of, tell_apart
 from neardup.documents.inputs import SOURCE, with_names
+from neardup.engines.batch.journal import Journal, Taken
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
 from neardup.methods.base import Prepared
@@ -38,15 +39,16 @@ def take_in(
     progress: Progress,
     store: EvidenceStore,
     prepare_records: Callable[[pa.RecordBatch], Prepared] | None = None,
+    journal: Journal | None = None,
 ) -> Intake:
     """Evidence goes into ``store``, after what is there already. ``prepare_records`` makes it, if
-    it is not made by the method of the plan with its artefacts."""
+    it is not made by the method of the plan with its artefacts. A ``journal`` has what was taken in
+    before, and gets what is taken in now."""
     gathered = _Gathered(plan, store, collection)
     progress.stage("reading", plan.limit, unit="documents", total_bytes=collection.plain_size())
     make = prepare_records or functools.partial(prepare, plan=plan)
     work = functools.partial(_work, plan=plan, make=make)
-    results = chunk_results(collection.chunks(plan.columns), work, plan.workers)
-    for batch, prepared, lengths in results:
+    for batch, prepared, lengths in _results(collection, plan, work, journal):
         gathered.add(batch, prepared, lengths)
         progress.advance(batch.records.num_rows + len(batch.rejected), batch.size)
         if gathered.full:
@@ -55,6 +57,18 @@ def take_in(
     if gathered.ids.clashed:
         taken = _told_apart(taken, collection.files)
     return _with_names(taken, collection)
+
+
+def _results(
+    collection: Collection, plan: Plan, work: Callable[[Chunk], Taken], journal: Journal | None
+) -> Iterator[Taken]:
+    chunks = collection.chunks(plan.columns)
+    if journal is None:
+        yield from chunk_results(chunks, work, plan.workers)
+        return
+    yield from journal.taken(collection, chunks)
+    for taken in chunk_results(chunks, work, plan.workers):
+        yield journal.keep_taken(collection, taken)
 
 
 def _told_apart(intake: Intake, files: Sequence[str]) -> Intake:
@@ -92,9 +106,7 @@ def empty_intake(store: EvidenceStore) -> Intake:
     )
 
 
-def _work(
-    chunk: Chunk, plan: Plan, make: Callable[[pa.RecordBatch], Prepared]
-) -> tuple[DocumentBatch, Prepared, Array]:
+def _work(chunk: Chunk, plan: Plan, make: Callable[[pa.RecordBatch], Prepared]) -> Taken:
     batch = chunk.read()
     # A method may tell identical copies in its own way; what is stored is the same for all.
     prepared = replace(make(batch.records), text_digests=text_digests(batch.records))

@@ -9,6 +9,8 @@ calibration by consistency, the pairs that meet are decided by it at once.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from neardup.artefacts.calibration import UNLIKE, Calibration
@@ -57,7 +59,9 @@ def match(
             found, plan = _consistent(found, plan, leaders, verifier, refs, answers)
     elif plan.method.calibrate:
         found, plan = _calibrated(found, intake, plan, leaders, verifier, refs, answers)
-    verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs)
+    most = leaders.most_compared
+    verdict = decide(len(order), found.pairs, found.hot, found.verify, followed[order], refs, most)
+    verdict.capped[found.capped] = True
     return verdict, not len(found.hot), plan
 
 
@@ -93,7 +97,7 @@ def _calibrated(
         passing = Pairs.concat([passing, exceptions])
         if scorer.reached(exceptions.score).any():  # it shared too few keys to have met before
             passing = passing.distinct()
-    return Candidates(passing, found.hot, verify), plan
+    return replace(found, pairs=passing, verify=verify), plan
 
 
 def _consistent(
@@ -128,7 +132,7 @@ def _consistent(
     pairs = _possible(found.pairs, calibration, _in_order(again, order, refs))
     verifier.refused = again.refused
     verifier.decide_by(scores, forms)
-    return Candidates(pairs, found.hot, found.verify), plan
+    return replace(found, pairs=pairs), plan
 
 
 def _possible(pairs: Pairs, calibration: Calibration, passing: Verify) -> Pairs:

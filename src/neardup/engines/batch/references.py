@@ -7,7 +7,6 @@ references against which that run was made are included.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,13 +22,14 @@ from neardup.documents.collection import collect_inputs
 from neardup.documents.inputs import SOURCE
 from neardup.documents.lost import LostSource
 from neardup.engines.batch.intake import empty_intake, joined_prepared, take_in
-from neardup.errors import InputError, NeardupError
+from neardup.errors import NeardupError
 from neardup.matching.evidence import EvidenceStore
 from neardup.plan import Plan, as_paths
 from neardup.progress import LOG, Progress
 from neardup.runs.kept_names import named_as_in_run
 from neardup.runs.outcome import Intake
-from neardup.runs.run_folder import RUN, SIGNATURES
+from neardup.runs.run_folder import SIGNATURES, kept_file_names
+from neardup.runs.run_info import check_place, read_info
 from neardup.runs.signatures import as_strings, read_signatures
 from neardup.runs.texts_again import REFERENCE
 
@@ -117,7 +117,7 @@ def _texts_of_files(paths: Sequence[Path | str], plan: Plan) -> tuple[Collection
 def _texts_of_run(folder: Path | str) -> tuple[Collection, Columns]:
     """The documents that the run wrote, kept or annotated; if it wrote none, its input."""
     info = _info(Path(folder))
-    written = [Path(folder) / str(name) for name in info.get("kept_files", [])]
+    written = [Path(folder) / name for name in kept_file_names(info)]
     read = [entry["path"] for entry in info.get("inputs") or [] if entry]
     inputs = [(None, path) for path in [p for p in written if p.exists()] or read]
     settings = info["settings"]
@@ -130,29 +130,31 @@ def with_their_own(paths: Sequence[Path | str]) -> list[Path | str]:
     references: dict[Path | str, None] = {}
     for path in paths:
         if isinstance(path, Path) and path.is_dir():
-            for own in with_their_own(as_paths(_info(path).get("against", []))):
+            before = _info(path).get("against") or []
+            for place in before:
+                check_place(str(place), "reference")
+            for own in with_their_own(as_paths(before)):
                 references.setdefault(own)
         references.setdefault(path)
     return list(references)
 
 
 def _info(folder: Path) -> dict[str, Any]:
-    try:
-        read: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"{folder} is not the folder of a finished run: it has no readable {RUN}.",
-            hint="give the folder that `neardup dedup … -o FOLDER` wrote, or files.",
-        ) from error
-    return read
+    return read_info(folder)[0]
 
 
 def _kept_files(folder: Path) -> list[Path]:
     """The files to read if a run stored no signatures; none if it did."""
     if (folder / SIGNATURES).exists():
         return []
+    info, checksums = read_info(folder)
     # Annotated files contain the duplicates too, so they cannot be a reference.
-    names = [n for n in _info(folder).get("kept_files", []) if str(n).startswith("kept")]
+    names = [name for name in kept_file_names(info) if name.startswith("kept")]
+    for name in names:
+        if (folder / name).is_dir():
+            checksums.check_below(name)
+        elif (folder / name).exists():
+            checksums.check(name)
     return [folder / name for name in names if (folder / name).exists()]
 
 
@@ -176,6 +178,7 @@ def opened(path: Path | str, plan: Plan, *, offered: bool) -> Collection:
         offered=offered,
         encoding=plan.encoding,
         extraction=plan.extraction,
+        limits=plan.limits,
     )
     check_read(collection)
     if isinstance(path, Path) and path.is_dir():

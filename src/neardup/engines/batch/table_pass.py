@@ -20,22 +20,32 @@ from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejecte
 from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
 from neardup.engines.batch import threshold_choice
+from neardup.engines.batch.journal import Journal
 from neardup.plan import Plan
 from neardup.progress import Progress, Silent
+from neardup.runs.checksums import Checksums
 from neardup.runs.run_folder import ARTEFACTS
 from neardup.settings import check_positive, worker_count
 
 SHOWN_REJECTED = 3
 
 
-def with_artefacts(collection: Collection, plan: Plan, progress: Progress) -> Plan:
+def with_artefacts(
+    collection: Collection, plan: Plan, progress: Progress, journal: Journal | None = None
+) -> Plan:
     """The plan with all artefacts that its method needs; refuses those that do not fit."""
     _check_columns(collection, plan)
     needs = plan.method.needs
     artefacts = {need.name: artefact for need in needs if (artefact := at_hand(need, plan.against))}
     missing = [need for need in needs if need.name not in artefacts]
-    if missing:
-        artefacts |= _counted(missing, collection, plan, progress)
+    if missing and journal and (counted := journal.artefacts(missing)):
+        artefacts |= counted
+    elif missing:
+        counted = _counted(missing, collection, plan, progress)
+        artefacts |= counted
+        if journal:
+            journal.check_readable(collection)
+            journal.keep_artefacts(counted)
     plan.method.check_artefacts(artefacts)
     return _as_calibrated(collection, replace(plan, artefacts=artefacts), progress)
 
@@ -56,10 +66,17 @@ def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Pl
 def stored_calibration(plan: Plan) -> Calibration | None:
     """The calibration of the run that this one is built on."""
     for run in plan.against:
-        stored = Path(run) / ARTEFACTS / f"{threshold_choice.NAME}.arrow"
-        if isinstance(run, Path) and stored.exists():
+        if stored := _stored(run, threshold_choice.NAME):
             return load_calibration(stored)
     return None
+
+
+def _stored(run: Path | str, name: str) -> Path | None:
+    """The file of an artefact, undamaged, in a reference that is a run."""
+    file = f"{ARTEFACTS}/{name}.arrow"
+    if not isinstance(run, Path) or not (run / file).exists():
+        return None
+    return Checksums(run).check(file)
 
 
 def _check_columns(collection: Collection, plan: Plan) -> None:
@@ -78,8 +95,7 @@ def at_hand(need: Need, against: Sequence[Path | str]) -> Artefact | None:
     if isinstance(need, ReadyNeed):
         return need.ready()
     for run in against:
-        stored = Path(run) / ARTEFACTS / f"{need.name}.arrow"
-        if isinstance(run, Path) and stored.exists():
+        if stored := _stored(run, need.name):
             return need.load(stored)
     return None
 

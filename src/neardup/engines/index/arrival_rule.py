@@ -18,6 +18,7 @@ from neardup.engines.index.signing import Arrival, Signature, Signer
 from neardup.engines.index.slots import Window
 from neardup.errors import SettingsError
 from neardup.matching.scorer import one_with_each
+from neardup.matching.window import UNCLIPPED
 from neardup.methods.base import Method
 from neardup.schema import KINDS, Array, Ragged
 
@@ -71,6 +72,7 @@ class Rule:
     kinds: bool = False  # whether ``add`` aligns texts to find the kind
     check_kinds: bool = False  # whether ``check`` does so too
     memory: int | None = None  # bytes above which the window is shortened
+    clip: tuple[float, float] = UNCLIPPED  # shares of documents of q-grams that are looked up
 
     @property
     def method(self) -> Method:

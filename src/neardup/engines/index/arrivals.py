@@ -21,7 +21,7 @@ from enum import Enum
 from neardup.engines.index.arrival_rule import SEEN, Match, Rule
 from neardup.engines.index.entries import unknown
 from neardup.engines.index.index_memory import Memory
-from neardup.engines.index.signing import Arrival, Signature
+from neardup.engines.index.signing import Arrival, stored_signature
 from neardup.engines.index.store import Counters, Row, Store, Writer
 from neardup.errors import RejectedError
 from neardup.wording import shortened
@@ -187,7 +187,7 @@ class Writing:
         back = [row for row in rows if floor is None or row.time >= floor]
         first = len(self._matches)
         for row in back:
-            signature = Signature.unpack(row.signature, dtype)
+            signature = stored_signature(row, dtype, self.store.url)
             arrival = Arrival(row.id, row.time, signature, row.text, row.within, row.source)
             self._decide(arrival, row.time)
         return dict(zip((row.id for row in back), self._told(first), strict=True))
@@ -278,5 +278,7 @@ class Events:
             return False
         if row.text is not None and arrival.text is not None:
             return row.text == arrival.text
-        known = Signature.unpack(row.signature, self._writing.rule.method.evidence_dtype)
+        known = stored_signature(
+            row, self._writing.rule.method.evidence_dtype, self._writing.store.url
+        )
         return known.text_digest == arrival.signature.text_digest

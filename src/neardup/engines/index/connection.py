@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from neardup.errors import IndexStoreError, MissingExtraError, SettingsError
+from neardup.errors import IndexStoreError, MissingExtraError, SettingsError, without_password
 
 try:
     import psycopg
@@ -30,7 +30,6 @@ except ImportError:
 OLDEST = 130000  # the first version that reports the outcome of a transaction by its number
 NAME = "neardup"  # the default name of an index
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
-_PASSWORD = re.compile(r"(?<=://)([^:@/?]*):[^/?]*@|(?<=[?&])password=[^&]*&?")
 
 # A peer that is gone without closing the connection is noticed in a minute instead of hours.
 USUAL = {
@@ -46,7 +45,7 @@ Given = Sequence[Any]
 class Server:
     def __init__(self, url: str, *, busy_seconds: float) -> None:
         self._address, self.index = _split(url)
-        self.url = _without_password(url)
+        self.url = without_password(url)
         self._busy = busy_seconds
         self._inside = self._closed = False
         self._db: psycopg.Connection[Any] | None = None
@@ -217,10 +216,6 @@ def _lock_number(index: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def _without_password(text: str) -> str:
-    return _PASSWORD.sub(lambda found: f"{found[1]}@" if found[1] is not None else "", text)
-
-
 def _patient(address: str) -> str:
     parameters = conninfo_to_dict(address)
     return make_conninfo(address, **{n: v for n, v in USUAL.items() if n not in parameters})
@@ -247,7 +242,7 @@ def _explain(url: str, error: psycopg.Error, waited: float) -> IndexStoreError:
             f"The index {url} is being written by another process; waited {waited:g} seconds.",
             hint="try again when it is done.",
         )
-    message = _without_password(" ".join(str(error).split())).rstrip(".")
+    message = " ".join(str(error).split()).rstrip(".")
     return IndexStoreError(
         f"The index {url} cannot be used: PostgreSQL says {message}.",
         hint="does the server run, and are host, database, user, password and rights as they "

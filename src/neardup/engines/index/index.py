@@ -127,9 +127,9 @@ class Index(Checking):
 
         A new index is created with these settings and with parameters of the method as in
         :func:`neardup.dedup`. An existing one has its settings stored; those that are given have
-        to be the same, except ``memory`` and ``kinds``, which hold while it is open. A method that
-        needs tables starts with general ones if there are neither ``artefacts`` nor a ``run``; the
-        texts are then stored, so that own tables can be counted from them later.
+        to be the same, except ``memory``, ``clipping`` and ``kinds``, which hold while it is open.
+        A method that needs tables starts with general ones if there are neither ``artefacts`` nor a
+        ``run``; the texts are then stored, so that own tables can be counted from them later.
         """
         written = IndexSettings.of(dict(settings))
         store = open_store(url, create=create)

@@ -19,13 +19,13 @@ import numpy as np
 
 from neardup.decisions.rule import best_match
 from neardup.engines.index.arrival_rule import SEEN, Known, Rule, Scored
-from neardup.engines.index.signing import Signature, Signer
+from neardup.engines.index.signing import Signature, Signer, stored_signature
 from neardup.engines.index.slots import Window
 from neardup.engines.index.store import LOG, Counters, Gone, Row, Store
 from neardup.matching.finder import postings
 from neardup.matching.postings import Passing
 from neardup.matching.scorer import Scorer
-from neardup.matching.window import HOURS
+from neardup.matching.window import HOURS, UNCLIPPED
 
 FEWEST_DEAD = 64
 DEAD_SHARE = 4  # documents are renumbered when one in so many numbers is dead
@@ -33,11 +33,16 @@ NOT_KEPT = np.empty(0, np.uint32)
 
 
 class Memory:
-    def __init__(self, scorer: Scorer, window: Window | None = None) -> None:
+    def __init__(
+        self,
+        scorer: Scorer,
+        window: Window | None = None,
+        clip: tuple[float, float] = UNCLIPPED,
+    ) -> None:
         self._scorer, method = scorer, scorer.method
         # Every slot has its own tables, so in a window of 1,440 minutes a slot spans several.
         period = -(-(window.count + 1) // HOURS) * window.unit if window else None
-        self._postings = postings(method.meeting, period)
+        self._postings = postings(method.meeting, period, clip)
         self._keeps_evidence = method.confirms_copies or method.meeting.arrival_needs_keys
         self._known: list[Known | None] = []
         self._seqs: list[int] = []
@@ -195,7 +200,7 @@ class Cache:
         behind = counters.last - self.seen.last
         if self._memory is None or (self.seen.last and behind > LOG // 2):  # others go on meanwhile
             rule = self._rule
-            self._memory = Memory(rule.signer.scorer, rule.window)
+            self._memory = Memory(rule.signer.scorer, rule.window, rule.clip)
             self.seen = Counters()
         if counters.last > self.seen.last:
             everyone = self._rule.against == SEEN
@@ -217,7 +222,7 @@ class Cache:
             memory.expire(one.before, one.seq)
 
     def _remember(self, row: Row, memory: Memory, everyone: bool) -> None:
-        signature = Signature.unpack(row.signature, self._rule.method.evidence_dtype)
+        signature = stored_signature(row, self._rule.method.evidence_dtype, self._store.url)
         if row.kept_seq is None or everyone:
             memory.add(row.seq, row.id, row.time, signature)
         else:

@@ -26,13 +26,17 @@ from neardup.engines.index.general_tables import Tables
 from neardup.engines.index.signing import Signer
 from neardup.engines.index.slots import Window
 from neardup.engines.index.store import Store
-from neardup.errors import InputError, SettingsError, SignatureError
+from neardup.errors import SettingsError, SignatureError
+from neardup.matching.window import UNCLIPPED
 from neardup.methods import registry
 from neardup.methods.base import Method, signature_of, signed_parameters
 from neardup.methods.combined import one_or_any
+from neardup.papers.recipe import index_arguments
 from neardup.plan import resolve
+from neardup.runs.checksums import Checksums
 from neardup.runs.result import Result
-from neardup.runs.run_folder import ARTEFACTS, RUN
+from neardup.runs.run_folder import ARTEFACTS
+from neardup.runs.run_info import read_info
 from neardup.settings import Settings, parse_size
 
 DEFAULT_METHOD = registry.DEFAULT
@@ -57,6 +61,9 @@ class IndexSettings:
     ``source``: the column that names the source of a document.
     ``kinds``: False never classifies duplicates; True does so in ``check`` too.
     ``memory``: the memory an open index may use, such as "500MB"; above it the window is shortened.
+    ``clipping``: "COMMON" or "COMMON,RARE": q-grams of a larger or smaller share of the documents
+    are not looked up; faster, and no longer exact.
+    ``recipe``: a file of settings, or the recipe of a paper; other settings win over it.
     """
 
     method: str | Method | Sequence[str | Method] | None = None
@@ -74,11 +81,14 @@ class IndexSettings:
     source: str | None = None
     kinds: bool | None = None
     memory: str | int | None = None
+    clipping: str | None = None
+    recipe: str | Path | None = None
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> IndexSettings:
         """Settings from keyword arguments; those that are no settings are parameters of the
         method."""
+        given = index_arguments(given)
         names = {one.name for one in dataclasses.fields(cls)}
         ours = {name: value for name, value in given.items() if name in names}
         others = {name: value for name, value in given.items() if name not in names}
@@ -169,6 +179,7 @@ def given_artefacts(given: Any, method: Method) -> dict[str, Artefact]:
         return dict(given.artefacts)
     if isinstance(given, Mapping):
         return dict(given)
+    Checksums(Path(given)).check_below(ARTEFACTS)
     return _loaded(Path(given) / ARTEFACTS, method.needs)
 
 
@@ -191,15 +202,9 @@ def of_run(folder: Path) -> tuple[Method, dict[str, Any]]:
 
 
 def run_info(folder: Path) -> dict[str, Any]:
-    """The description of a run in its folder."""
-    try:
-        info: dict[str, Any] = json.loads((folder / RUN).read_text("utf-8"))
-        _ = info["settings"]["method"], info["settings"]["parameters"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{folder} is not the folder of a finished run: it has no readable {RUN}.",
-            hint="give the folder that `neardup dedup … -o FOLDER` wrote.",
-        ) from error
+    """The description of a run in its folder, whose artefacts are undamaged."""
+    info, checksums = read_info(folder)
+    checksums.check_below(ARTEFACTS)
     return info
 
 
@@ -281,8 +286,8 @@ def described(settings: IndexSettings) -> tuple[dict[str, Any], Artefacts]:
 
 
 def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSettings) -> Rule:
-    """``kinds`` and ``memory`` are settings of whoever opens the index; the rest is stored in
-    it."""
+    """``kinds``, ``memory`` and ``clipping`` are settings of whoever opens the index; the rest is
+    stored in it."""
     method = _method_of(description)
     method.check_artefacts(artefacts)
     counted = (column for need in method.needs for column in need.columns)
@@ -301,6 +306,7 @@ def rule_of(description: dict[str, Any], artefacts: Artefacts, settings: IndexSe
         kinds=_kinds(settings.kinds, description["texts"]),
         check_kinds=bool(settings.kinds),
         memory=_memory(settings.memory, window),
+        clip=_clip(settings.clipping, method),
     )
 
 
@@ -322,6 +328,23 @@ def _memory(asked: str | int | None, window: Window | None) -> int | None:
             hint="make it with a window, or leave memory out.",
         )
     return None if asked is None else parse_size(asked)
+
+
+def _clip(asked: str | None, method: Method) -> tuple[float, float]:
+    if asked is None:
+        return UNCLIPPED
+    if method.meeting.arrival_needs_keys:
+        raise SettingsError(
+            f"clipping is {asked!r}, but an index of {method.name} looks no q-grams up.",
+            hint="it is for the method qgrams; leave it out.",
+        )
+    try:
+        common, rare = (float(part) for part in (*asked.split(","), "0")[:2])
+    except ValueError:
+        raise SettingsError(
+            f"clipping is {asked!r}; expected one or two shares.", hint='for example "0.5,0.001".'
+        ) from None
+    return common, rare
 
 
 def _unpacked(files: dict[str, bytes], description: dict[str, Any]) -> Artefacts:

@@ -7,13 +7,27 @@ anything, so two duplicates that arrive at the same moment are never both kept.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import merge
 from typing import Any
 
 from neardup.engines.index.connection import Server
+from neardup.engines.index.seals import (
+    CHECKSUM,
+    TALLY,
+    Counted,
+    Tally,
+    check_gone,
+    check_row,
+    read_counters,
+    read_description,
+    seal_of,
+    seal_of_gone,
+    tallied,
+    written_counters,
+    written_description,
+)
 from neardup.engines.index.store import FORMAT, LOG, PAGE, Counters, Gone, Row, check_format
 from neardup.errors import IndexStoreError
 
@@ -39,14 +53,17 @@ CREATE TABLE documents (
     within TEXT,
     by TEXT,
     source TEXT,
+    checksum BIGINT NOT NULL,
     EXCLUDE USING hash (id WITH =)
 );
 ALTER TABLE documents ALTER COLUMN signature SET STORAGE EXTERNAL;
 CREATE INDEX documents_time ON documents (time);
 CREATE INDEX documents_kept ON documents (kept_seq) WHERE kept_seq IS NOT NULL;
-CREATE TABLE gone (seq BIGINT PRIMARY KEY, removed BIGINT, before BIGINT);
+CREATE TABLE gone (
+    seq BIGINT PRIMARY KEY, removed BIGINT, before BIGINT, checksum BIGINT NOT NULL
+);
 """
-COLUMNS = ", ".join(Row._fields)
+COLUMNS = ", ".join((*Row._fields, CHECKSUM))
 LIGHT = COLUMNS.replace("signature", "''::bytea")
 NO_TEXT = LIGHT.replace(" text,", " NULL,")
 
@@ -73,12 +90,11 @@ class PostgresStore:
             )
         meta = dict(self._server.ask("SELECT name, value FROM meta"))
         check_format(self.url, meta.get("format"))
-        description: dict[str, Any] = json.loads(meta["description"])
-        return description
+        return read_description(meta.get("description"), self.url)
 
     def create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
-        meta = {"format": str(FORMAT), "description": json.dumps(description)}
-        meta["counters"] = json.dumps(Counters())
+        meta = {"format": str(FORMAT), "description": written_description(description)}
+        meta["counters"] = written_counters(Counters(), Tally())
         with self._server.transaction():
             if self.description() is not None:
                 return
@@ -94,13 +110,13 @@ class PostgresStore:
     @contextmanager
     def writing(self) -> Iterator[_Writer]:
         with self._server.transaction():
-            before = self.counters()
-            writer = _Writer(self._server, before)
+            before = self._counted()
+            writer = _Writer(self._server, *before)
             yield writer
-            if writer.counters != before:
+            if (after := (writer.counters, writer.tally)) != before:
                 self._server.run(
                     "UPDATE meta SET value = %s WHERE name = 'counters'",
-                    [json.dumps(writer.counters)],
+                    [written_counters(*after)],
                 )
         self._last = writer.counters
 
@@ -109,18 +125,25 @@ class PostgresStore:
         return before != self._last
 
     def counters(self) -> Counters:
-        ((found,),) = self._server.ask("SELECT value FROM meta WHERE name = 'counters'")
-        return Counters(*json.loads(found))
+        return self._counted()[0]
+
+    def _counted(self) -> Counted:
+        values = self._server.ask("SELECT value FROM meta WHERE name = 'counters'")
+        return read_counters(values[0][0] if values else "", self.url)
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
         """Correct even while others write: numbers are in the order of commits, and changes after
         the counters were read are read again."""
         kept = "" if duplicates else "AND kept_seq IS NULL"
-        # The first reading of an index needs no deletions.
-        query = "SELECT seq, removed, before FROM gone WHERE seq > %s ORDER BY seq"
-        gone = self._server.ask(query, [since]) if since else []
-        rows: Iterable[Row | Gone] = map(_restored, self._pages(kept, since))
-        return merge(rows, map(Gone._make, gone), key=lambda one: one.seq)
+        rows = map(self._row, self._pages(kept, since))
+        if not since:  # the first reading of an index needs no deletions
+            return tallied(rows, self._counted, self.url, duplicates=duplicates)
+        gone = self._server.ask("SELECT * FROM gone WHERE seq > %s ORDER BY seq", [since])
+        entries = (check_gone(Gone._make(g), seal, self.url) for *g, seal in gone)
+        return merge(rows, entries, key=lambda one: one.seq)
+
+    def _row(self, found: Sequence[Any], *, text: bool = True) -> Row:
+        return check_row(_restored(found[:-1]), found[-1], self.url, text=text)
 
     def _pages(self, where: str, since: int) -> Iterator[tuple[Any, ...]]:
         while page := self._page(COLUMNS, where, since):
@@ -145,12 +168,12 @@ class PostgresStore:
 
     def _rows(self, where: str, given: Sequence[Any]) -> list[Row]:
         query = f"SELECT {COLUMNS} FROM documents WHERE {where} ORDER BY seq"
-        return list(map(_restored, self._server.ask(query, given)))
+        return list(map(self._row, self._server.ask(query, given)))
 
     def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
         copies = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
         page = self._page(f"{LIGHT if texts else NO_TEXT}, {copies}", "", since)
-        return [(_restored(row), count) for *row, count in page]
+        return [(self._row(row, text=texts), count) for *row, count in page]
 
     def totals(self) -> dict[str, int]:
         ((count, aside),) = self._server.ask("SELECT count(*), count(kept_seq) FROM documents")
@@ -161,31 +184,42 @@ class PostgresStore:
         )
         return {"documents": count, "kept": count - aside, "duplicates": aside, "bytes": size}
 
+    def structure_faults(self) -> list[str]:
+        return []  # the server checks its own pages (data_checksums, pg_amcheck)
+
     def close(self) -> None:
         self._server.close()
 
 
 class _Writer:
-    def __init__(self, server: Server, counters: Counters) -> None:
+    def __init__(self, server: Server, counters: Counters, tally: Tally) -> None:
         self._server = server
-        self.counters = counters
+        self.counters, self.tally = counters, tally
 
     def put(self, rows: Sequence[Row]) -> None:
-        marks = ", ".join(["%s"] * len(Row._fields))
+        marks = ", ".join(["%s"] * (len(Row._fields) + 1))
         query = f"INSERT INTO documents ({COLUMNS}) VALUES ({marks})"
-        self._server.run_each(query, list(map(_stored, rows)))
+        self._server.run_each(query, [(*_stored(row), seal_of(row)) for row in rows])
+        self.tally = self.tally.with_rows(rows)
 
     def remove(self, seq: int, rows: Iterable[int]) -> None:
         for number, one in enumerate(rows, seq):
-            self._server.run("DELETE FROM documents WHERE seq = %s", [one])
-            self._server.run("INSERT INTO gone VALUES (%s, %s, NULL)", [number, one])
+            self._delete("seq = %s", one)
+            self._log(Gone(number, one, None))
         self._prune(seq)
 
     def expire(self, seq: int, before: int) -> int:
-        count = self._server.run("DELETE FROM documents WHERE time < %s", [before])
-        self._server.run("INSERT INTO gone VALUES (%s, NULL, %s)", [seq, before])
+        count = self._delete("time < %s", before)
+        self._log(Gone(seq, None, before))
         self._prune(seq)
         return count
+
+    def _delete(self, where: str, value: int) -> int:
+        self.tally = self.tally.without(self._server.ask(TALLY.format(where), [value]))
+        return self._server.run(f"DELETE FROM documents WHERE {where}", [value])
+
+    def _log(self, gone: Gone) -> None:
+        self._server.run("INSERT INTO gone VALUES (%s, %s, %s, %s)", [*gone, seal_of_gone(gone)])
 
     def _prune(self, seq: int) -> None:
         self._server.run("DELETE FROM gone WHERE seq <= %s", [seq - LOG])

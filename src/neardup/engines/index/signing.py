@@ -19,6 +19,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,9 @@ from neardup.artefacts.artefact import Artefacts
 from neardup.documents.columns import Columns
 from neardup.documents.inputs import SOURCE
 from neardup.documents.lists import DictChunk
+from neardup.engines.index.seals import damaged
 from neardup.engines.index.slots import milliseconds
+from neardup.engines.index.store import Row
 from neardup.errors import RejectedError
 from neardup.matching.scorer import Scorer
 from neardup.methods.base import TOO_SHORT, Method, Prepared
@@ -36,9 +39,10 @@ from neardup.schema import Array, Ragged
 
 NO_THRESHOLD = math.nan
 NO_GROUP = 0  # without ``within``, all documents are in one group
-# Digests, group, own threshold, flags, probes, number of keys: 64 bytes, so that keys are aligned
-# and can be read without a copy.
-_HEAD = struct.Struct("<16sQQQdBxxxIIxxxx")
+# Digests, group, own threshold, flags, probes, number of keys, CRC-32 of all else: 64 bytes, so
+# that keys are aligned and can be read without a copy.
+_HEAD = struct.Struct("<16sQQQdBxxxIII")
+_CRC_BYTES = 4
 
 
 class Signature(NamedTuple):
@@ -70,12 +74,16 @@ class Signature(NamedTuple):
             self.flags,
             self.probes,
             len(self.keys),
-        )
-        return head + self.keys.tobytes() + self.evidence.tobytes()
+            0,
+        )[:-_CRC_BYTES]
+        rest = self.keys.tobytes() + self.evidence.tobytes()
+        return head + crc32(rest, crc32(head)).to_bytes(_CRC_BYTES, "little") + rest
 
     @classmethod
     def unpack(cls, packed: bytes, dtype: np.dtype[Any]) -> Signature:
-        digest, text, normal, group, threshold, flags, probes, count = _HEAD.unpack_from(packed)
+        """Raises :class:`ValueError` for bytes that no signature was packed into."""
+        _check_packed(packed, dtype.itemsize)
+        digest, text, normal, group, threshold, flags, probes, count, _ = _HEAD.unpack_from(packed)
         keys = np.frombuffer(packed, np.uint64, count, _HEAD.size)
         size = dtype.itemsize
         start = _HEAD.size + 8 * count
@@ -87,6 +95,26 @@ class Signature(NamedTuple):
         mixed = int.from_bytes(self.digest, "little") ^ (group << 64 | group)
         keys = self.keys ^ np.uint64(group)
         return self._replace(digest=mixed.to_bytes(16, "little"), keys=keys, group=group)
+
+
+def _check_packed(packed: bytes, size: int) -> None:
+    """Refuses what native code must not see: a store may be damaged, or come from anywhere."""
+    if len(packed) < _HEAD.size:
+        raise ValueError("it is too short")
+    *_, probes, count, crc = _HEAD.unpack_from(packed)
+    rest = len(packed) - _HEAD.size - 8 * count
+    if rest < 0 or rest % size or probes > count:
+        raise ValueError("its lengths do not fit")
+    if crc != crc32(packed[_HEAD.size :], crc32(packed[: _HEAD.size - _CRC_BYTES])):
+        raise ValueError("its checksum differs")
+
+
+def stored_signature(row: Row, dtype: np.dtype[Any], url: str) -> Signature:
+    """The signature of a document in the store ``url``."""
+    try:
+        return Signature.unpack(row.signature, dtype)
+    except (ValueError, TypeError) as error:
+        raise damaged(url, f"the signature of document {row.id!r}: {error}") from error
 
 
 class Arrival(NamedTuple):

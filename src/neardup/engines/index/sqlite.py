@@ -9,7 +9,6 @@ sentence; it reads the changes of others before it decides anything. Readers nev
 from __future__ import annotations
 
 import functools
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,6 +16,22 @@ from heapq import merge
 from pathlib import Path
 from typing import Any
 
+from neardup.engines.index.seals import (
+    CHECKSUM,
+    TALLY,
+    Counted,
+    Tally,
+    check_gone,
+    check_row,
+    damaged,
+    read_counters,
+    read_description,
+    seal_of,
+    seal_of_gone,
+    tallied,
+    written_counters,
+    written_description,
+)
 from neardup.engines.index.store import FORMAT, LOG, PAGE, Counters, Gone, Row, check_format
 from neardup.errors import IndexStoreError
 
@@ -43,14 +58,17 @@ CREATE TABLE documents (
     text TEXT,
     within TEXT,
     by TEXT,
-    source TEXT
+    source TEXT,
+    checksum INTEGER NOT NULL
 );
 CREATE INDEX documents_time ON documents (time);
 CREATE INDEX documents_kept ON documents (kept_seq) WHERE kept_seq IS NOT NULL;
-CREATE TABLE gone (seq INTEGER PRIMARY KEY, removed INTEGER, before INTEGER);
+CREATE TABLE gone (
+    seq INTEGER PRIMARY KEY, removed INTEGER, before INTEGER, checksum INTEGER NOT NULL
+);
 """
-COLUMNS = ", ".join(Row._fields)
-INSERT = f"INSERT INTO documents ({COLUMNS}) VALUES ({', '.join('?' * len(Row._fields))})"
+COLUMNS = ", ".join((*Row._fields, CHECKSUM))
+INSERT = f"INSERT INTO documents ({COLUMNS}) VALUES ({', '.join('?' * (len(Row._fields) + 1))})"
 COUNTED = "UPDATE meta SET value = ? WHERE name = 'counters'"
 LIGHT = COLUMNS.replace("signature", "x''")
 COPIES = "(SELECT count(*) FROM documents AS d WHERE d.kept_seq = documents.seq)"
@@ -94,8 +112,7 @@ class SqliteStore:
             raise _no_index(self.url)
         meta = self._meta()
         check_format(self.url, meta.get("format"))
-        description: dict[str, Any] = json.loads(meta["description"])
-        return description
+        return read_description(meta.get("description"), self.url)
 
     def _meta(self) -> dict[str, str]:
         return dict(self._db.execute("SELECT name, value FROM meta"))
@@ -115,10 +132,10 @@ class SqliteStore:
     def _create(self, description: Mapping[str, Any], artefacts: Mapping[str, bytes]) -> None:
         for statement in SCHEMA.split(";"):
             self._db.execute(statement)
-        meta = {"format": str(FORMAT), "description": json.dumps(description)}
+        meta = {"format": str(FORMAT), "description": written_description(description)}
+        meta["counters"] = written_counters(Counters(), Tally())
         self._db.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         self._db.executemany("INSERT INTO artefacts VALUES (?, ?)", artefacts.items())
-        self._db.execute("INSERT INTO meta VALUES ('counters', ?)", [json.dumps(Counters())])
 
     def artefacts(self) -> dict[str, bytes]:
         return dict(self._ask("SELECT name, data FROM artefacts"))
@@ -137,11 +154,11 @@ class SqliteStore:
     @contextmanager
     def writing(self) -> Iterator[_Writer]:
         with self._explained, self._transaction():
-            before = self.counters()
-            writer = _Writer(self._db, before)
+            before = self._counted()
+            writer = _Writer(self._db, *before)
             yield writer
-            if writer.counters != before:
-                self._db.execute(COUNTED, [json.dumps(writer.counters)])
+            if (after := (writer.counters, writer.tally)) != before:
+                self._db.execute(COUNTED, [written_counters(*after)])
 
     def changed(self) -> bool:
         """SQLite counts the transactions of other connections."""
@@ -151,26 +168,33 @@ class SqliteStore:
         return changed
 
     def counters(self) -> Counters:
-        ((found,),) = self._ask("SELECT value FROM meta WHERE name = 'counters'")
-        return Counters(*json.loads(found))
+        return self._counted()[0]
+
+    def _counted(self) -> Counted:
+        values = self._ask("SELECT value FROM meta WHERE name = 'counters'")
+        return read_counters(values[0][0] if values else "", self.url)
 
     def changes(self, since: int, *, duplicates: bool) -> Iterator[Row | Gone]:
         with self._explained:
-            yield from self._changes(since, "" if duplicates else "AND kept_seq IS NULL")
+            rows: Iterable[Row] = map(self._row, self._documents(since, duplicates=duplicates))
+            if not since:  # the first reading of an index needs no deletions
+                yield from tallied(rows, self._counted, self.url, duplicates=duplicates)
+                return
+            gone = self._db.execute("SELECT * FROM gone WHERE seq > ? ORDER BY seq", [since])
+            entries = (check_gone(Gone._make(g), seal, self.url) for *g, seal in gone)
+            events: Iterable[Row | Gone] = rows
+            yield from merge(events, entries, key=lambda one: one.seq)
 
-    def _changes(self, since: int, kept: str) -> Iterator[Row | Gone]:
-        rows = self._db.execute(
-            f"SELECT {COLUMNS} FROM documents WHERE seq > ? {kept} ORDER BY seq", [since]
-        )
-        # The first reading of an index needs no deletions.
-        gone = self._db.execute(
-            "SELECT * FROM gone WHERE seq > ? AND ? > 0 ORDER BY seq", [since] * 2
-        )
-        ours: Iterable[Row | Gone] = map(Row._make, rows)
-        return merge(ours, map(Gone._make, gone), key=lambda one: one.seq)
+    def _documents(self, since: int, *, duplicates: bool) -> Iterable[tuple[Any, ...]]:
+        kept = "" if duplicates else "AND kept_seq IS NULL"
+        query = f"SELECT {COLUMNS} FROM documents WHERE seq > ? {kept} ORDER BY seq"
+        return self._db.execute(query, [since])
+
+    def _row(self, found: tuple[Any, ...], *, text: bool = True) -> Row:
+        return check_row(Row._make(found[:-1]), found[-1], self.url, text=text)
 
     def get(self, ids: Sequence[str]) -> dict[str, Row]:
-        return {row.id: row for row in map(Row._make, self._of_ids(COLUMNS, ids))}
+        return {row.id: row for row in map(self._row, self._of_ids(COLUMNS, ids))}
 
     def known(self, ids: Sequence[str]) -> set[str]:
         return {id_ for (id_,) in self._of_ids("id", ids)}
@@ -183,11 +207,12 @@ class SqliteStore:
 
     def linked(self, seq: int) -> list[Row]:
         asked = f"SELECT {COLUMNS} FROM documents WHERE kept_seq = ? ORDER BY seq"
-        return list(map(Row._make, self._ask(asked, [seq])))
+        return list(map(self._row, self._ask(asked, [seq])))
 
     def rows(self, since: int = 0, *, texts: bool = True) -> list[tuple[Row, int]]:
         asked = ROWS.format(LIGHT if texts else NO_TEXT)
-        return [(Row._make(row), copies) for *row, copies in self._ask(asked, [since])]
+        found = self._ask(asked, [since])
+        return [(self._row(tuple(row), text=texts), copies) for *row, copies in found]
 
     def totals(self) -> dict[str, int]:
         ((count, aside),) = self._ask("SELECT count(*), count(kept_seq) FROM documents")
@@ -199,30 +224,42 @@ class SqliteStore:
             "bytes": pages * size,
         }
 
+    def structure_faults(self) -> list[str]:
+        found = [message for (message,) in self._ask("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
     def close(self) -> None:
         if "_db" in self.__dict__:
             self._db.close()
 
 
 class _Writer:
-    def __init__(self, db: sqlite3.Connection, counters: Counters) -> None:
+    def __init__(self, db: sqlite3.Connection, counters: Counters, tally: Tally) -> None:
         self._db = db
-        self.counters = counters
+        self.counters, self.tally = counters, tally
 
     def put(self, rows: Sequence[Row]) -> None:
-        self._db.executemany(INSERT, rows)
+        self._db.executemany(INSERT, [(*row, seal_of(row)) for row in rows])
+        self.tally = self.tally.with_rows(rows)
 
     def remove(self, seq: int, rows: Iterable[int]) -> None:
         for number, one in enumerate(rows, seq):
-            self._db.execute("DELETE FROM documents WHERE seq = ?", [one])
-            self._db.execute("INSERT INTO gone VALUES (?, ?, NULL)", [number, one])
+            self._delete("seq = ?", one)
+            self._log(Gone(number, one, None))
         self._prune(seq)
 
     def expire(self, seq: int, before: int) -> int:
-        count = self._db.execute("DELETE FROM documents WHERE time < ?", [before]).rowcount
-        self._db.execute("INSERT INTO gone VALUES (?, NULL, ?)", [seq, before])
+        count = self._delete("time < ?", before)
+        self._log(Gone(seq, None, before))
         self._prune(seq)
         return count
+
+    def _delete(self, where: str, value: int) -> int:
+        self.tally = self.tally.without(self._db.execute(TALLY.format(where), [value]))
+        return self._db.execute(f"DELETE FROM documents WHERE {where}", [value]).rowcount
+
+    def _log(self, gone: Gone) -> None:
+        self._db.execute("INSERT INTO gone VALUES (?, ?, ?, ?)", [*gone, seal_of_gone(gone)])
 
     def _prune(self, seq: int) -> None:
         self._db.execute("DELETE FROM gone WHERE seq <= ?", [seq - LOG])
@@ -240,6 +277,8 @@ class _Explained:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, sqlite3.Error):
             raise _explain(self._url, error, self._busy) from error
+        if isinstance(error, UnicodeDecodeError):  # SQLite quotes the damaged bytes in its message
+            raise damaged(self._url, "a name in its schema is no text") from error
 
 
 def _no_index(url: str) -> IndexStoreError:

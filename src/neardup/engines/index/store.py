@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from neardup.errors import IndexStoreError, NoIndexError, SettingsError
 
-FORMAT = 4  # increased with any change of the schema, the description or the packed signatures
+FORMAT = 5  # increased with any change of the schema, the description or the packed signatures
 
 LOG = 1_000_000  # the log reaches back so many numbers; older entries are deleted
 PAGE = 1000  # documents in one answer, so that reading needs little memory and no open cursor
@@ -136,6 +136,10 @@ class Store(Protocol):
 
     def totals(self) -> dict[str, int]:
         """``documents``, ``kept``, ``duplicates``, ``bytes`` on disk."""
+        ...
+
+    def structure_faults(self) -> list[str]:
+        """What is wrong with the tables themselves, as far as the database can tell."""
         ...
 
     def close(self) -> None: ...

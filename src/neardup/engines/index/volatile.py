@@ -78,6 +78,9 @@ class VolatileStore:
         count = len(self._rows)
         return {"documents": count, "kept": kept, "duplicates": count - kept, "bytes": 0}
 
+    def structure_faults(self) -> list[str]:
+        return []
+
     def close(self) -> None:
         pass
 

@@ -73,6 +73,7 @@ class Told(NamedTuple):
     partial: int
     candidates: int
     refused: int
+    capped: int
     clusters: int
     firsts: Array
 
@@ -93,6 +94,7 @@ def _told(
         partial=int(not complete),
         candidates=outcome.candidates,
         refused=outcome.refused,
+        capped=outcome.capped,
         clusters=len(np.unique(cluster[refs:][cluster[refs:] >= 0])),
         firsts=position[inside[first]],
     )

@@ -120,7 +120,7 @@ def _candidates(
         a, b, hot = pairs_within(distinct(groups), budget)
         return a, b, np.ones(len(a), np.int32), hot
     small, large = small_and_large(groups)
-    a, b, shared = sharing_pairs(small, count, 1)
+    a, b, shared, _ = sharing_pairs(small, count, 1)
     c, d, hot = pairs_within(large, budget)
     enough = np.full(len(c), least, np.int32)  # these pairs are checked later, with all keys
     return (

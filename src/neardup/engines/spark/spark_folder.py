@@ -30,7 +30,8 @@ from neardup.engines.spark.session import Carried, carried
 from neardup.engines.spark.spark_columns import are_among
 from neardup.engines.spark.spark_signing import Taken
 from neardup.methods.preparation import text_digests
-from neardup.runs.run_folder import ARTEFACTS, FORMAT, RUN
+from neardup.runs.run_folder import ARTEFACTS
+from neardup.runs.run_info import RUN, WITHOUT_CHECKSUMS
 from neardup.runs.signatures import signature_rows, write_rows
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def save(result: SparkResult, folder: str) -> str:
         for name, artefact in result.artefacts.items():
             artefact.save(Path(made) / f"{name}.arrow")
             _copy(spark, Path(made) / f"{name}.arrow", f"{place}/{ARTEFACTS}/{name}.arrow")
-        info = {**result.info, "format": FORMAT}
+        info = {**result.info, "format": WITHOUT_CHECKSUMS}
         written = Path(made) / RUN
         written.write_text(json.dumps(info, indent=2, ensure_ascii=False) + "\n", "utf-8")
         _copy(spark, written, f"{place}/{RUN}")

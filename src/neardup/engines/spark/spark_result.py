@@ -358,6 +358,7 @@ def make_result(run: Run, documents: DataFrame, decided: DataFrame, sizes: Sizes
         "pairs": "complete" if complete else "partial",
         "candidates": told.candidates,
         "refused": told.refused,
+        "capped": told.capped,
         "flags": sizes.flags,
         **({} if run.shared is None else {"shared_ids": run.shared._asdict()}),
         "statistics": run.statistics,

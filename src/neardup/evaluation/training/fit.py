@@ -248,7 +248,10 @@ def fit(
         g, machine = _with_vote(g, machine, data, columns, folds)
     tested = ~np.isnan(g)
     platt = fit_platt(g[tested], data.y[tested])
-    threshold = best_threshold(platt.probability(g[tested]), data.y[tested]).value
+    if kind.zero:
+        threshold = float(platt.probability(np.zeros(1))[0])
+    else:
+        threshold = best_threshold(platt.probability(g[tested]), data.y[tested]).value
     return Fitted(machine, chosen, platt, threshold)
 
 
@@ -258,7 +261,8 @@ def _averaged(
     """Scores out of fold, and the model: the mean of the machines if the kind has one."""
     every = [parameters] if parameters else kind.grid(len(columns))
     fitted = [_by_folds(_maker(kind, columns, tried), data, folds) for tried in every]
-    mean = mean_of([machine for _, machines in fitted for machine in machines])
+    every_machine = [machine for _, machines in fitted for machine in machines]
+    mean = None if kind.zero else mean_of(every_machine)
     g = np.mean([scores for scores, _ in fitted], axis=0)
     return g, mean or machine_of(kind, data, columns, parameters)
 

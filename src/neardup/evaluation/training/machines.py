@@ -32,7 +32,8 @@ class Kind(NamedTuple):
     the fitted estimator. ``scales``: whether it works on scaled measures. ``most``: the most pairs
     that one fit uses. ``averages_grid``: whether the mean over the grid is used instead of the best
     parameters, because folds of one collection do not show which are best in another. ``votes``:
-    whether single measures vote (``fit.py``)."""
+    whether single measures vote (``fit.py``). ``zero``: whether the threshold is g = 0, as Raveena
+    & Nandini print it, instead of the one with the best F1."""
 
     name: str
     grid: Callable[[int], list[Parameters]]
@@ -42,6 +43,11 @@ class Kind(NamedTuple):
     most: int
     averages_grid: bool = False
     votes: bool = False
+    zero: bool = False
+
+    def as_printed(self) -> Kind:
+        """One machine, fitted to all pairs, whose threshold is g = 0."""
+        return self._replace(averages_grid=False, votes=False, zero=True)
 
     def fit(self, z: Floats, y: Array, parameters: Parameters) -> Discriminant:
         with warnings.catch_warnings():

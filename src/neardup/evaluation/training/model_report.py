@@ -32,7 +32,8 @@ def sections_of(model: Model) -> list[Section]:
 def _about(model: Model, told: Told) -> Section:
     said = [
         f"{model.discriminant.kind} over {many(len(model.measures), 'measure')}. A pair is a "
-        f"duplicate if its probability is at least {model.threshold:.3f}."
+        f"duplicate if its probability is at least {model.threshold:.3f}"
+        f"{', which is g(x) ≥ 0' if told.get('cut') == 'zero' else ''}."
     ]
     if model.discriminant.monotone():
         said.append("A pair that is more similar in any measure never has a lower score.")

@@ -114,6 +114,7 @@ FEWEST = 10  # pairs of each class
 CONFIRMED = 0.02  # F1 that a choice of measures may lose in folds that did not make it
 CHOOSING_PAIRS = 1500  # pairs on which measures are chosen
 AUTO = "auto"
+BEST, ZERO = "f1", "zero"  # thresholds
 CLOSE = 0.005  # kinds whose F1 differs by less are equally good, if there is no interval
 SIMPLEST_FIRST = ("linear", "trees", "rbf")
 
@@ -123,14 +124,17 @@ def train(
     *,
     kind: str = AUTO,
     choose: bool = True,
+    cut: str = BEST,
     seed: int = 0,
     max_pairs: int = MOST_PAIRS,
     progress: Progress | None = None,
 ) -> Model:
     """A model from labelled pairs. ``kind`` is linear, rbf, trees, or "auto" for the simplest that
-    is best in cross-validation. ``choose``: use only the measures that are needed."""
+    is best in cross-validation. ``choose``: use only the measures that are needed. ``cut``: "f1"
+    for the threshold with the best F1, "zero" for g(x) ≥ 0."""
     check_extra()
-    kinds = _kinds(kind)
+    check_cut(cut)
+    kinds = [one.as_printed() if cut == ZERO else one for one in _kinds(kind)]
     data = material.data.drawn(max_pairs, seed)
     left_out = len(material.data) - len(data)
     _check(data, material.about.get("unused", {}), drawn=left_out > 0)
@@ -146,6 +150,7 @@ def train(
         "left_out": left_out,
         "fitted": min(len(data), KINDS[fitted.machine.discriminant.kind].most),
         "seed": seed,
+        "cut": cut,
         "chosen_by": "cross-validation" if kind == AUTO else "the user",
         "parameters": dict(fitted.parameters),
         **findings,
@@ -168,7 +173,8 @@ class _Training:
 
     def run(self, kinds: Sequence[Kind], *, choose: bool) -> tuple[Fitted, dict[str, Any]]:
         compared = self._compared(kinds)
-        kind, steps = KINDS[_best(compared)], list[Step]()
+        best = _best(compared)
+        kind, steps = next(one for one in kinds if one.name == best), list[Step]()
         validated = compared[kind.name]
         if choose and len(self.columns) > 1:
             all_columns = self.columns
@@ -239,6 +245,11 @@ class _Training:
 def check_kind(kind: str) -> None:
     """Raise the error of an unknown kind before documents are read."""
     _kinds(kind)
+
+
+def check_cut(cut: str) -> None:
+    if cut not in (BEST, ZERO):
+        raise SettingsError(f"cut is {cut!r}.", hint=f"expected {BEST} or {ZERO}.")
 
 
 def _kinds(kind: str) -> list[Kind]:

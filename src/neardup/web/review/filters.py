@@ -25,10 +25,10 @@ from fastapi import Query
 
 from neardup.errors import UsageError
 from neardup.labels.label_store import LABELS, Label, Pair, read_labels
-from neardup.report.side_by_side import visible
 from neardup.schema import KINDS, Array
 from neardup.web.review.review_tables import BECOMES, Tables
 from neardup.web.review.review_texts import Texts
+from neardup.wording import visible
 
 DISAGREED = "disagreed"
 STATES = (*LABELS, DISAGREED)

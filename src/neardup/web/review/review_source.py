@@ -37,7 +37,7 @@ from neardup.runs.explanation import compare_texts
 from neardup.runs.policy_order import put_first
 from neardup.runs.result import Result
 from neardup.runs.run_tables import decision_column
-from neardup.runs.texts_again import unchanged_texts_of
+from neardup.runs.texts_again import texts_of
 from neardup.schema import Array
 from neardup.text.text_options import Text
 
@@ -163,7 +163,7 @@ class RunSource:
         return self.result.decisions, self.result.pairs, actions() if actions else None
 
     def texts(self, ids: Iterable[str]) -> dict[str, str]:
-        return unchanged_texts_of(self.result, ids)
+        return texts_of(self.result, ids)
 
     def compare(self, texts: tuple[str, str], names: tuple[str, str]) -> Comparison:
         return compare_texts(self.result, texts, names)

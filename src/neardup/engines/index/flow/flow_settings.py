@@ -96,7 +96,8 @@ class FlowSettings:
         path = Path(url.removeprefix("sqlite:"))
         if self.folder is None or "://" in url or path.name.startswith("."):
             return []
-        if self.folder.resolve() not in path.resolve().parents:
+        parents = path.resolve().parents
+        if self.folder.resolve() not in parents or self.work.resolve() in parents:
             return []
         return [f"The index {path} is inside the watched folder and would be taken for an item."]
 

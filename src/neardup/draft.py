@@ -1,0 +1,145 @@
+"""Folders that appear whole and survive a power cut, such as those of runs.
+
+A draft is written under a temporary name beside the folder that it becomes. Everything in it is on
+the disk (fsync) before it takes its place. A crash at any moment leaves the old folder or the new
+one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Collection
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from neardup.errors import UsageError
+from neardup.files import DRAFT, LOCK, only_writer, remove, sync, sync_tree
+
+_WHOLE, _REPLACED, _JOURNAL = ".neardup-whole", ".replaced", ".neardup-resume"
+
+
+class Draft:
+    """A folder that is written under a temporary name (``path``) and takes its place when it is
+    whole. It is open for one process at a time, and closing it leaves no trace. A folder
+    ``journal``, where somebody has made it, stays until the draft is published.
+
+    A folder that is missing, empty or contains only what is replaced gets its new content by one
+    rename. If the folder cannot be renamed (other files, a mount point, the working directory, a
+    file system that cannot exchange two folders), the whole draft is first put into it by one
+    rename; its entries are then moved one by one, ``mark`` last, and ``settle`` finishes that after
+    a crash. So a folder that has the mark is always whole."""
+
+    def __init__(self, folder: Path, mark: str) -> None:
+        self.folder, self.mark = folder.resolve(), mark
+        home, name = self._home()
+        self.path = home / f"{name}{DRAFT}"
+        self.journal = home / f"{name}{_JOURNAL}"
+        self.published = False
+        self._lock = home / f"{name}{LOCK}"
+        self._stack = ExitStack()
+
+    def _home(self) -> tuple[Path, str]:
+        folder = self.folder
+        fixed = os.path.ismount(folder) or not os.access(folder.parent, os.W_OK)
+        return (folder, "") if folder.exists() and fixed else (folder.parent, f".{folder.name}")
+
+    def __enter__(self) -> Draft:
+        return self.open()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self) -> Draft:
+        """Makes an empty draft; what a killed process left of its own is removed."""
+        try:
+            self._stack.enter_context(only_writer(self.folder, self._lock))
+            self._stack.callback(shutil.rmtree, self.path, ignore_errors=True)
+            _move_in(self.folder, self.mark)
+            shutil.rmtree(self.path, ignore_errors=True)
+            self.path.mkdir()
+            if self.folder.exists():
+                shutil.copymode(self.folder, self.path)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def close(self) -> None:
+        """Removes the draft, or what it replaced, and lets others write the folder."""
+        self._stack.close()
+
+    def publish(self, replaced: Collection[str] = ()) -> None:
+        """Puts the draft in its place. ``replaced`` are entries of the folder that go; others
+        stay."""
+        sync_tree(self.path)
+        folder = self.folder
+        entries = [path.name for path in folder.iterdir()] if folder.exists() else []
+        others = [name for name in entries if not name.endswith((DRAFT, LOCK, _JOURNAL))]
+        movable = self.path.parent != folder and not _is_working_directory(folder)
+        if not (movable and set(others) <= {*replaced} and _exchange(self.path, folder)):
+            new = {path.name for path in self.path.iterdir()}
+            gone = [name for name in others if name in replaced and name not in new]
+            (self.path / _REPLACED).write_text(json.dumps(gone), "utf-8")
+            sync([self.path / _REPLACED, self.path])
+            os.rename(self.path, folder / _WHOLE)
+            sync([folder, self.path.parent])
+            _move_in(folder, self.mark)
+        self.published = True
+        shutil.rmtree(self.journal, ignore_errors=True)
+        sync([folder.parent])
+
+
+def settle(folder: Path, mark: str) -> None:
+    """Finishes what a killed process began, if the new content of the folder was whole by then."""
+    if (folder / _WHOLE).exists():
+        with suppress(OSError, UsageError):  # a folder that cannot be written, or is being written
+            Draft(folder, mark).open().close()
+
+
+def _move_in(folder: Path, mark: str) -> None:
+    whole = folder / _WHOLE
+    if not whole.exists():
+        return
+    if (whole / mark).exists():
+        (folder / mark).unlink(missing_ok=True)
+        sync([folder])
+        gone = json.loads((whole / _REPLACED).read_text("utf-8"))
+        new = [path.name for path in whole.iterdir() if path.name not in (mark, _REPLACED)]
+        # The folder may come from anywhere, so only what is in it is removed.
+        for name in {*map(str, gone), *new}.intersection(os.listdir(folder)):
+            remove(folder / name)
+        for name in new:
+            os.rename(whole / name, folder / name)
+        sync([folder, whole])
+        os.rename(whole / mark, folder / mark)
+        sync([folder, whole])
+    shutil.rmtree(whole)
+    sync([folder])
+
+
+def _exchange(new: Path, old: Path) -> bool:
+    """Renames ``new`` to ``old`` in one step, whatever is there; False if the system cannot."""
+    if not old.exists() or not any(old.iterdir()):
+        if os.name == "nt" and old.exists():
+            old.rmdir()
+        os.rename(new, old)
+        return True
+    import ctypes
+
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError, TypeError):  # not Linux
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return bool(rename(here, os.fsencode(new), here, os.fsencode(old), exchange) == 0)
+
+
+def _is_working_directory(folder: Path) -> bool:
+    """Whether the process is in the folder, or below it: renaming would leave it nowhere."""
+    try:
+        here = Path.cwd()
+    except OSError:
+        return False
+    return folder in (here, *here.parents)

@@ -15,7 +15,7 @@ from quality.sets import Figures, Found, judge, rounded
 USUAL = registry.DEFAULT
 # Beside the defaults, what the literature takes for versions of a text, and what docs/methods
 # recommends for texts that were copied in part and reworded.
-REWORDED = "shingles words=3 measure=containment clip=0.01 threshold=0.3"
+REWORDED = "shingles words=3 measure=containment clip=20 threshold=0.3"
 BESIDE = ("shingles threshold=0.5", REWORDED)
 METHODS = (USUAL, *sorted({*registry.METHODS} - {USUAL}), *BESIDE)
 

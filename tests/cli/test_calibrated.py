@@ -21,7 +21,7 @@ def test_the_command_that_shows_the_weakest_pair_does_not_deny_it(run: Run, tmp_
     command = done.stderr.rpartition("neardup compare ")[2].split()
     shown = run("compare", *command)
     assert "no duplicate" not in shown.stdout
-    assert "own cuts of the two documents" in shown.stdout
+    assert "thresholds of the two documents" in shown.stdout
     assert "duplicate (it stands out)" in shown.stdout
 
 

@@ -34,8 +34,8 @@ def test_explain_says_why_a_pair_below_the_cut_is_one(result: Result, tmp_path: 
     assert why.comparison.verdict.duplicate
     assert why.comparison.verdict.score == pytest.approx(why.score)
     assert why.note is not None
-    assert "below the cut for all, 0.4" in why.note
-    assert "the pair stands out, and at least 60 % of the smaller text can be read in" in why.note
+    assert "below the threshold, 0.4" in why.note
+    assert "at least 60 % of the smaller text is found in" in why.note
     assert "no duplicate" not in str(why)
     assert "changed" not in why.note
     result.save(tmp_path / "run")

@@ -47,29 +47,29 @@ from neardup.text.text_options import Text
 from neardup.text.words import words
 
 CUT = {
-    VALLEY: "where the scores of the collection have a valley",
-    LEAST_DOUBT: "near the model's, where the fewest duplicates of the collection are in doubt",
-    PLANTED: "where planted copies and traps say",
-    USUAL: "the usual one: the scores of the collection have no clear valley",
-    UNLIKE: "the model's own: the collection is unlike what it was trained on",
-    GENERAL: "the one for general tables: no collection was counted",
+    VALLEY: "at a gap in the scores of the collection",
+    LEAST_DOUBT: "near that of the model, where the fewest duplicates are in doubt",
+    PLANTED: "chosen by synthetic copies and decoys",
+    USUAL: "the default: the scores of the collection show no natural gap",
+    UNLIKE: "that of the model: the collection is unlike what it was trained on",
+    GENERAL: "general: no collection was counted",
     CONSISTENCY: "where the groups of the collection are most consistent",
-    FEW_NEIGHBOURS: "a general one: fewer than 100 documents here have a near-duplicate",
-    INCONSISTENT: "a general one: the groups of the collection are not consistent anywhere",
+    FEW_NEIGHBOURS: "general: fewer than 100 documents of the collection have a near-duplicate",
+    INCONSISTENT: "general: the groups of the collection are consistent at no threshold",
 }
 WHY = {
     "equal": ("their evidence is equal, so nothing else is asked",),
     "too short": ("texts as short as these are duplicates only of equal ones",),
     "veto": ("the score passes, a veto of the method does not",),
     "own cuts": (
-        "a pair below the cut for all has to reach both own cuts with what is rare, and at least "
-        f"{FLOOR} % of the smaller text has to be readable in the other",
+        "a pair below the threshold passes if its rare features reach the thresholds of both "
+        f"documents and at least {FLOOR} % of the smaller text is found in the other",
     ),
     "read": (
-        "a pair that shares little text, or scores below the cut for all, passes only if its texts "
-        "were read for the calibration and recognised in each other",
+        "a pair that shares little text, or scores below the threshold, passes only if the "
+        "calibration read both texts and recognised one in the other",
     ),
-    "neighbours": ("a pair has to reach the smaller of the own cuts of its documents",),
+    "neighbours": ("a pair has to reach the smaller of the thresholds of its documents",),
 }
 NO_COLUMNS: Mapping[str, Any] = MappingProxyType({})
 DECIMALS, MOST_DECIMALS = 4, 12
@@ -79,7 +79,7 @@ _FIRST, _SECOND = np.array([0], np.int64), np.array([1], np.int64)
 @dataclass(frozen=True)
 class Verdict:
     """``decided``: "score", "equal" (evidence), "too short", "veto" (above the threshold, and
-    refused all the same), "own cuts" (below it, but the pair stands out in its collection), "read"
+    refused all the same), "own cuts" (below it, but far above the background), "read"
     (the calibration lists it) or "neighbours" (both documents have much better neighbours).
 
     ``score`` is always that of the whole comparison, whatever the threshold; None where the method
@@ -120,10 +120,10 @@ class Verdict:
         """What decided, where it was more than one score and one threshold."""
         told = []
         if self.cut_by is not None:
-            told.append(f"the cut for all is {self.threshold:.4g}, {CUT[self.cut_by]}")
+            told.append(f"the threshold is {self.threshold:.4g}, {CUT[self.cut_by]}")
         if self.own_cuts:
             first, second = self.own_cuts
-            told.append(f"own cuts of the two documents: {first:.4g} and {second:.4g}")
+            told.append(f"thresholds of the two documents: {first:.4g} and {second:.4g}")
         return [*told, *WHY.get(self.decided, ())]
 
     def to_dict(self) -> dict[str, Any]:

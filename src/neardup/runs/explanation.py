@@ -308,9 +308,9 @@ def _faint_note(result: Result) -> str:
             "were read, and enough of the smaller one was recognised in the other"
         )
     return (
-        f"the score is below the cut for all, {result.threshold:.4g}, and far above that of all "
-        "others near these documents: in this collection the pair stands out, and at least "
-        f"{FLOOR} % of the smaller text can be read in the other"
+        f"the score is below the threshold, {result.threshold:.4g}, and far above that of all "
+        "other pairs of these documents, and at least "
+        f"{FLOOR} % of the smaller text is found in the other"
     )
 
 

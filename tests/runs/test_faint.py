@@ -40,7 +40,7 @@ def test_explain_says_why_a_pair_below_the_cut_is_one(result: Result, tmp_path: 
     assert "changed" not in why.note
     result.save(tmp_path / "run")
     loaded = Result.load(tmp_path / "run").explain("input:2")
-    assert "stands out" in str(loaded)
+    assert "is found in the other" in str(loaded)
     assert "no duplicate" not in str(loaded)
 
 

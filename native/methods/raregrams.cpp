@@ -30,15 +30,16 @@ Row row_of(const uint64_t *values, const int64_t *offsets, int64_t document) {
 }
 
 uint64_t class_of(uint64_t entry) { return entry & 3; }
+NEARDUP_INLINE bool many_have(uint64_t rarity) { return rarity == kManyHave || rarity == kSomeHave; }
 NEARDUP_INLINE int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0x7fffffu) >> 2; }
 
 struct Sizes {
-    int64_t features, lone, known, figures;
+    int64_t features, lone, known, figures, many;
 };
 
 template <Instructions>
 NEARDUP_INLINE void add_sizes_on(const uint64_t *entry, size_t count, uint32_t level, Sizes *out) {
-    int64_t features = 0, lone = 0, known = 0, figures = 0;
+    int64_t features = 0, lone = 0, known = 0, figures = 0, many = 0;
     for (size_t i = 0; i < count; ++i) {
         const int64_t in = (entry[i] >> 24 & sampled::kMostLevel) >= level;
         const int64_t alone = in & static_cast<int64_t>((entry[i] & 3) == kOneHas);
@@ -46,15 +47,16 @@ NEARDUP_INLINE void add_sizes_on(const uint64_t *entry, size_t count, uint32_t l
         lone += alone;
         known += weight_of(entry[i]) & -(in - alone);
         figures += in & static_cast<int64_t>(entry[i] >> 23);
+        many += in & static_cast<int64_t>(many_have(entry[i] & 3));
     }
-    *out = {features, lone, known, figures};
+    *out = {features, lone, known, figures, many};
 }
 
 NEARDUP_EACH_LEVEL(void, add_sizes, (const uint64_t *entry, size_t count, uint32_t level, Sizes *out),
                    (entry, count, level, out))
 
 Sizes sizes_at(const Row &row, uint32_t level) {
-    Sizes sizes{row.entries.size(), 0, row.entries.size(), 0};
+    Sizes sizes{row.entries.size(), 0, row.entries.size(), 0, 0};
     if (!row.whole) add_sizes(row.entries.begin, static_cast<size_t>(row.entries.size()), level, &sizes);
     return sizes;
 }
@@ -63,7 +65,7 @@ GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
     GramSums sums{};
     if (a.whole != b.whole) return sums;
     const uint32_t level = std::max(a.level, b.level);
-    int64_t of_lone = 0;
+    int64_t of_lone = 0, many = 0;
     for_common_entries(a.entries, b.entries, room, [&](const Match *match, const Match *end) {
         for (; match < end; ++match) {
             const int64_t in = std::min(level_of(match->p), level_of(match->q)) >= level;
@@ -71,6 +73,7 @@ GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
             const uint64_t rarity = class_of(match->p);
             sums.common += weight;
             sums.shared += in;
+            many += in & static_cast<int64_t>(many_have(rarity));
             sums.common_figures += in & (a.whole ? 0 : sampled::figure_of(match->p));
             sums.rare += in & static_cast<int64_t>(rarity == kFewHave || rarity == kOneHas);
             of_lone += weight & -static_cast<int64_t>(rarity == kOneHas);
@@ -83,6 +86,8 @@ GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
     sums.own = std::min(of_a.lone, of_b.lone);
     sums.figures = std::min(of_a.figures, of_b.figures);
     sums.level = level;
+    sums.lone = of_a.lone + of_b.lone;
+    sums.apart = a.whole ? 0 : of_a.many + of_b.many - 2 * many;
     return sums;
 }
 

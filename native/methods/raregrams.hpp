@@ -22,7 +22,7 @@ struct GramKeys {
     size_t rare, lone;           // how many of the features that some other documents, and that no others have
     uint32_t bands, rows;        // of minima, over features that others have
     size_t fewest;               // features for which bands are made
-    size_t own, own_share;       // so many that no other document has, one of so many: it fills a template
+    size_t own, own_share;       // so many that no other document has, one of so many: most of it is its own
     const uint32_t *multipliers; // of the minima, `functions` of them
     size_t functions;
 };
@@ -42,6 +42,7 @@ struct GramSums {
     int64_t smaller, own;   // features, and features that no other document has, of the document with fewer
     int64_t figures, common_figures;  // features with digits, of the document with fewer, and shared ones
     int64_t level;
+    int64_t lone, apart;  // features that no other document has, and that many have but not both, of both documents
 };
 
 void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,

@@ -61,6 +61,7 @@ FEW, FEW_MORE = 20, 100  # a gram is rare in at most FEW documents, no key in mo
 RARE_KEYS, LONE_KEYS, LEAST_SHARED = 32, 16, 2
 BANDS = Bands(16, 3)
 OWN_GRAMS, OWN_SHARE = 6, 64  # a filled template has as many of its own, one of so many
+LOOKING_SHARE = 8  # with one own gram in so many a document is no version of a large family
 # So many grams with digits, one gram in so many, make a text of figures; up to 8,192 characters.
 FIGURES, FIGURE_SHARE, FIGURE_LEVEL = 80, 25, 3
 HELD = 2  # a pair shares at least one of so many grams of its smaller document
@@ -226,7 +227,7 @@ def gram_keys(evidence: Ragged, *, refuse: bool) -> tuple[Ragged, Array]:
         *BANDS,
         FEWEST,
         own,
-        OWN_SHARE,
+        LOOKING_SHARE,
         multipliers(BANDS.values),
     )
     return Ragged(keys, ends), probes
@@ -247,6 +248,8 @@ class _Sums(NamedTuple):
     figures: Array
     common_figures: Array
     level: Array
+    lone: Array
+    apart: Array
 
     @property
     def _tenths(self) -> Array:
@@ -267,9 +270,12 @@ class _Sums(NamedTuple):
 
     @property
     def template(self) -> npt.NDArray[np.bool_]:
-        """Both go on with grams of their own, and hardly anything that they share is rare."""
+        """Both go on with grams of their own, and hardly anything that they share is rare. Where
+        one of two versions changes a word, the other has what many have there instead; what fills
+        a template takes the place of nothing."""
         goes_on = (self.own >= OWN_GRAMS) & (self.own * OWN_SHARE >= self.smaller)
-        return np.asarray(goes_on & (self.rare < self.own) & (4 * self.rare < self.shared))
+        added = 10 * self.apart < 17 * self.lone
+        return np.asarray(goes_on & added & (self.rare < self.own) & (4 * self.rare < self.shared))
 
     @property
     def other_figures(self) -> npt.NDArray[np.bool_]:

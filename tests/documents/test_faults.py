@@ -369,7 +369,7 @@ if os.getuid() == 0:
 found = []
 for paths in {inputs!r}:
     try:
-        result = nd.dedup([Path(path) for path in paths])
+        result = nd.dedup([Path(path) for path in paths], method="exact")
     except InputError as error:
         found.append(str(error))
         continue

@@ -58,7 +58,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._seen: tuple[int, ...] | None = None
-        self._blocks: dict[int, int] = {}
+        self._blocks: dict[tuple[int, int], int] = {}
         self._lost: set[int] | None = None
 
     def begin(self, path: Place) -> None:
@@ -71,8 +71,8 @@ class Watch:
         time of a file may stay the same. ``row`` is the first one of the block."""
         if self._seen is None:
             return
-        checksum = crc32(data)
-        if self._blocks.setdefault(row, checksum) != checksum:
+        checksum = crc32(data)  # a source made from this one may read in blocks of another size
+        if self._blocks.setdefault((row, len(data)), checksum) != checksum:
             raise changed(file, "was changed")
 
     def expect(self, rows: Iterable[int]) -> None:

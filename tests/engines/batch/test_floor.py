@@ -77,9 +77,10 @@ def test_two_unrelated_noisy_documents_with_a_passage_in_common_are_both_kept(
 ) -> None:
     texts = [*quoting(np.random.default_rng(3), 25), *_STRANGERS]
     assert share(*texts[:2]) < FLOOR
-    assert nd.dedup(texts).counts.duplicates == 0
+    for method in ("raregrams", *METHODS):
+        assert nd.dedup(texts, method=method).counts.duplicates == 0
     monkeypatch.setattr(recognition, "FLOOR", 0)  # they stand out: nothing else keeps them apart
-    assert low_scores(nd.dedup(texts)) == [(1, 0)]
+    assert low_scores(nd.dedup(texts, method="rareshingles")) == [(1, 0)]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -112,13 +113,13 @@ def test_only_listed_pairs_pass_below_the_threshold_in_every_engine() -> None:
     page = article(rng)
     two = [" ".join(page), scan(page, rng, 0.12)]
     texts = [{"id": str(i), "text": text} for i, text in enumerate([*two, *_STRANGERS])]
-    batch = nd.dedup(texts, keep="first")
+    batch = nd.dedup(texts, keep="first", method="rareshingles")
     made = batch.artefacts["calibration"]
     assert isinstance(made, Calibration)
     assert (len(made.digests), len(made.pairs)) == (2, 1)
     unlisted = {**batch.artefacts, "calibration": dataclasses.replace(made, pairs=made.pairs[:0])}
     for artefacts, duplicates in ((batch.artefacts, ["1"]), (unlisted, [])):
-        with nd.Index.open("memory:", artefacts=artefacts) as index:
+        with nd.Index.open("memory:", method="rareshingles", artefacts=artefacts) as index:
             index.add_many(texts)
             decided = index.decisions().to_pylist()
         assert [one["id"] for one in decided if one["decision"] == "duplicate"] == duplicates

@@ -129,10 +129,11 @@ def test_a_bitmap_window_misses_nothing(data: Path, name: str, window: str | Non
 def test_own_cuts_of_a_calibration(data: Path, tmp_path: Path) -> None:
     """Scans: hundreds are found only because they stand out from all others."""
     documents = real(data, "ocr_pairs", 2500)
-    batch = nd.dedup(documents)
+    batch = nd.dedup(documents, method="rareshingles")
     faint = [why for why in batch.decisions["reason"].to_pylist() if "far above" in why]
     assert len(faint) > 100
-    with nd.Index.open(tmp_path / "index.db", artefacts=batch) as index:
+    settings: dict[str, Any] = {"method": "rareshingles", "artefacts": batch}
+    with nd.Index.open(tmp_path / "index.db", **settings) as index:
         fed(index, documents[:1500], 6)
     with nd.Index.open(tmp_path / "index.db") as index:
         online = fed(index, documents[1500:], 7).decisions().select(COLUMNS)

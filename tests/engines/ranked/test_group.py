@@ -243,7 +243,7 @@ def test_a_broken_file_is_no_list(tmp_path: Path) -> None:
 
 def test_the_text_of_a_terminal_is_harmless() -> None:
     shown = str(nd.group([{"id": "a\x1b[31m", "title": "<b>x\n\ty</b>", "text": STORY}] * 2))
-    assert shown == "1  a [31m  <b>x y</b>\n   2  a [31m  <b>x y</b>  1.0000  identical"
+    assert shown == "1  a␛[31m  <b>x y</b>\n   2  a␛[31m  <b>x y</b>  1.0000  identical"
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_twenty_pairs_by_keyboard_alone_end_with_precision(
         press(page, "1", "Done: precision from 20 pairs")
         said = page.locator(".headline").inner_text()
         assert re.search(r"0\.\d\d\s+0\.\d\d–0\.\d\d", said)
-        assert "of the 88 pairs" in said
+        assert "of the 90 pairs" in said
         assert fits(page)
         page.get_by_role("link", name="Evaluation", exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Evaluation of out")
@@ -70,7 +70,7 @@ def test_twenty_pairs_by_keyboard_alone_end_with_precision(
         expect(page.get_by_text("with a recall of 0.9 or more")).to_be_visible()
         assert fits(page)
         page.goto("/")
-        expect(page.get_by_text(re.compile("of the 88 pairs that out calls"))).to_be_visible()
+        expect(page.get_by_text(re.compile("of the 90 pairs that out calls"))).to_be_visible()
     said_labels = [label for _, label in labels(run_folder)]
     assert (said_labels.count("duplicate"), said_labels.count("not")) == (19, 1)
 

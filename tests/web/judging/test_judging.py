@@ -389,7 +389,7 @@ def test_the_card_of_the_front_page_invites_and_then_tells(run_folder: Path) -> 
     assert (invitation["link"], invitation["href"]) == ("Judge 20 pairs", "/judge")
     sample = begin(client)
     judge_all(client, sample, "ann", lambda _: "duplicate")
-    assert "of the 88 pairs" in parts.judging.card()["text"]
+    assert "of the 90 pairs" in parts.judging.card()["text"]
 
 
 def test_a_disk_that_takes_nothing_is_said_and_nothing_is_acknowledged(

@@ -171,7 +171,7 @@ def test_the_threshold_moves_with_live_counts(visited: Visited) -> None:
     expect(kept).to_have_text(str(exact["kept"]))
     slider.focus()
     press(page, "Home")
-    expect(page.locator("output")).to_have_text("0.4")
+    expect(page.locator("output")).to_have_text("0.5")
 
 
 def test_a_cluster_is_a_graph_and_a_table_of_the_same(visited: Visited) -> None:

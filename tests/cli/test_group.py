@@ -103,3 +103,11 @@ def test_the_row_that_cannot_be_read_is_named(run: Run, tmp_path: Path) -> None:
     assert "row 3: line is not" in done.stderr
     file.write_text('{"id": "a", "text": "one"}\n{"id": "b"}\n')
     assert run("group", file).exit_code == 0
+
+
+def test_a_csv_comes_and_goes_as_csv(run: Run, tmp_path: Path) -> None:
+    rows = "".join(f"{one['id']},{one['text']}\n" for one in DOCUMENTS if "," not in one["text"])
+    (tmp_path / "in.csv").write_text(f"id,text\n{rows}", "utf-8")
+    done = run("group", tmp_path / "in.csv", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.stderr
+    assert len(pyarrow.csv.read_csv(tmp_path / "out.csv")) == rows.count("\n")

@@ -218,3 +218,30 @@ def test_reports_in_series_are_refused_and_copies_of_one_are_not() -> None:
     assert nd.dedup(texts, method=accepting).counts.duplicates == 4
     evidence = PLAIN.prepare(batch(texts), counted(PLAIN, texts)).evidence
     assert PLAIN.refusals(evidence, np.array([0]), np.array([1])) == [OTHER_FIGURES]
+
+
+@pytest.mark.parametrize("count", [24, 150])
+def test_versions_of_a_large_family_are_no_template(count: int) -> None:
+    """Versions differ in what many of them have; a headline takes the place of nothing."""
+    draw = random.Random(count)
+    words = ["".join(draw.choices("abdeghiklmnorstu", k=6)) for _ in range(400)]
+    page = draw.choices(words, k=250)
+    others = [" ".join(draw.choices(words, k=120)) for _ in range(50)]
+    slots = draw.sample(range(250), 30)
+
+    def version() -> str:
+        """One of two wordings in many places, and three words of its own."""
+        made = [*page]
+        for at in slots:
+            made[at] = draw.choice([page[at], words[at]])
+        for at in draw.sample(range(250), 3):
+            made[at] = "".join(draw.choices("abdeghik", k=8))
+        return " ".join(made)
+
+    versions = [version() for _ in range(count)]
+    headlines = [
+        " ".join([*("".join(draw.choices("abdeghik", k=8)) for _ in range(8)), *page])
+        for _ in range(count)
+    ]
+    assert nd.dedup([*others, *versions]).counts.duplicates >= 0.95 * (count - 1)
+    assert nd.dedup([*others, *headlines]).counts.duplicates == 0

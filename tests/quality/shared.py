@@ -1,8 +1,8 @@
 """What documents that the usual method sets aside share with those they are set aside for.
 
 Two floors, both on the texts alone and by slow, obvious code. Below the threshold three fifths of
-the smaller text must be readable in the other. From the threshold on the weights of shingles
-decide, and two fifths of the word 3-shingles of the smaller must be in both.
+the smaller text must be readable in the other. From the threshold on the weights of grams decide,
+and three tenths of the word 3-shingles of the smaller must be in both: noise breaks the others.
 
 ``python -m quality.shared`` prints the lowest shares on the whole sets; ``make quality`` runs it.
 """

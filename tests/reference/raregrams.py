@@ -114,7 +114,7 @@ def keys(made: Document, multipliers: Sequence[int], *, refuse: bool) -> tuple[l
         bands = [band_key(minima[3 * b : 3 * b + 3], b) for b in range(16)]
         found += [key | top for key in [*bands, *map(scramble, bands)]]
     lone = sum(gram.kind == ONE_HAS for gram in made.grams.values())
-    goes_on = refuse and lone >= 6 and lone * 64 >= len(made.grams)
+    goes_on = refuse and lone >= 6 and lone * 8 >= len(made.grams)
     return sorted(found), sum(key < top or not goes_on for key in found)
 
 
@@ -144,7 +144,11 @@ def compared(a: Document, b: Document) -> Answer:
     other_figures = level <= 3 and figures << level >= 80 and figures * 25 >= size
     other_figures = other_figures and 10 * common_words >= 7 * words
     other_figures = other_figures and 2 * common_figures * words < figures * common_words
+    unshared = [g.kind for grams in (x, y) for f, g in grams.items() if f not in shared]
+    apart = sum(kind in (SOME_HAVE, MANY_HAVE) for kind in unshared)
+    lone = sum(g.kind == ONE_HAS for grams in (x, y) for g in grams.values())
     template = own >= 6 and own * 64 >= size and rare < own and 4 * rare < len(shared)
+    template = template and 10 * apart < 17 * lone
     return Answer(
         Fraction(common) / whole if common else Fraction(0),
         template or other_figures,

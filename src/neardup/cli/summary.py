@@ -111,13 +111,14 @@ def _refused_lines(result: Result) -> list[str]:
     refused = result.info["refused"]
     if not refused:
         return []
+    accepts = "templates" in result.info["settings"]["parameters"]
+    hint = " --set templates=accept lets such pairs pass." if accepts else ""
     if refused == 1:
-        return [
-            "1 pair shares boilerplate but differs in content; it is not treated as duplicates."
-        ]
+        said = "1 pair shares boilerplate but differs in content; it is not treated as duplicates."
+        return [said + hint]
     return [
         f"{refused:,} pairs share boilerplate but differ in content; they are not treated as "
-        "duplicates."
+        f"duplicates.{hint}"
     ]
 
 

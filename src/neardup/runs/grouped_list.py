@@ -346,7 +346,7 @@ def _without_formulas(table: pa.Table) -> pa.Table:
     for i, field in enumerate(table.schema):
         if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
             acts = pc.match_substring_regex(table[i], _FORMULA)
-            quoted = pc.binary_join_element_wise("'", table[i], "")
+            quoted = pc.binary_join_element_wise("'", table[i].cast(pa.string()), "")
             table = table.set_column(i, field, pc.if_else(acts, quoted.cast(field.type), table[i]))
     return table
 

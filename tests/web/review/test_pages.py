@@ -190,7 +190,6 @@ def test_numbers_of_clusters_may_change_under_a_page(client: TestClient) -> None
     """What was chosen before somebody else's change is what is acted on after it."""
     listed = client.get("/clusters.json?sort=order").json()["entries"]
     client.post("/changes/first", json={"id": "es-tren-4"})
-    again = client.get("/clusters.json?sort=order").json()["entries"]
     last = listed[-1]
     assert client.get(twin_of(last["href"])).json()["cluster"]["kept"] == last["kept"]
     answer = client.post("/changes/act", json={"action": "review", "clusters": [last["first"]]})

@@ -201,3 +201,12 @@ def test_templates_that_were_refused_are_counted() -> None:
     accepting = nd.find(docs, threshold=0.2, templates="accept")
     assert refusing.info["refused"] == accepting.counts.pairs > 0
     assert accepting.info["refused"] == refusing.counts.pairs == 0
+
+
+def test_pages_of_a_column_are_read_again_as_text(tmp_path: Path) -> None:
+    page = "<p>{} people came to the old harbour on Monday\nto see the ships of the fleet.</p>"
+    rows = [{"text": page.format(word) * 3} for word in ("Forty", "Fifty")]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    result = nd.dedup(path, extract="all-text", method="shingles", threshold=0.2)
+    assert result.duplicates["kind"].to_pylist() == ["revision"]

@@ -153,9 +153,14 @@ class Collection:
     def _named(self, source: Source) -> Iterator[Chunk]:
         columns = self._columns
         named = named_chunks(source, columns) if self.inputs.offered else source.chunks(columns)
-        if self._has_pages(source):
-            named = (ExtractedChunk(chunk, self.extractor) for chunk in named)
+        named = self.page_texts(source, named)
         return named if self.naming is None else self._renamed(named, self.naming)
+
+    def page_texts(self, source: Source, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        """The chunks of a source with the pages of its text column as text."""
+        if not self._has_pages(source):
+            return chunks
+        return (ExtractedChunk(chunk, self.extractor) for chunk in chunks)
 
     def _renamed(self, chunks: Iterator[Chunk], naming: Naming) -> Iterator[Chunk]:
         return (NamedApart(chunk, naming) for chunk in chunks)

@@ -150,7 +150,7 @@ def _chunks(inputs: Sequence[tuple[Collection, Columns]]) -> Iterator[Chunk]:
     for collection, columns in inputs:
         for source in collection.sources:
             try:
-                yield from untouched(source).chunks(columns)
+                yield from collection.page_texts(source, untouched(source).chunks(columns))
             except (NeardupError, OSError, pa.ArrowException) as error:
                 LOG.warning("%s could not be read again: %s", source.file, error)
 

@@ -111,3 +111,13 @@ def test_a_csv_comes_and_goes_as_csv(run: Run, tmp_path: Path) -> None:
     done = run("group", tmp_path / "in.csv", "-o", tmp_path / "out.csv")
     assert done.exit_code == 0, done.stderr
     assert len(pyarrow.csv.read_csv(tmp_path / "out.csv")) == rows.count("\n")
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.jsonl"])
+def test_a_list_in_another_encoding_is_refused(run: Run, tmp_path: Path, name: str) -> None:
+    """Its letters would be lost, and with them the scores."""
+    row = b'{"id": "1", "text": "caf\xe9 au lait"}\n'
+    (tmp_path / name).write_bytes(b"id,text\n1,caf\xe9 au lait\n" if name == "in.csv" else row)
+    done = run("group", tmp_path / name)
+    assert done.exit_code == 1
+    assert "convert the file to UTF-8" in done.stderr

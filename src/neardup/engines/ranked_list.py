@@ -35,7 +35,7 @@ import pyarrow.types as pt
 
 from neardup import _native
 from neardup.decisions.order import sortable
-from neardup.documents import Collection, Columns, collect
+from neardup.documents import Collection, Columns, Rejected, collect
 from neardup.documents.columns import (
     DEFAULT_ID,
     Column,
@@ -197,6 +197,7 @@ def _whole(collection: Collection, text: str) -> pa.Table:
     rows = sum(map(len, batches))
     if not rows:  # an empty file has no columns either
         return pa.table({text: pa.array([], pa.large_string())})
+    _check_encoding(collection.files[0], [lost for batch in batches for lost in batch.rejected])
     try:
         return collection.kept(np.ones(rows, np.bool_))
     except (ValueError, AttributeError, RecursionError) as error:  # a line that is no JSON object
@@ -207,6 +208,15 @@ def _whole(collection: Collection, text: str) -> pa.Table:
             f"{collection.files[0]}, {why}; expected a whole list.",
             hint="write the list again: what is missing might be the best result.",
         ) from error
+
+
+def _check_encoding(file: str, rejected: Sequence[Rejected]) -> None:
+    for lost in rejected:
+        if "is not valid" in lost.reason and "JSON" not in lost.reason:
+            raise InputError(
+                f"{file}, row {lost.row}: {lost.reason}; expected a whole list.",
+                hint="convert the file to UTF-8, with iconv for example.",
+            )
 
 
 MAGIC = b"nd"

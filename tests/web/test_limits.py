@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
@@ -18,6 +20,12 @@ DOORS = Doors(
         Door("/v1/other", print),
     ]
 )
+
+
+def in_own_loop(work: Coroutine[Any, Any, Any]) -> Any:
+    """In a thread of its own: a browser of another test may have a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def scope(method: str, path: str, client: str) -> Scope:
@@ -66,7 +74,7 @@ def test_streams_of_one_client_leave_room_for_others_and_for_the_health() -> Non
         assert await asyncio.gather(*idle) == [200] * 5
         assert await ask("POST", "/v1/stream", "a") == 200
 
-    asyncio.run(scenario())
+    in_own_loop(scenario())
 
 
 def test_the_health_answers_when_there_is_no_room() -> None:
@@ -90,4 +98,4 @@ def test_a_body_in_small_pieces_costs_its_length() -> None:
 
         return await Room(Limits()).body(scope("POST", "/v1/other", "a"), receive)
 
-    assert len(asyncio.run(body())) == pieces
+    assert len(in_own_loop(body())) == pieces

@@ -25,8 +25,8 @@ from neardup.documents.clashes import Shared
 from neardup.documents.columns import OURS
 from neardup.documents.remote import Place, address_of
 from neardup.engines.batch.batch_run import find_kinds, run
+from neardup.engines.batch.intake import counts_while_reading
 from neardup.engines.batch.journal import Journal
-from neardup.engines.batch.late_weights import counts_while_reading
 from neardup.engines.batch.table_pass import with_artefacts
 from neardup.errors import ConservationError, UsageError
 from neardup.plan import Plan

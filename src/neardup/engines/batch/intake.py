@@ -170,7 +170,8 @@ class _Gathered:
         self.prepared.append(replace(prepared, evidence=_NOTHING))
         self.lengths.append(lengths)
         self.records.append(batch.records)
-        self.file.append(np.full(batch.records.num_rows, self._file(batch.file), np.int32))
+        file = self.files.setdefault(batch.file, len(self.files))
+        self.file.append(np.full(batch.records.num_rows, file, np.int32))
         self.position.append(positions)
         self.rejected += batch.rejected
         self.rejected_position.append(rejected_positions)
@@ -188,9 +189,6 @@ class _Gathered:
         rejected = [lost for lost, position in pairs if position < self.plan.limit]
         records = batch.records.filter(pa.array(fits))
         return replace(batch, records=records, rejected=rejected), fits
-
-    def _file(self, name: str) -> int:
-        return self.files.setdefault(name, len(self.files))
 
     def _without_known_ids(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
         known = self.ids.add(digests_of(batch.records.column("id")), batch.file)

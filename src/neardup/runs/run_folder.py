@@ -27,8 +27,8 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
-from neardup.documents.input_limits import Limits
 from neardup.documents.kept import outputs_of
+from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
 from neardup.draft import Draft
 from neardup.errors import (

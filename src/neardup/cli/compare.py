@@ -135,7 +135,7 @@ def compare(
 
 def _edit_distances(shown: Comparison | Explanation, costs: str) -> dict[str, Any]:
     from neardup.runs.comparison import Comparison
-    from neardup.text.edit_distance import Costs, edit_distance, steps
+    from neardup.text.alignment import Costs, edit_distance, steps
     from neardup.text.words import words
 
     written = Costs.parse(costs)

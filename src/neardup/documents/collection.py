@@ -206,10 +206,6 @@ class Collection:
         counts.update(wide for source in tables if (wide := wide_of(source.codec)))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
-    def extracted(self) -> dict[str, int]:
-        """The number of different pages by extractor, the most common first."""
-        return self.extractor.counts()
-
     def passed_over(self) -> dict[str, int]:
         """The number of records in WARC files that are no pages, by type, the most common first."""
         crawls = [source for source in self.sources if isinstance(source, WarcSource)]

@@ -117,10 +117,11 @@ def _stamp(path: Place) -> tuple[int, ...] | None:
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def check_unchanged(source: Any) -> None:
-    watch: Watch | None = getattr(source, "watch", None)
-    if watch is not None:
-        watch.check(source.path, source.file)
+def check_unchanged(*sources: Any) -> None:
+    for source in sources:
+        watch: Watch | None = getattr(source, "watch", None)
+        if watch is not None:
+            watch.check(source.path, source.file)
 
 
 def lost_from_here(error: Exception) -> str:

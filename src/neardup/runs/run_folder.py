@@ -152,7 +152,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
-    _write_order(result, folder / ORDER)
+    if not np.array_equal(result.rank, np.arange(len(result.rank))):  # a new threshold needs it
+        write_table(pa.table({"rank": result.rank}), folder / ORDER)
     if result.text_digests is not None:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
     if result.signatures:
@@ -352,12 +353,6 @@ def write_table(table: pa.Table, path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     with whole_file(path) as part:
         part.write_text(text, "utf-8")
-
-
-def _write_order(result: Result, path: Path) -> None:
-    """Write the order if it differs from that of the input; a new threshold needs it."""
-    if not np.array_equal(result.rank, np.arange(len(result.rank))):
-        write_table(pa.table({"rank": result.rank}), path)
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:

@@ -9,21 +9,22 @@ word for any content (``native/text/matches.hpp``). Texts of 4 GiB or more are r
 
 ``align`` returns one pair as objects, with spans in characters. ``align_pairs`` returns many pairs
 as columns, with spans in bytes of UTF-8; its result does not depend on the number of threads.
+``edit_distance`` is the cost of the cheapest way from one sequence to the other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from neardup import _native
 from neardup.errors import SettingsError
-from neardup.schema import Array, Ragged, offsets_of
+from neardup.schema import Array, Ragged, offsets_of, slices_of
 from neardup.text.text_options import Text
 from neardup.text.words import buffers, word_map, words
 
@@ -126,7 +127,7 @@ def align_pairs(
         )
         return Alignments(offsets, how, *a, *b, words_a, words_b, whole.astype(bool))
 
-    parts = _parts(texts.lengths[left] + texts.lengths[right])
+    parts = slices_of(texts.lengths[left] + texts.lengths[right], _CHUNK_BYTES) or [slice(0)]
     if workers == 1 or len(parts) == 1:
         return _joined([aligned(part) for part in parts])
     with ThreadPoolExecutor(workers) as pool:
@@ -157,12 +158,6 @@ def _number_words(options: Text) -> _native.WordMap:
     capitals = " ".join(word.capitalize() for word in _DATE_WORDS.split())
     hashes = _native.hash_words(*buffers(words(_DATE_WORDS + capitals, options)))
     return _native.WordMap(hashes, np.zeros_like(hashes))
-
-
-def _parts(sizes: Array) -> list[slice]:
-    """Consecutive pairs, grouped into parts with about the same amount of text."""
-    ends = np.flatnonzero(np.diff(np.cumsum(sizes) // _CHUNK_BYTES)) + 1
-    return [slice(i, j) for i, j in pairwise([0, *ends.tolist(), len(sizes)])]
 
 
 def _joined(parts: list[Alignments]) -> Alignments:
@@ -251,3 +246,42 @@ def _spans(text: str, encoded: Array, begins: Array, ends: Array) -> list[Span]:
         before = np.concatenate([[0], np.cumsum((encoded & 0xC0) != 0x80)])
         begins, ends = before[begins], before[ends]
     return [Span(*span) for span in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+
+class Costs(NamedTuple):
+    insertion: int = 1
+    deletion: int = 1
+    substitution: int = 1
+
+    @classmethod
+    def parse(cls, written: str) -> Costs:
+        """Costs as "1,1,2"."""
+        parts = written.split(",")
+        if len(parts) != len(cls._fields) or not all(part.strip().isdigit() for part in parts):
+            raise SettingsError(
+                f"The costs of edits are {written!r}; expected three whole numbers.",
+                hint="insertion, deletion and substitution, such as 1,1,2.",
+            )
+        return cls(*map(int, parts))
+
+
+class Step(NamedTuple):
+    """``how`` is insert, delete or replace; positions are those in the first and the second."""
+
+    how: str
+    first: int
+    second: int
+
+
+def edit_distance(a: Sequence[str], b: Sequence[str], costs: Costs = Costs()) -> int:  # noqa: B008
+    from rapidfuzz.distance import Levenshtein
+
+    return int(
+        Levenshtein.distance(a, b, weights=(costs.insertion, costs.deletion, costs.substitution))
+    )
+
+
+def steps(a: Sequence[str], b: Sequence[str]) -> list[Step]:
+    from rapidfuzz.distance import Levenshtein
+
+    return [Step(one.tag, one.src_pos, one.dest_pos) for one in Levenshtein.editops(a, b)]

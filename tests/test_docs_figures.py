@@ -99,7 +99,9 @@ def peer_means() -> set[str]:
     return {short(sum(one[name].get("f1", 0) for one in sets) / len(sets)) for name in names}
 
 
-@pytest.mark.parametrize("page", [README, DOCS / "features.md", DOCS / "quality.md", DOCS / "methods" / "learned.md"])
+@pytest.mark.parametrize(
+    "page", [README, DOCS / "features.md", DOCS / "quality.md", DOCS / "methods" / "learned.md"]
+)
 def test_quality_that_is_quoted_is_what_was_pinned(page: Path) -> None:
     assert {*QUALITY.findall(page.read_text("utf-8"))} <= pinned_figures()
 

@@ -91,6 +91,8 @@ def _meaning(run: Run) -> str:
     ]
     if run.info.get("kept_fault"):
         text.append(f"{WARNING}{run.info['kept_fault']}")
+    damage = run.info.get("kept_damage")
+    text += [f"{WARNING}{sentence}." for sentence in damage] if isinstance(damage, list) else []
     if counts.documents and counts.rejected == counts.documents:
         text.append(f"{WARNING}No document could be read. The reasons are below.")
     if settings.get("limit") == counts.documents:

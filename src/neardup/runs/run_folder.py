@@ -28,6 +28,7 @@ from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
 from neardup.documents.kept import outputs_of
+from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
 from neardup.draft import Draft
@@ -168,6 +169,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     if fault:
         where = f"The decisions are in {draft.folder}, kept documents are not."
         raise _without_kept(fault, where) from fault
+    if damage := info.get("kept_damage"):
+        raise damaged_kept(damage, f"All other values of all kept documents are in {draft.folder}.")
 
 
 def _publish(draft: Draft) -> None:
@@ -193,6 +196,7 @@ def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
     files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
     outputs = outputs_of(collection.sources, one_file=one_file)
     named = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    named |= {"kept_damage": damage} if (damage := collection.damage()) else {}
     return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
 
 

@@ -9,12 +9,10 @@ word for any content (``native/text/matches.hpp``). Texts of 4 GiB or more are r
 
 ``align`` returns one pair as objects, with spans in characters. ``align_pairs`` returns many pairs
 as columns, with spans in bytes of UTF-8; its result does not depend on the number of threads.
-``edit_distance`` is the cost of the cheapest way from one sequence to the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -246,42 +244,3 @@ def _spans(text: str, encoded: Array, begins: Array, ends: Array) -> list[Span]:
         before = np.concatenate([[0], np.cumsum((encoded & 0xC0) != 0x80)])
         begins, ends = before[begins], before[ends]
     return [Span(*span) for span in zip(begins.tolist(), ends.tolist(), strict=True)]
-
-
-class Costs(NamedTuple):
-    insertion: int = 1
-    deletion: int = 1
-    substitution: int = 1
-
-    @classmethod
-    def parse(cls, written: str) -> Costs:
-        """Costs as "1,1,2"."""
-        parts = written.split(",")
-        if len(parts) != len(cls._fields) or not all(part.strip().isdigit() for part in parts):
-            raise SettingsError(
-                f"The costs of edits are {written!r}; expected three whole numbers.",
-                hint="insertion, deletion and substitution, such as 1,1,2.",
-            )
-        return cls(*map(int, parts))
-
-
-class Step(NamedTuple):
-    """``how`` is insert, delete or replace; positions are those in the first and the second."""
-
-    how: str
-    first: int
-    second: int
-
-
-def edit_distance(a: Sequence[str], b: Sequence[str], costs: Costs = Costs()) -> int:  # noqa: B008
-    from rapidfuzz.distance import Levenshtein
-
-    return int(
-        Levenshtein.distance(a, b, weights=(costs.insertion, costs.deletion, costs.substitution))
-    )
-
-
-def steps(a: Sequence[str], b: Sequence[str]) -> list[Step]:
-    from rapidfuzz.distance import Levenshtein
-
-    return [Step(one.tag, one.src_pos, one.dest_pos) for one in Levenshtein.editops(a, b)]

@@ -23,7 +23,7 @@ COMMANDS = {
     "undo": "neardup.cli.apply:undo",
     "compare": "neardup.cli.compare:compare",
     "group": "neardup.cli.group:group",
-    "report": "neardup.cli.report:report",
+    "report": "neardup.cli.review:report",
     "review": "neardup.cli.review:review",
     "evaluate": "neardup.cli.evaluate:evaluate",
     "index": "neardup.cli.index:index",

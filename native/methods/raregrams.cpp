@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "features/common_entries.hpp"
 #include "features/families.hpp"
@@ -61,10 +62,31 @@ Sizes sizes_at(const Row &row, uint32_t level) {
     return sizes;
 }
 
-GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
+// Remembers the sizes of documents at their own levels, because most documents are in several pairs.
+class SizesOf {
+  public:
+    explicit SizesOf(size_t pairs) : slots_(std::min(std::bit_ceil(2 * pairs + 1), kMostSlots)) {}
+
+    Sizes at(const Row &row, int64_t document, uint32_t level) {
+        if (level != row.level) return sizes_at(row, level);
+        Slot &slot = slots_[static_cast<size_t>(document) & (slots_.size() - 1)];
+        if (slot.document != document) slot = {document, sizes_at(row, level)};
+        return slot.sizes;
+    }
+
+  private:
+    static constexpr size_t kMostSlots = 1 << 12;
+    struct Slot {
+        int64_t document = -1;
+        Sizes sizes;
+    };
+    std::vector<Slot> slots_;
+};
+
+GramSums compared(const Row &a, const Row &b, uint32_t level, const Sizes &of_a, const Sizes &of_b,
+                  std::vector<Match> &room) {
     GramSums sums{};
     if (a.whole != b.whole) return sums;
-    const uint32_t level = std::max(a.level, b.level);
     int64_t of_lone = 0, many = 0;
     for_common_entries(a.entries, b.entries, room, [&](const Match *match, const Match *end) {
         for (; match < end; ++match) {
@@ -79,7 +101,6 @@ GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
             of_lone += weight & -static_cast<int64_t>(rarity == kOneHas);
         }
     });
-    const Sizes of_a = sizes_at(a, level), of_b = sizes_at(b, level);
     sums.a = of_a.known + of_lone;
     sums.b = of_b.known + of_lone;
     sums.smaller = std::min(of_a.features, of_b.features);
@@ -175,8 +196,12 @@ void gram_keys(const uint64_t *values, const int64_t *offsets, size_t documents,
 void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
                    GramSums *out) {
     std::vector<Match> room;
-    for (size_t i = 0; i < pairs; ++i)
-        out[i] = compared(row_of(values, offsets, a[i]), row_of(values, offsets, b[i]), room);
+    SizesOf sizes(pairs);
+    for (size_t i = 0; i < pairs; ++i) {
+        const Row x = row_of(values, offsets, a[i]), y = row_of(values, offsets, b[i]);
+        const uint32_t level = std::max(x.level, y.level);
+        out[i] = compared(x, y, level, sizes.at(x, a[i], level), sizes.at(y, b[i], level), room);
+    }
 }
 
 }  // namespace neardup

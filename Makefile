@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev system test quick fresh lint quality bench growth long kills crash spark sanitize aarch64 clean
+.PHONY: help dev system test quick fresh lint quality bench growth long kills faults fuzz crash spark sanitize aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -69,6 +69,12 @@ growth: dev ## how the work of methods grows on every content of benchmarks/zoo.
 
 kills: dev ## kill runs with --resume 500 times at random moments: docs/reliability.md
 	cd tests && ../$(BIN)/python -m engines.batch.killing --kills 500
+
+faults: dev ## failing disks, memory, kills and power cuts in all that writes: docs/reliability.md
+	cd tests && ../$(BIN)/python -m faults.injection --points $(or $(POINTS),1500) --record
+
+fuzz: dev ## coverage-guided inputs for kernels and readers, MINUTES=10: docs/reliability.md
+	cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
 
 crash: dev ## kill a writer of each store hundreds of times at random moments: docs/stores.md
 	cd tests && ../$(BIN)/python -m engines.index.crashing

@@ -135,7 +135,8 @@ def _text_digests(texts: pa.Array) -> Array | None:
     _, offsets, values = texts.buffers()
     if not len(texts) or values is None:
         return None
-    ends = np.frombuffer(offsets, np.int64 if wide else np.int32)[texts.offset :][: len(texts) + 1]
+    last = texts.offset + len(texts) + 1  # a stranger's buffer may end in half a number
+    ends = np.frombuffer(offsets, np.int64 if wide else np.int32, last)[texts.offset :]
     content = np.frombuffer(values, np.uint8)
     return _native.bytes_digests(content, ends.astype(np.int64), 0).astype(np.uint32) | 1
 

@@ -119,8 +119,8 @@ class Calibration(StoredTable):
         curve: dict[str, Any] = {}
         if self.curve is not None:
             curve = {"curve": self.curve.columns(), "unread": self.unread}
-        if self.curve is not None and self.expected:
-            curve["expected"] = self.expected._asdict()
+            if self.expected:
+                curve["expected"] = self.expected._asdict()
         return {
             "format": FORMAT if self.curve is None else CURVE_FORMAT,
             "threshold": self.threshold,

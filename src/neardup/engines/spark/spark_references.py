@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import _native
-from neardup.documents.clashes import Ledger, digests_of, labels_of
+from neardup.documents.clashes import Ledger, labels_of
 from neardup.documents.columns import DocumentBatch
 from neardup.documents.inputs import SOURCE
 from neardup.engines.batch.references import (
@@ -101,5 +101,5 @@ def _prepared(
 
 def _once(batch: DocumentBatch, known: Ledger) -> pa.RecordBatch:
     """The rows without documents whose id occurred before in their file."""
-    fresh = known.add(digests_of(batch.records.column("id")), batch.file) < 0
+    fresh = known.add(batch.records, batch.file) < 0
     return batch.records if fresh.all() else batch.records.filter(pa.array(fresh))

@@ -196,11 +196,15 @@ class Run:
         """Documents without repetitions of an id in its file; ids that several files have are made
         distinct."""
         files = self.input.files
+        documents, unnamed = positions.named_by_place(documents, files)
         made = positions.without_repeated(documents, files, self.input.paths)
         unique = self.stages.keep("ids", made)
         labels = labels_of(files)
         numbered = {number: labels[file] for number, file in enumerate(files)}
-        named, self.shared = positions.told_apart(unique, numbered)
+        named, shared = positions.told_apart(unique, numbered)
+        self.shared = shared or unnamed
+        if shared and unnamed:
+            self.shared = shared._replace(unnamed=unnamed.unnamed)
         return self.stages.keep("names", named) if self.shared else unique
 
     def _check_strict(self, documents: DataFrame) -> None:

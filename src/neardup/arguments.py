@@ -37,6 +37,7 @@ class MethodArguments(TypedDict, total=False):
     distance: int
     dropped: float
     encoder: Any
+    every: int
     family: str
     features: str
     fields: Sequence[tuple[str, int]]
@@ -66,9 +67,11 @@ class MethodArguments(TypedDict, total=False):
     miss_rate_limit: float
     model: str | Path | None
     modulus: int
+    most: int
     ngram: int
     ngram_size: int
     num_perm: int
+    packed: bool
     per: str
     permutations: int
     q: int

@@ -31,7 +31,7 @@ COMMANDS = {
     "serve": "neardup.cli.serve:serve",
     "token": "neardup.cli.serve:token",
     "methods": "neardup.cli.methods:methods",
-    "papers": "neardup.cli.papers:papers",
+    "papers": "neardup.cli.methods:papers",
     "label": "neardup.cli.label:label",
     "train": "neardup.cli.train:train",
     "idf": "neardup.cli.idf:idf",

@@ -69,11 +69,11 @@ class _Descriptor:
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb", buffering=0)
         self.number = self._file.fileno()
-        self._identity = _identity(os.fstat(self.number))
+        self._status = os.fstat(self.number)
 
     def is_of(self, path: Path) -> bool:
         try:
-            return _identity(os.stat(path)) == self._identity
+            return os.path.samestat(os.stat(path), self._status)
         except OSError:
             return False
 
@@ -84,10 +84,6 @@ class _Descriptor:
 
 _HELD: weakref.WeakSet[_Descriptor] = weakref.WeakSet()
 _LOCK = threading.Lock()
-
-
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    return found.st_dev, found.st_ino
 
 
 class _Reading(io.RawIOBase):

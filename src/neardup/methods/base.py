@@ -109,6 +109,14 @@ class RareEntries(NamedTuple):
     may: npt.NDArray[np.bool_]
 
 
+class StoreForm(NamedTuple):
+    """How an index stores the evidence of one document, in place of keys and evidence: ``unpack``
+    gives both back. All keys search."""
+
+    pack: Callable[[Array], bytes]
+    unpack: Callable[[bytes], tuple[Array, Array]]
+
+
 TextReader = Callable[[bytes], PreparedText]
 PairScorer = Callable[[Array, Array], float | None]
 
@@ -170,6 +178,11 @@ class Method(ABC):
     def reader(self, artefacts: Artefacts) -> TextReader | None:
         """A function that gives ``prepare`` of one text in UTF-8, bit by bit, without a table
         around it. None where there is none."""
+        return None
+
+    @property
+    def store_form(self) -> StoreForm | None:
+        """A smaller form for stores. None: keys and evidence are stored as they are."""
         return None
 
     def check_columns(self, first: pa.RecordBatch) -> None:  # noqa: B027  # most check nothing

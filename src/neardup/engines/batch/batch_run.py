@@ -4,26 +4,29 @@ Documents are taken in and put in the order of the policy. Documents with equal 
 collapsed, the others are matched (``match_pass.py``), the rule decides, and copies follow their
 leaders. At the end the texts of pairs are aligned to find the kinds of duplicates, which changes no
 decision.
+
+Pairs that share little of their texts, or that may pass below the threshold, are read again: would
+a reader recognise them as the same text? A text that cannot be read again passes with no other.
 """
 
 from __future__ import annotations
 
 import functools
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from neardup.decisions.clusters import average_clusters, components, rule_clusters
 from neardup.decisions.order import check_preferred, group_codes
 from neardup.decisions.rule import Decided, decide_all
 from neardup.documents import Collection, Columns
 from neardup.documents.inputs import SOURCE
-from neardup.engines.batch.intake import take_in
+from neardup.engines.batch.intake import take_in, take_in_counting
 from neardup.engines.batch.journal import Journal
-from neardup.engines.batch.late_weights import take_in_counting
 from neardup.engines.batch.match_pass import match
-from neardup.engines.batch.readable_pairs import recognised_pairs
 from neardup.engines.batch.references import joined, reference_texts, take_references
 from neardup.engines.batch.threshold_choice import NO_ANSWERS, Answers, first_scorer, known_scores
 from neardup.matching.candidates import leaders
@@ -34,8 +37,9 @@ from neardup.progress import Progress
 from neardup.runs.kind_pass import PairKinds, pair_kinds
 from neardup.runs.outcome import Intake, Outcome
 from neardup.runs.run_tables import all_pairs
-from neardup.runs.texts_again import Means
+from neardup.runs.texts_again import Means, TextsAgain, reread, text_keys
 from neardup.schema import Array
+from neardup.text.recognition import recognised
 
 
 def run(
@@ -201,3 +205,35 @@ def _asked(plan: Plan, outcome: Outcome) -> tuple[Array, Array]:
         return aside, kept
     pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
     return np.concatenate([aside, pairs.a]), np.concatenate([kept, pairs.b])
+
+
+def recognised_pairs(
+    collection: Collection, plan: Plan, progress: Progress, a: Array, b: Array, floor: int
+) -> npt.NDArray[np.bool_]:
+    """Which pairs of texts, given by their digests, share at least ``floor`` percent."""
+    wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
+    own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
+    progress.stage("rereading", unit="documents", total_bytes=collection.plain_size())
+    means = Means(plan.workers, plan.texts_limit, None, progress)
+    again = reread(wanted, [own, *reference_texts(plan)], text_keys, means)
+    progress.stage("comparing", len(a), unit="pairs")
+    try:
+        pairs = numbers[: len(a)], numbers[len(a) :]
+        return _compared(again, *pairs, floor, plan.workers, progress)
+    finally:
+        again.store.close()
+
+
+def _compared(
+    again: TextsAgain, a: Array, b: Array, floor: int, workers: int, progress: Progress
+) -> npt.NDArray[np.bool_]:
+    def enough(pair: tuple[int, int]) -> bool:
+        numbers = np.array(pair)
+        progress.advance(1)
+        if (again.slot[numbers] < 0).any():
+            return False
+        one, other = again.strings(numbers)
+        return recognised(one, other).reaches(floor)
+
+    with ThreadPoolExecutor(workers) as pool:
+        return np.array(list(pool.map(enough, zip(a.tolist(), b.tolist(), strict=True))), np.bool_)

@@ -6,7 +6,7 @@ it and known answers do not speak against it. A method whose ``calibration`` is 
 its threshold where the groups of the collection are most consistent (``matching/consistency.py``),
 and pairs that share little text are read. Pairs below the threshold pass as exceptions where
 they are far above the background of both documents and a reader would find the one text in the
-other (``engines/batch/readable_pairs.py``). For other methods known answers alone choose the
+other (``engines/batch/batch_run.py``). For other methods known answers alone choose the
 threshold, before anything is matched.
 
 Known answers are a few documents of the collection, copied with edits that leave a copy to any

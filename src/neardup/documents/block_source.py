@@ -19,9 +19,8 @@ import pyarrow as pa
 
 from neardup.documents import pieces as sampling
 from neardup.documents.columns import Chunk, Columns, LostChunk, Mask, Rejected
-from neardup.documents.input_limits import OverLimitError, TooLong, block_size
 from neardup.documents.lost import Watch, lost_from_here
-from neardup.documents.open_files import OpenFiles
+from neardup.documents.open_files import OpenFiles, OverLimitError, TooLong, block_size
 from neardup.documents.pieces import Piece, Start, Trial
 from neardup.documents.remote import Place
 from neardup.documents.source import Source

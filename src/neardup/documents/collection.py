@@ -22,7 +22,6 @@ from neardup.documents.block_source import BlockSource, LineWriter
 from neardup.documents.clashes import Book, NamedApart, Naming, Shared
 from neardup.documents.columns import Chunk, Columns, Mask
 from neardup.documents.csv import CsvSource
-from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import (
     ExtractedChunk,
     Extraction,
@@ -33,7 +32,6 @@ from neardup.documents.extraction.page import HTML, KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
 from neardup.documents.folder import FileSource, FolderSource
-from neardup.documents.input_limits import Limits
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
@@ -51,9 +49,10 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
+from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
-from neardup.documents.streams import wide_of, writing
+from neardup.documents.streams import decoded, wide_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import (
     ColumnError,

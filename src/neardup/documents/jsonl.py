@@ -32,7 +32,7 @@ from neardup.documents.columns import (
     generated_ids,
     refuse_missing,
 )
-from neardup.documents.input_limits import Limits, TooLong
+from neardup.documents.open_files import Limits, TooLong
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
 from neardup.errors import InputError

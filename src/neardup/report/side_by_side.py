@@ -203,6 +203,23 @@ def _cuts(text: str, span: Span) -> Span:
     return Span(begin, end)
 
 
+class Places:
+    """Characters → line:column, cheap where they are asked for in order."""
+
+    def __init__(self, a: str, b: str) -> None:
+        self._texts = a, b
+        self._seen = [(0, 1), (0, 1)]
+
+    def of(self, side: int, begin: int) -> str:
+        text, (at, line) = self._texts[side], self._seen[side]
+        if begin < at:
+            at, line = 0, 1
+        line += text.count("\n", at, begin)
+        self._seen[side] = begin, line
+        column = begin - text.rfind("\n", 0, begin)
+        return f"{line}:{column}"
+
+
 def flowed(text: str) -> str:
     """On one line: every run of white space is one space."""
     return " ".join(visible(text).split())

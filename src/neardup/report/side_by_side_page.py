@@ -19,11 +19,11 @@ from neardup.report.side_by_side import (
     SHARED,
     Fold,
     Piece,
+    Places,
     Row,
     left_out,
     rows,
 )
-from neardup.report.side_by_side_lines import Places
 from neardup.schema import DUPLICATE
 from neardup.text.alignment import Alignment, Span
 from neardup.wording import shortened

@@ -27,9 +27,9 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
-from neardup.documents.input_limits import Limits
 from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
+from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
 from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
@@ -197,7 +197,7 @@ def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
     one_file = result.info.get(ONE_FILE, False)
     files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
     outputs = outputs_of(collection.sources, one_file=one_file)
-    named = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    named: dict[str, Any] = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
     named |= {"kept_damage": damage} if (damage := collection.damage()) else {}
     return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
 

@@ -52,7 +52,9 @@ def run(
     """The plan comes back as it was in the end: calibrated, where its method asks for it."""
     clock = Clock()
     store = EvidenceStore(plan.method.evidence_dtype, limit=plan.evidence_limit, folder=folder)
-    references = take_references(plan, store, progress, offered=collection.inputs.offered)
+    references = None
+    if plan.against:
+        references = take_references(plan, store, progress, offered=collection.inputs.offered)
     if plan.artefacts.keys() >= {need.name for need in plan.method.needs}:
         intake = take_in(collection, plan, progress, store, journal=journal)
     else:
@@ -62,8 +64,8 @@ def run(
         names = list(collection.source_names.values())
         check_preferred(plan.keep, intake.extra.get(SOURCE), names)
     rank = plan.keep.rank(intake.lengths, intake.extra)
-    refs = len(references)
-    if refs:
+    refs = len(references) if references else 0
+    if references and refs:
         intake = joined([references, intake], plan)
         rank = np.concatenate([np.arange(refs), refs + rank])
     if journal and (known := journal.decided(intake, plan)):
@@ -103,6 +105,7 @@ def decide_intake(
         forms=intake.prepared.normal_digests if scorer.asks_forms else None,
         workers=plan.workers,
         progress=progress.advance,
+        in_place=plan.method.scores_in_place,
     )
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:
@@ -189,22 +192,22 @@ def find_kinds(
     if plan.kinds == "none":
         return None
     began = time.perf_counter()
-    a, b = _asked(plan, outcome)
+    a = np.flatnonzero(outcome.decided.kept_of >= 0)
+    b = outcome.decided.kept_of[a]
+    if plan.kinds != "decided":
+        pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
+        a, b = np.concatenate([a, pairs.a]), np.concatenate([b, pairs.b])
     means = Means(plan.workers, plan.texts_limit, folder, progress)
-    own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
-    found = pair_kinds(outcome, a, b, [own, *reference_texts(plan)], means)
+    found = pair_kinds(outcome, a, b, _texts_again(collection, plan), means)
     progress.finish()
     outcome.timings["kinds"] = time.perf_counter() - began
     return found
 
 
-def _asked(plan: Plan, outcome: Outcome) -> tuple[Array, Array]:
-    aside = np.flatnonzero(outcome.decided.kept_of >= 0)
-    kept = outcome.decided.kept_of[aside]
-    if plan.kinds == "decided":
-        return aside, kept
-    pairs, _ = all_pairs(outcome, plan.pair_budget(outcome.intake.total))
-    return np.concatenate([aside, pairs.a]), np.concatenate([kept, pairs.b])
+def _texts_again(collection: Collection, plan: Plan) -> list[tuple[Collection, Columns]]:
+    """Where texts are read again: the input, and the references where there are any."""
+    own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
+    return [own, *reference_texts(plan)] if plan.against else [own]
 
 
 def recognised_pairs(
@@ -212,10 +215,9 @@ def recognised_pairs(
 ) -> npt.NDArray[np.bool_]:
     """Which pairs of texts, given by their digests, share at least ``floor`` percent."""
     wanted, numbers = np.unique(np.concatenate([a, b]), return_inverse=True)
-    own = (collection, Columns(text=plan.columns.text, id=plan.columns.id))
     progress.stage("rereading", unit="documents", total_bytes=collection.plain_size())
     means = Means(plan.workers, plan.texts_limit, None, progress)
-    again = reread(wanted, [own, *reference_texts(plan)], text_keys, means)
+    again = reread(wanted, _texts_again(collection, plan), text_keys, means)
     progress.stage("comparing", len(a), unit="pairs")
     try:
         pairs = numbers[: len(a)], numbers[len(a) :]

@@ -1,7 +1,7 @@
 """Pass 1 on one machine: turns documents into keys, evidence and the columns that decisions need.
 
 Worker threads parse and prepare chunks without holding Python's lock. Results are taken in input
-order (``documents/chunk_pass.py``), so they depend on neither the number of threads nor the size of
+order (``documents/source.py``), so they depend on neither the number of threads nor the size of
 chunks. The texts of a chunk are released as soon as it is prepared.
 
 A method may weigh its evidence when all documents are counted (``take_in_counting``): then the
@@ -21,9 +21,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
-from neardup.documents.chunk_pass import chunk_results
 from neardup.documents.clashes import Ledger, tell_apart
 from neardup.documents.inputs import SOURCE, with_names
+from neardup.documents.source import chunk_results
 from neardup.engines.batch.journal import Journal, Taken
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore

@@ -205,9 +205,10 @@ def tell_apart(
     the ``unnamed`` ones at some ``rows``; None if all ids are unique already. ``others`` are files
     of which nothing was read; they have labels too, so that labels do not depend on where reading
     ended."""
+    numbers = np.zeros(len(ids), np.int64) if rows is None else rows
     by_place = np.zeros(len(ids), bool)
     for name, some in (unnamed or {}).items():
-        by_place |= (file == files.index(name)) & np.isin(rows, list(some))
+        by_place |= (file == files.index(name)) & np.isin(numbers, list(some))
     digests = digests_of(ids)
     values, inverse, counts = np.unique(digests, return_inverse=True, return_counts=True)
     counts -= np.bincount(inverse.reshape(-1), by_place, len(values)).astype(np.int64)
@@ -218,11 +219,10 @@ def tell_apart(
     labels = labels_of([*dict.fromkeys([*others, *files])])
     of_document = pa.array([labels[name] for name in files], pa.large_string()).take(pa.array(file))
     places = pa.array(files, pa.large_string()).take(pa.array(file))
-    numbers = pa.array(np.zeros(len(ids), np.int64) if rows is None else rows)
 
     def named(sign: str) -> pa.Array:
         apart = told_apart(ids, chosen, of_document, sign)
-        return _named_by_place(apart, by_place, places, numbers, sign)
+        return _named_by_place(apart, by_place, places, pa.array(numbers), sign)
 
     sign = ":"
     while not _unique(names := named(sign)):

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -78,7 +77,9 @@ class Watch:
         time of a file may stay the same. ``row`` is the first one of the block."""
         if self._seen is None:
             return
-        checksum = crc32(data)  # a source made from this one may read in blocks of another size
+        whole = np.array([0, len(data)], np.int64)
+        checksum = int(_native.bytes_digests(np.frombuffer(data, np.uint8), whole, 0)[0])
+        # A source made from this one may read in blocks of another size.
         if self._blocks.setdefault((row, len(data)), checksum) != checksum:
             raise changed(file, "was changed")
 
@@ -134,7 +135,8 @@ def _text_digests(texts: pa.Array) -> Array | None:
     _, offsets, values = texts.buffers()
     if not len(texts) or values is None:
         return None
-    ends = np.frombuffer(offsets, np.int64 if wide else np.int32)[texts.offset :][: len(texts) + 1]
+    last = texts.offset + len(texts) + 1  # a stranger's buffer may end in half a number
+    ends = np.frombuffer(offsets, np.int64 if wide else np.int32, last)[texts.offset :]
     content = np.frombuffer(values, np.uint8)
     return _native.bytes_digests(content, ends.astype(np.int64), 0).astype(np.uint32) | 1
 

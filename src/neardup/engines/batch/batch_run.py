@@ -105,6 +105,7 @@ def decide_intake(
         forms=intake.prepared.normal_digests if scorer.asks_forms else None,
         workers=plan.workers,
         progress=progress.advance,
+        in_place=plan.method.scores_in_place,
     )
     leader = leaders(intake.prepared.digests, rank, within)
     if plan.method.confirms_copies:

@@ -12,10 +12,10 @@ is an own threshold, "trapped" the share of decoys that pass, "valley" a gap in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,30 @@ class Curve:
         return cls(thresholds, consistency, np.array(columns["linked"], np.int64))
 
 
+class Expected(NamedTuple):
+    """The precision and the recall to expect of pairs whose texts differ, each with the lower end
+    of its interval; the upper end is 1 (``matching/consistency.py``)."""
+
+    precision: float
+    least_precision: float
+    recall: float
+    least_recall: float
+
+    def sentence(self) -> str:
+        return (
+            f"Estimate without labels: {self.precision:.0%} of the pairs whose texts differ are "
+            f"duplicates (likely {self.least_precision:.0%} to 100%), and {self.recall:.0%} of "
+            f"such duplicates were found (likely {self.least_recall:.0%} to 100%)."
+        )
+
+
+def expected_of(info: Mapping[str, Any]) -> Expected | None:
+    """What the run with this ``run.json`` expects. A run that is built on another one takes its
+    calibration, but not what that one expected of its own documents."""
+    shown = info.get("artefacts", {}).get("calibration", {}).get("expected")
+    return Expected(**shown) if shown and not info.get("against") else None
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration(StoredTable):
     """``threshold`` holds for all pairs that are not listed. ``by`` names what put it there: a gap
@@ -69,7 +93,7 @@ class Calibration(StoredTable):
     planted copies that are found, ``decoys`` that of the decoys that pass; None where it was not
     measured. ``refused`` is a gap that was not taken. By consistency, ``curve`` shows why, and
     ``unread`` is how many pairs that share little text were refused because too many would have had
-    to be read."""
+    to be read, and ``expected`` how good the answer is likely to be; None where no pair passes."""
 
     threshold: float
     by: str
@@ -82,6 +106,7 @@ class Calibration(StoredTable):
     pairs: npt.NDArray[np.int32] = field(default_factory=lambda: _NO_PAIRS)
     curve: Curve | None = None
     unread: int = 0
+    expected: Expected | None = None
 
     kind: ClassVar[str] = "calibration"
 
@@ -94,6 +119,8 @@ class Calibration(StoredTable):
         curve: dict[str, Any] = {}
         if self.curve is not None:
             curve = {"curve": self.curve.columns(), "unread": self.unread}
+            if self.expected:
+                curve["expected"] = self.expected._asdict()
         return {
             "format": FORMAT if self.curve is None else CURVE_FORMAT,
             "threshold": self.threshold,
@@ -202,6 +229,7 @@ def _calibration(table: pa.Table, described: dict[str, Any]) -> Calibration:
         pairs=_pairs(table["with"].combine_chunks()),
         curve=Curve.of_columns(described["curve"]) if "curve" in described else None,
         unread=described.get("unread", 0),
+        expected=Expected(**described["expected"]) if "expected" in described else None,
     )
 
 

@@ -18,6 +18,7 @@ from neardup.artefacts.calibration import (
     UNLIKE,
     USUAL,
     VALLEY,
+    expected_of,
 )
 from neardup.report.bars import Bin, bar, histogram, scale
 from neardup.report.html_page import (
@@ -131,6 +132,8 @@ def _threshold(run: Run, score: Array) -> str:
             f"A threshold 0.05 higher or lower would not change {calibration['stability']:.0%} of "
             "the pairs above it."
         )
+    if expected := expected_of(run.info):
+        text.append(expected.sentence())
     if below := int(np.count_nonzero(score < threshold)):
         share = percent(Share(below, len(score)))
         text.append(

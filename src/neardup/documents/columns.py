@@ -208,7 +208,7 @@ def unknown_column(name: str, names: Sequence[str], file: str) -> ColumnError:
     """An error that lists the existing columns, with the nearest name as the hint."""
     listed = ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
     lower = {column.lower(): column for column in reversed(names)}
-    near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.6)
     usual = "name one of the columns above"
     usual += " with --text (in Python text=)." if name == "text" else "."
     hint = f"did you mean {lower[near[0]]!r}?" if near else usual

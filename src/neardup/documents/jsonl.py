@@ -38,7 +38,7 @@ from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
 from neardup.errors import InputError
 
 OK, BLANK = 0, 1
-ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY = range(8)
+ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY, SURROGATE = range(9)
 KINDS = ("absent", "null", "a string", "a number", "true", "false", "an object", "an array")
 _EXPECTED = {
     8: "a value",
@@ -221,6 +221,11 @@ class _Parsed:
         if status != OK:
             reason = sentence(status, int(self.scan.position[i]))
             return Rejected(self.chunk.file, row, reason, None)
+        for name, field in ((self.columns.id_name, self.id), (self.columns.text, self.text)):
+            if field.types[i] == SURROGATE:
+                reason = f"{name} has a lone surrogate at byte {int(self.scan.position[i])}"
+                named = None if field is self.id else self.ids[i].as_py()
+                return Rejected(self.chunk.file, row, reason, named)
         if self.id.types[i] > NUMBER:
             kind = KINDS[self.id.types[i]]
             reason = f"{self.columns.id_name} is {kind}; expected a string or a number"

@@ -83,7 +83,7 @@ def too_short(run: Run) -> Html:
     if len(short):
         text.append(
             f"{many(len(short), 'kept document')} {'is' if len(short) == 1 else 'are'} too short "
-            "to compare. Such a document can only be a duplicate of an equal one."
+            "or too repetitive to compare. Such a document can only be a duplicate of an equal one."
         )
     text += [_flag(*one) for one in run.info.get("flags", {}).items() if one[0] != "too_short"]
     if not text:

@@ -181,11 +181,10 @@ class _Parsed:
     def __init__(self, chunk: JsonlChunk) -> None:
         self.chunk = chunk
         self.columns = chunk.columns
-        first, names = chunk.first_row, (self.columns.text, self.columns.id_name)
-        names = (*names, *self.columns.delivered)
-        self.scan = scan(chunk.data, list(dict.fromkeys(names)), start_of_file=first == 1)
-        rows = np.arange(first, first + len(self.scan.status), dtype=np.int64)
-        self.rows = pa.array(rows)
+        first = chunk.first_row
+        names = dict.fromkeys((self.columns.text, self.columns.id_name, *self.columns.delivered))
+        self.scan = scan(chunk.data, list(names), start_of_file=first == 1)
+        self.rows = pa.array(np.arange(first, first + len(self.scan.status), dtype=np.int64))
         self.text = self.scan.fields[self.columns.text]
         self.id = self.scan.fields[self.columns.id_name]
 

@@ -60,6 +60,18 @@ class Prepared:
     def too_short(self) -> npt.NDArray[np.bool_]:
         return (self.flags & TOO_SHORT).astype(np.bool_)
 
+    def rows(self, chosen: Array, evidence: Ragged) -> Prepared:
+        """Some of the documents, with their evidence, which may be stored elsewhere."""
+        return Prepared(
+            keys=self.keys.take(chosen),
+            probes=self.probes[chosen],
+            evidence=evidence,
+            digests=self.digests[chosen],
+            text_digests=self.text_digests[chosen],
+            normal_digests=self.normal_digests[chosen],
+            flags=self.flags[chosen],
+        )
+
 
 class Scores(NamedTuple):
     """``passed`` was decided in integers; ``score`` is for choosing and showing. ``refused``: how

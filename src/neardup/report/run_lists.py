@@ -297,7 +297,7 @@ def sizes(run: Run) -> Html:
     ]
     text = prose(
         f"{many(int(size.sum()), 'document')} in {many(len(size), 'cluster')}, the largest of "
-        f"{int(size.max()):,}. {CLUSTERS.get(run.settings.get('clusters'), CONNECTED)}"
+        f"{int(size.max()):,}. {CLUSTERS.get(str(run.settings.get('clusters')), CONNECTED)}"
     )
     table = Table(("documents in a cluster", "clusters", "documents in them", ""), rows)
     return card("Cluster sizes", text, table_html(table), anchor="sizes")

@@ -158,7 +158,7 @@ class _Gathered:
         positions, rejected_positions = self._positions(batch)
         if not good.all():
             chosen = np.flatnonzero(good)
-            prepared = rows_of(prepared, chosen, prepared.evidence.take(chosen))
+            prepared = prepared.rows(chosen, prepared.evidence.take(chosen))
             lengths = lengths[good]
         if batch.rejected and self.plan.strict:
             raise strict_error(batch.rejected[0])
@@ -219,7 +219,7 @@ class _Gathered:
             file=_join(self.file, np.int32),
             row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
             position=_join(self.position, np.int64),
-            ids=_one(records.column("id")) if records else pa.array([], pa.large_string()),
+            ids=_ids(records),
             prepared=joined_prepared(self.prepared),
             lengths=_join(self.lengths, np.int64),
             extra={n: records.column(n) for n in self.plan.columns.extra} if records else {},
@@ -256,21 +256,12 @@ def _join(parts: list[Array], dtype: type[np.generic]) -> Array:
     return np.concatenate([np.empty(0, dtype), *parts])
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
+def _ids(records: pa.Table | None) -> pa.Array:
+    """As one array, without a copy where it is one already."""
+    if records is None:
+        return pa.array([], pa.large_string())
+    column = records.column("id")
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-
-
-def rows_of(prepared: Prepared, chosen: Array, evidence: Ragged) -> Prepared:
-    """Some documents, with their evidence."""
-    return Prepared(
-        keys=prepared.keys.take(chosen),
-        probes=prepared.probes[chosen],
-        evidence=evidence,
-        digests=prepared.digests[chosen],
-        text_digests=prepared.text_digests[chosen],
-        normal_digests=prepared.normal_digests[chosen],
-        flags=prepared.flags[chosen],
-    )
 
 
 def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
@@ -319,7 +310,7 @@ def _weighed(intake: Intake, plan: Plan) -> Intake:
     parts: dict[tuple[int, int], Prepared] = {}
 
     def weigh(first: int, evidence: Ragged) -> Array:
-        rows = rows_of(intake.prepared, np.arange(first, first + len(evidence)), evidence)
+        rows = intake.prepared.rows(np.arange(first, first + len(evidence)), evidence)
         weighed = plan.method.weigh(rows, plan.artefacts)
         parts[first, len(evidence)] = replace(weighed, evidence=intake.prepared.evidence)
         return weighed.evidence.values

@@ -174,6 +174,22 @@ class IndexArguments(MethodArguments, total=False):
     recipe: str | Path | None
 
 
+class PassageArguments(TypedDict, total=False):
+    """Settings of ``passages``, ``clean`` and ``trace``."""
+
+    min_words: int
+    unit: str
+    gap: int
+    similarity: float
+    keep: str
+    text: str
+    id: str | None
+    date: str | None
+    source: str | None
+    workers: int | None
+    limit: int | None
+
+
 def documented(*holders: type[Any], only: Sequence[str] | None = None) -> Callable[[F], F]:
     """Lists the fields of ``holders``, or ``only`` some of them, in the signature of a function in
     place of its ``**keywords``, and with type, default and meaning in its docstring."""

@@ -65,12 +65,13 @@ def test_chains_only_on_request(run: Run) -> None:
 def test_lists_all_pairs_as_in_python(run: Run, tmp_path: Path) -> None:
     """More pairs than deciding alone would look at."""
     words = [f"w{i}" for i in range(200)]
-    texts = [" ".join([*words[:i], f"x{j}", *words[i + 1 :]]) for i in range(100) for j in range(5)]
+    texts = [" ".join([*words[:i], f"x{j}", *words[i + 1 :]]) for i in range(60) for j in range(5)]
     path = tmp_path / "variants.jsonl"
     path.write_text(jsonl([{"id": str(i), "text": text} for i, text in enumerate(texts)]), "utf-8")
     told = json.loads(run("find", path, "-o", tmp_path / "out", "--json", "--quiet").stdout)
-    assert told["pairs"] == nd.find(path).info["pairs"] == "complete"
-    assert told["counts"]["pairs"] == nd.find(path).counts.pairs == 500 * 499 // 2
+    found = nd.find(path)
+    assert told["pairs"] == found.info["pairs"] == "complete"
+    assert told["counts"]["pairs"] == found.counts.pairs == 300 * 299 // 2
 
 
 def test_kinds_are_counted_and_may_be_left_out(run: Run, docs: Path, tmp_path: Path) -> None:

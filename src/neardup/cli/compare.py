@@ -255,7 +255,7 @@ def _page(path: Path) -> str | None:
 
 
 def _file(name: str) -> str:
-    from neardup.documents.encodings import decoded
+    from neardup.documents.streams import decoded
 
     try:
         raw = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()

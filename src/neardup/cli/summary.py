@@ -69,6 +69,7 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         f"({result.info['pairs']}), by the method {result.info['settings']['method']}."
     )
     summary.append(_threshold_line(result))
+    summary += _expected_lines(result)
     from neardup.methods import registry
 
     settings = result.info["settings"]
@@ -161,6 +162,14 @@ def _threshold_line(result: Result) -> str:
     were = "was" if below == 1 else "were"
     why = "after reading both texts" if "curve" in calibration else "as unusually similar"
     return f"{line} {many(below, 'lower-scoring pair')} {were} accepted {why}."
+
+
+def _expected_lines(result: Result) -> list[str]:
+    """How good the answer is likely to be, where this run made its calibration itself."""
+    from neardup.artefacts.calibration import expected_of
+
+    expected = expected_of(result.info)
+    return [expected.sentence()] if expected else []
 
 
 def _origin(result: Result, calibration: dict[str, Any]) -> str:

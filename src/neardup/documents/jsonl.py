@@ -32,7 +32,7 @@ from neardup.documents.columns import (
     generated_ids,
     refuse_missing,
 )
-from neardup.documents.input_limits import Limits, TooLong
+from neardup.documents.open_files import Limits, TooLong
 from neardup.documents.source import Source
 from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
 from neardup.errors import InputError
@@ -181,8 +181,11 @@ class _Parsed:
     def __init__(self, chunk: JsonlChunk) -> None:
         self.chunk = chunk
         self.columns = chunk.columns
-        names = dict.fromkeys((self.columns.text, self.columns.id_name, *self.columns.delivered))
-        self.scan = scan(chunk.data, list(names), start_of_file=chunk.first_row == 1)
+        first, names = chunk.first_row, (self.columns.text, self.columns.id_name)
+        names = (*names, *self.columns.delivered)
+        self.scan = scan(chunk.data, list(dict.fromkeys(names)), start_of_file=first == 1)
+        rows = np.arange(first, first + len(self.scan.status), dtype=np.int64)
+        self.rows = pa.array(rows)
         self.text = self.scan.fields[self.columns.text]
         self.id = self.scan.fields[self.columns.id_name]
 
@@ -201,15 +204,11 @@ class _Parsed:
         ids = self.id.array()
         if ids.null_count == 0:
             return ids
-        return pc.coalesce(ids, generated_ids(self.chunk.file, self._rows()))
-
-    def _rows(self) -> pa.Array:
-        first = self.chunk.first_row
-        return pa.array(np.arange(first, first + len(self.scan.status), dtype=np.int64))
+        return pc.coalesce(ids, generated_ids(self.chunk.file, self.rows))
 
     def _records(self, used: Mask) -> pa.RecordBatch:
         extra = self.columns.delivered
-        arrays = [self._rows(), self.ids, self.text.array()]
+        arrays = [self.rows, self.ids, self.text.array()]
         arrays += [self.scan.fields[name].array() for name in extra]
         types = dict.fromkeys(extra, pa.large_string())
         if not used.all():
@@ -267,7 +266,16 @@ class JsonlSource(BlockSource):
     def texts_in(
         self, data: bytes, first_row: int, rows: list[int], columns: Columns
     ) -> dict[int, str]:
-        return _texts_in(data, first_row, rows, columns.text)
+        """No other lines of the block are scanned."""
+        asked, row, begin = [], first_row, 0
+        for wanted in rows:
+            while row < wanted:
+                row, begin = row + 1, data.index(b"\n", begin) + 1
+            end = data.find(b"\n", begin)
+            asked.append(data[begin:] if end < 0 else data[begin:end])
+        scanned = scan(b"\n".join(asked), [columns.text], start_of_file=rows[0] == 1)
+        text = scanned.fields[columns.text].array()
+        return {row: text[i].as_py() or "" for i, row in enumerate(rows)}
 
     def block_at(self, stream: IO[bytes], place: int, size: int, *, at_start: bool) -> bytes:
         stream.seek(place)
@@ -339,19 +347,6 @@ class LineRange(Source):
 
     def rows(self) -> int:
         return sum(map(count, self.blocks()))
-
-
-def _texts_in(data: bytes, first: int, rows: list[int], column: str) -> dict[int, str]:
-    """The texts of ``rows``, which are sorted; no other lines of the chunk are scanned."""
-    asked, row, begin = [], first, 0
-    for wanted in rows:
-        while row < wanted:
-            row, begin = row + 1, data.index(b"\n", begin) + 1
-        end = data.find(b"\n", begin)
-        asked.append(data[begin:] if end < 0 else data[begin:end])
-    scanned = scan(b"\n".join(asked), [column], start_of_file=rows[0] == 1)
-    text = scanned.fields[column].array()
-    return {row: text[i].as_py() or "" for i, row in enumerate(rows)}
 
 
 _ARRAY = re.compile(rb"\[\s*\{")

@@ -15,6 +15,7 @@ from neardup.runs.changes import read_changes
 from neardup.runs.checksums import Checksums
 from neardup.runs.history import steps
 from neardup.runs.run_folder import load
+from neardup.runs.run_info import is_passage_run
 
 RUN, INDEX = "run", "index"
 T = TypeVar("T")
@@ -53,7 +54,7 @@ def _verify_run(folder: Path) -> Verification:
             faults += checksums.faults()
             checked += len(checksums.digests or ())
             known |= each == folder and checksums.digests is not None
-    if not faults:
+    if not faults and not is_passage_run(folder):
         _collected(lambda: list(load(folder).artefacts.values()), faults)
         _collected(lambda: [read_changes(folder)], faults)
     return Verification(str(folder), RUN, checked, faults, known)

@@ -164,6 +164,8 @@ class Method(ABC):
         none."""
         return self.prepare(batch, artefacts)
 
+    # Whether scores read nothing but the evidence of their pairs, however much there is.
+    scores_in_place: ClassVar[bool] = False
     # Whether an engine may read the text once: ``read_unweighed``, and ``weigh`` after all of it.
     weighs_last: ClassVar[bool] = False
 
@@ -172,7 +174,8 @@ class Method(ABC):
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def weigh(self, prepared: Prepared, artefacts: Artefacts) -> Prepared:
-        """What ``prepare`` gives, from what ``read_unweighed`` gave. Sizes of evidence stay."""
+        """What ``prepare`` gives, from what ``read_unweighed`` gave. Sizes of evidence stay; its
+        values may be changed in place."""
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def reader(self, artefacts: Artefacts) -> TextReader | None:

@@ -16,9 +16,8 @@ import pyarrow.compute as pc
 
 from neardup import schema
 from neardup.documents.csv import CsvSource
-from neardup.documents.encodings import probable
 from neardup.documents.jsonl import JsonlSource
-from neardup.documents.streams import open_binary, packing_of
+from neardup.documents.streams import open_binary, packing_of, probable
 from neardup.runs.result import Result
 
 SHARE = 0.5  # report a file if more than this share of its documents was rejected

@@ -27,8 +27,9 @@ from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.documents import Collection
 from neardup.documents.collection import collect_inputs
 from neardup.documents.extraction.extractor import Extraction
-from neardup.documents.input_limits import Limits
 from neardup.documents.kept import outputs_of
+from neardup.documents.lost import damaged_kept
+from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
 from neardup.draft import Draft
 from neardup.errors import (
@@ -152,7 +153,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     write_table(result.decisions, folder / "decisions.parquet")
     write_table(result.duplicates, folder / "duplicates.parquet")
     write_table(result.pairs, folder / "pairs.parquet")
-    _write_order(result, folder / ORDER)
+    if not np.array_equal(result.rank, np.arange(len(result.rank))):  # a new threshold needs it
+        write_table(pa.table({"rank": result.rank}), folder / ORDER)
     if result.text_digests is not None:
         write_table(pa.table({"text": result.text_digests}), folder / DIGESTS)
     if result.signatures:
@@ -167,6 +169,8 @@ def write_run(result: Result, draft: Draft, *, kept: bool) -> None:
     if fault:
         where = f"The decisions are in {draft.folder}, kept documents are not."
         raise _without_kept(fault, where) from fault
+    if damage := info.get("kept_damage"):
+        raise damaged_kept(damage, f"All other values of all kept documents are in {draft.folder}.")
 
 
 def _publish(draft: Draft) -> None:
@@ -191,7 +195,8 @@ def _written_kept(result: Result, folder: Path) -> dict[str, Any]:
     one_file = result.info.get(ONE_FILE, False)
     files = collection.write_kept(result.keep_mask(), folder, one_file=one_file)
     outputs = outputs_of(collection.sources, one_file=one_file)
-    named = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    named: dict[str, Any] = {KEPT_OF: outputs} if "shared_ids" in result.info else {}
+    named |= {"kept_damage": damage} if (damage := collection.damage()) else {}
     return {"kept_files": [path.relative_to(folder).as_posix() for path in files], **named}
 
 
@@ -352,12 +357,6 @@ def write_table(table: pa.Table, path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     with whole_file(path) as part:
         part.write_text(text, "utf-8")
-
-
-def _write_order(result: Result, path: Path) -> None:
-    """Write the order if it differs from that of the input; a new threshold needs it."""
-    if not np.array_equal(result.rank, np.arange(len(result.rank))):
-        write_table(pa.table({"rank": result.rank}), path)
 
 
 def _write_artefacts(artefacts: Artefacts, folder: Path) -> None:

@@ -23,7 +23,7 @@ from neardup.plan import Plan
 from neardup.runs.checksums import Checksums, damaged
 from neardup.runs.outcome import Outcome
 from neardup.runs.run_folder import SIGNATURES
-from neardup.schema import Array, Ragged, offsets_of
+from neardup.schema import Array, Ragged, offsets_of, slices_of
 
 BATCH_BYTES = 16 << 20
 _DESCRIPTION = b"neardup"
@@ -33,7 +33,9 @@ def write_signatures(outcome: Outcome, plan: Plan, path: Path) -> None:
     """Write the kept documents of this run; references have a file of their own."""
     kept = np.flatnonzero(outcome.decided.kept)
     kept = kept[kept >= outcome.refs]
-    write_rows((_batch(outcome, plan, block) for block in _blocks(outcome, kept)), plan, path)
+    store = outcome.intake.store
+    blocks = slices_of(store.lengths[kept] * store.dtype.itemsize, BATCH_BYTES)
+    write_rows((_batch(outcome, plan, kept[block]) for block in blocks), plan, path)
 
 
 def signature_rows(
@@ -151,12 +153,6 @@ def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
         f"{path.parent} was made with other settings than this run; they differ in {listed}.",
         hint="use the same method, parameters and --within, or give its kept file instead.",
     )
-
-
-def _blocks(outcome: Outcome, kept: Array) -> list[Array]:
-    store = outcome.intake.store
-    sizes = np.cumsum(store.lengths[kept] * store.dtype.itemsize)
-    return np.split(kept, np.flatnonzero(np.diff(sizes // BATCH_BYTES)) + 1) if len(kept) else []
 
 
 def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:

@@ -1,8 +1,12 @@
 """Pass 1 on one machine: turns documents into keys, evidence and the columns that decisions need.
 
 Worker threads parse and prepare chunks without holding Python's lock. Results are taken in input
-order (``documents/chunk_pass.py``), so they depend on neither the number of threads nor the size of
+order (``documents/source.py``), so they depend on neither the number of threads nor the size of
 chunks. The texts of a chunk are released as soon as it is prepared.
+
+A method may weigh its evidence when all documents are counted (``take_in_counting``): then the
+tables are counted in the same reading, and the evidence is weighed where it is stored. Keys,
+evidence, digests and tables are those of two readings, bit by bit.
 """
 
 from __future__ import annotations
@@ -12,15 +16,16 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
-from neardup.documents.chunk_pass import chunk_results
 from neardup.documents.clashes import Ledger, digests_of, tell_apart
 from neardup.documents.inputs import SOURCE, with_names
+from neardup.documents.source import chunk_results
 from neardup.engines.batch.journal import Journal, Taken
 from neardup.errors import ColumnError, RejectedError
 from neardup.matching.evidence import EvidenceStore
@@ -165,7 +170,8 @@ class _Gathered:
         self.prepared.append(replace(prepared, evidence=_NOTHING))
         self.lengths.append(lengths)
         self.records.append(batch.records)
-        self.file.append(np.full(batch.records.num_rows, self._file(batch.file), np.int32))
+        file = self.files.setdefault(batch.file, len(self.files))
+        self.file.append(np.full(batch.records.num_rows, file, np.int32))
         self.position.append(positions)
         self.rejected += batch.rejected
         self.rejected_position.append(rejected_positions)
@@ -183,9 +189,6 @@ class _Gathered:
         rejected = [lost for lost, position in pairs if position < self.plan.limit]
         records = batch.records.filter(pa.array(fits))
         return replace(batch, records=records, rejected=rejected), fits
-
-    def _file(self, name: str) -> int:
-        return self.files.setdefault(name, len(self.files))
 
     def _without_known_ids(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
         known = self.ids.add(digests_of(batch.records.column("id")), batch.file)
@@ -288,3 +291,46 @@ def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
         normal_digests=_join([p.normal_digests for p in parts], np.uint64),
         flags=_join([p.flags for p in parts], np.uint8),
     )
+
+
+def counts_while_reading(plan: Plan) -> bool:
+    """Whether nothing but the input has to be counted, and all of it."""
+    method = plan.method
+    given = any(need.file is not None for need in method.needs)
+    elsewhere = bool(plan.against) or plan.planted_cut or plan.limit is not None
+    return method.weighs_last and not given and not elsewhere
+
+
+def take_in_counting(
+    collection: Collection, plan: Plan, progress: Progress, store: EvidenceStore
+) -> tuple[Intake, Plan]:
+    """Evidence goes into ``store``; the plan comes back with the artefacts that were counted."""
+    counters = {need.name: need.counter() for need in plan.method.needs}
+    lock = Lock()
+
+    def read(records: pa.RecordBatch) -> Prepared:
+        unweighed = plan.method.read_unweighed(records)
+        with lock:  # the order does not matter: counts are sums
+            for name, counter in counters.items():
+                counter.add(unweighed.counted[name])
+        return unweighed.prepared
+
+    intake = take_in(collection, plan, progress, store, read)
+    counted = {name: counter.finish() for name, counter in counters.items()}
+    plan = replace(plan, artefacts={**plan.artefacts, **counted})
+    return _weighed(intake, plan), plan
+
+
+def _weighed(intake: Intake, plan: Plan) -> Intake:
+    # By the first document and the size: an empty block begins where the next one does.
+    parts: dict[tuple[int, int], Prepared] = {}
+
+    def weigh(first: int, evidence: Ragged) -> Array:
+        rows = rows_of(intake.prepared, np.arange(first, first + len(evidence)), evidence)
+        weighed = plan.method.weigh(rows, plan.artefacts)
+        parts[first, len(evidence)] = replace(weighed, evidence=intake.prepared.evidence)
+        return weighed.evidence.values
+
+    intake.store.rewrite(weigh, plan.workers)
+    in_order = [part for _, part in sorted(parts.items(), key=lambda item: item[0])]
+    return replace(intake, prepared=joined_prepared(in_order))

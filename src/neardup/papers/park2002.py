@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from neardup.features.field_alignment import cosine
 from neardup.papers.experiment import Experiment, Figure, Options, Row, Table, bars
 from neardup.papers.paper_pass import read
 from neardup.progress import Progress
@@ -117,7 +118,7 @@ def _row(
         tallies["first"] += equal[:1] == [True]
         tallies["in the first ten"] += any(equal)
         others = [j for j, one in zip(answers, equal, strict=True) if not one]
-        relevance += [_cosine(library.counts[i], library.counts[j]) for j in others]
+        relevance += [cosine(library.counts[i], library.counts[j]) for j in others]
     shares = {measure: tallies[measure] / max(len(asked), 1) for measure in MEASURES}
     mean = sum(relevance) / len(relevance) if relevance else 0.0
     return {"signature": name, **shares, "relevance": mean}
@@ -129,12 +130,6 @@ def _answers(library: Library, query: str, most: int) -> list[int]:
         [query, most],
     )
     return [row for (row,) in found]
-
-
-def _cosine(a: Counter[str], b: Counter[str]) -> float:
-    shared = sum(count * b[word] for word, count in a.items())
-    sizes = (math.sqrt(sum(count * count for count in one.values())) for one in (a, b))
-    return shared / math.prod(sizes)
 
 
 def _chart(rows: Sequence[Row]) -> Any:

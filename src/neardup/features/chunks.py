@@ -24,9 +24,10 @@ from neardup.text.words import word_hashes
 
 STRIDE = 2  # of skips: one word is left out between two
 _SEED = 11
-# ASCII marks are pauses before white space only: 3.14 and 10:30 have none.
+# ASCII marks are pauses before white space only: 3.14 and 10:30 have none. A long run of marks is
+# tried once, from its first mark on.
 _PAUSE = re.compile(
-    rb"[.,;:!?)\]\"']+(?=\s)|[(\[]|\n\s*\n|\xe2\x80[\x93\x94\x9c\x9d\x9e\xa6]|\xc2[\xab\xbb]"
+    rb"(?<![.,;:!?)\]\"'])[.,;:!?)\]\"']++(?=\s)|[(\[]|\n\s*\n|\xe2\x80[\x93\x94\x9c\x9d\x9e\xa6]|\xc2[\xab\xbb]"
     rb"|\xe3\x80[\x81\x82]|\xef\xbc[\x81\x8c\x9a\x9b\x9f]"
 )
 _BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so it has an inverse modulo 2⁶⁴

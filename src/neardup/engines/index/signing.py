@@ -81,11 +81,10 @@ class Signature(NamedTuple):
         """Raises :class:`ValueError` for bytes that no signature was packed into."""
         if len(packed) < _SMALL_HEAD.size:
             raise ValueError("it is too short")
-        *kept, crc = _SMALL_HEAD.unpack_from(packed)
+        text, normal, group, crc = _SMALL_HEAD.unpack_from(packed)
         stored = packed[_SMALL_HEAD.size :]
-        if crc != _small_crc(*kept, stored):
+        if crc != _small_crc(text, normal, group, stored):
             raise ValueError("its checksum differs")
-        text, normal, group = kept
         keys, evidence = form.unpack(stored)
         rows = Ragged(evidence, np.array([0, len(evidence)], np.int64))
         digest = evidence_digests(rows, np.zeros(1, np.bool_))[0].tobytes()

@@ -24,9 +24,10 @@ from neardup.text.words import word_hashes
 
 STRIDE = 2  # of skips: one word is left out between two
 _SEED = 11
-# ASCII marks are pauses before white space only: 3.14 and 10:30 have none.
+# ASCII marks are pauses before white space only: 3.14 and 10:30 have none. A long run of marks is
+# tried once, from its first mark on.
 _PAUSE = re.compile(
-    rb"[.,;:!?)\]\"']+(?=\s)|[(\[]|\n\s*\n|\xe2\x80[\x93\x94\x9c\x9d\x9e\xa6]|\xc2[\xab\xbb]"
+    rb"(?<![.,;:!?)\]\"'])[.,;:!?)\]\"']++(?=\s)|[(\[]|\n\s*\n|\xe2\x80[\x93\x94\x9c\x9d\x9e\xa6]|\xc2[\xab\xbb]"
     rb"|\xe3\x80[\x81\x82]|\xef\xbc[\x81\x8c\x9a\x9b\x9f]"
 )
 _BASE = np.uint64(0x9E3779B97F4A7C15)  # odd, so it has an inverse modulo 2⁶⁴
@@ -47,7 +48,7 @@ def pause_sets(texts: Ragged, text: Text) -> Ragged:
 
 def sentence_shingle_sets(texts: Ragged, words: int, text: Text) -> Ragged:
     pieces, rows, count = _sentences(texts)
-    return _united(shingle_sets(word_hashes(pieces, text), words), rows, count)
+    return _of_rows(shingle_sets(word_hashes(pieces, text), words), rows, count)
 
 
 def skip_sets(texts: Ragged, words: int, text: Text) -> Ragged:
@@ -58,7 +59,7 @@ def skip_sets(texts: Ragged, words: int, text: Text) -> Ragged:
     rows = np.arange(len(texts) * STRIDE)
     sizes = np.bincount(lane, minlength=len(rows))
     apart = Ragged(hashes.values[np.argsort(lane, kind="stable")], offsets_of(sizes))
-    return _united(shingle_sets(apart, words), rows // STRIDE, len(texts))
+    return _of_rows(shingle_sets(apart, words), rows // STRIDE, len(texts))
 
 
 def window_sets(texts: Ragged, size: int, every: int, text: Text) -> Ragged:
@@ -107,14 +108,16 @@ def _wholes(pieces: Ragged, rows: Array, count: int, text: Text) -> Ragged:
     digests = _native.bytes_digests(words.values.view(np.uint8), words.offsets * 8, _SEED)
     some = words.lengths > 0
     features = (digests[some] >> np.uint64(32)).astype(np.uint32)
-    single = Ragged(features, np.arange(len(features) + 1, dtype=np.int64))
-    return _united(single, rows[some], count)
+    return united(features, rows[some], count)
 
 
-def _united(sets: Ragged, rows: Array, count: int) -> Ragged:
-    """The union of the sets of each row."""
-    owner = np.repeat(rows.astype(np.uint64), sets.lengths)
-    both = np.unique(owner << np.uint64(32) | sets.values.astype(np.uint64))
+def _of_rows(sets: Ragged, rows: Array, count: int) -> Ragged:
+    return united(sets.values, np.repeat(rows, sets.lengths), count)
+
+
+def united(features: Array, rows: Array, count: int) -> Ragged:
+    """The set of the features of each row."""
+    both = np.unique(rows.astype(np.uint64) << np.uint64(32) | features.astype(np.uint64))
     sizes = np.bincount((both >> np.uint64(32)).astype(np.int64), minlength=count)
     return Ragged(both.astype(np.uint32), offsets_of(sizes))
 
@@ -124,10 +127,10 @@ def _windows(form: bytes, size: int, every: int) -> npt.NDArray[np.uint32]:
     letters = np.frombuffer(form.decode("utf-8", "replace").encode("utf-32-le"), "<u4")
     if len(letters) < size:
         return np.empty(0, np.uint32)
-    terms = _scrambled(letters.astype(np.uint64)) * _powers(_BASE, len(letters))
+    terms = scrambled(letters.astype(np.uint64)) * _powers(_BASE, len(letters))
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms)])
     starts = len(letters) - size + 1
-    hashes = _scrambled((sums[size:] - sums[:starts]) * _powers(_INVERSE, starts))
+    hashes = scrambled((sums[size:] - sums[:starts]) * _powers(_INVERSE, starts))
     chosen = np.flatnonzero(hashes % np.uint64(every) == 0)
     if every > 1:
         chosen = _apart(chosen, size)
@@ -149,7 +152,7 @@ def _powers(base: np.uint64, count: int) -> npt.NDArray[np.uint64]:
     return powers
 
 
-def _scrambled(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def scrambled(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     """The last steps of SplitMix64, a bijection."""
     values = (values ^ values >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     values = (values ^ values >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 METHODS = {
     "combined": "neardup.methods.combined:Combined",
+    "editdistance": "neardup.methods.editdistance:EditDistance",
     "exact": "neardup.methods.exact:Exact",
     "fingerprint": "neardup.methods.fingerprint:Fingerprint",
     "imatch": "neardup.methods.imatch:IMatch",
@@ -46,6 +47,7 @@ METHODS = {
     "spotsigs": "neardup.methods.spotsigs:SpotSigs",
     "supershingles": "neardup.methods.supershingles:Supershingles",
     "termvector": "neardup.methods.termvector:TermVector",
+    "uniquewords": "neardup.methods.uniquewords:UniqueWords",
 }
 ENTRY_POINTS = "neardup.methods"
 DEFAULT = "raregrams"

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <thread>
 
 #include "decisions/differences.hpp"
 #include "decisions/typography.hpp"
@@ -666,8 +667,7 @@ constexpr Kernel kernels[] = {jsonl_lines, csv_records,   lines,    ids,        
                               overlap_of_sets, profile_rows, foreign_profiles, terms, simhash,     rare_grams, foreign_grams,
                               groups,      rare_keys,     near_bits, walked_paths, clusters,       postings,  window};
 
-uint64_t run(Kernel kernel, const Input &in, Instructions level) {
-    use_instructions(level);
+uint64_t digest_of(Kernel kernel, const Input &in) {
     Digest digest;
     kernel(in, digest);
     return digest.value();
@@ -675,10 +675,35 @@ uint64_t run(Kernel kernel, const Input &in, Instructions level) {
 
 }  // namespace
 
+#ifdef NEARDUP_THREADS
+// `make tsan`: every kernel in four threads at once on the same input, under ThreadSanitizer.
+int main(int, char **given) {
+    const auto rounds = static_cast<uint64_t>(std::atoll(given[1]));
+    constexpr size_t threads = 4;
+    for (uint64_t round = 0; round < rounds; ++round) {
+        std::vector<uint8_t> data(2 + scramble(round + 1) % 600);
+        for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<uint8_t>("the lazy dog\n\x1f.,7{\"\xc3\xbc"[scramble(round * 1000 + i) % 22]);
+        data[1] = static_cast<uint8_t>(scramble(round));
+        const Input in(data.data(), data.size());
+        const Kernel kernel = kernels[round % std::size(kernels)];
+        uint64_t found[threads] = {};
+        std::vector<std::thread> all;
+        for (size_t t = 0; t < threads; ++t) all.emplace_back([&, t] { found[t] = digest_of(kernel, in); });
+        for (std::thread &thread : all) thread.join();
+        for (const uint64_t digest : found) need(digest == found[0], "threads change the answer");
+    }
+    std::printf("%zu kernels, %llu rounds in %zu threads\n", std::size(kernels), static_cast<unsigned long long>(rounds), threads);
+    return 0;
+}
+#else
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) return 0;
     const Input in(data, size);
     const Kernel kernel = kernels[data[0] % std::size(kernels)];
-    need(run(kernel, in, Instructions::portable) == run(kernel, in, best_instructions()), "instructions change the answer");
+    use_instructions(Instructions::portable);
+    const uint64_t portable = digest_of(kernel, in);
+    use_instructions(best_instructions());
+    need(portable == digest_of(kernel, in), "instructions change the answer");
     return 0;
 }
+#endif

@@ -16,7 +16,6 @@ from neardup.methods import registry
 from neardup.methods.base import Method
 from neardup.methods.registry import write_method
 from neardup.methods.thresholds import (
-    SWEPT_FROM,
     Cut,
     calibrates_itself,
     has_threshold,
@@ -26,6 +25,9 @@ from neardup.methods.thresholds import (
 )
 
 SWEEP = "0.3:0.95:0.05"
+# The default sweep of a method whose unrelated documents score high begins here: below, all texts
+# of a language form one cluster, and most pairs of the collection would be scored.
+SWEPT_FROM = {"qgrams": 0.5}
 MOST_CUTS = 1000
 
 

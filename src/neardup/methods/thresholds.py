@@ -106,11 +106,8 @@ def _counts(method: Method) -> Swept:
 
 AUTO = "auto"
 CUTS = tuple(round(0.05 * step, 2) for step in range(6, 20))
-# The default sweep of a method whose unrelated documents score high begins here: below, all texts
-# of a language form one cluster, and most pairs of the collection would be scored. Where all pairs
-# are needed to choose a threshold, so does the choice among cosines.
-SWEPT_FROM = {"qgrams": 0.5}
-CHOSEN_FROM = {**SWEPT_FROM, "semantic": 0.5}
+# Cosines of unrelated texts are high: below, most pairs of the collection would be scored.
+CHOSEN_FROM = {"semantic": 0.5}
 
 
 def with_threshold(

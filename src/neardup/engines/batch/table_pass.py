@@ -62,8 +62,8 @@ def _as_calibrated(collection: Collection, plan: Plan, progress: Progress) -> Pl
         return threshold_choice.with_calibration(plan, stored)
     if not plan.planted_cut:
         return plan
-    found = _grouped_cut(collection, plan, progress)
-    if found.by == FEW_NEIGHBOURS:
+    found = _grouped_cut(collection, plan, progress) if plan.method.groups_choose else None
+    if found is None or found.by == FEW_NEIGHBOURS:
         found = threshold_choice.planted_cut(collection, plan, progress)
     return threshold_choice.with_calibration(plan, found)
 

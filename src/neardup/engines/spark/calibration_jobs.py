@@ -66,7 +66,7 @@ def calibrated(run: Run) -> Plan:
     if stored := stored_calibration(plan):
         return threshold_choice.with_calibration(plan, stored)
     if plan.planted_cut:
-        found = _grouped_cut(run)
+        found = _chosen_cut(run)
     elif threshold_choice.is_unlike(plan):
         found = Calibration(plan.method.threshold, UNLIKE)
     else:
@@ -75,16 +75,17 @@ def calibrated(run: Run) -> Plan:
     return threshold_choice.with_calibration(plan, found)
 
 
-def _grouped_cut(run: Run) -> Calibration:
+def _chosen_cut(run: Run) -> Calibration:
     """As in ``engines/batch/table_pass.py``."""
-    plan = threshold_choice.wide_plan(run.plan)
-    nodes, pairs, _ = _compared(
-        replace(run, plan=plan, stages=run.stages.under("wide")), plan.method
-    )
-    found = threshold_choice.consistent_cut(run.plan, pairs, nodes.evidence)
-    if found.by == FEW_NEIGHBOURS:
-        return threshold_choice.planted_cut(run.input.local(), run.plan, run.progress)
-    return found
+    if run.plan.method.groups_choose:
+        plan = threshold_choice.wide_plan(run.plan)
+        wide = replace(run, plan=plan, stages=run.stages.under("wide"))
+        nodes, pairs, _ = _compared(wide, plan.method)
+        wide.stages.release()
+        found = threshold_choice.consistent_cut(run.plan, pairs, nodes.evidence)
+        if found.by != FEW_NEIGHBOURS:
+            return found
+    return threshold_choice.planted_cut(run.input.local(), run.plan, run.progress)
 
 
 def _plain(plan: Plan) -> Plan:

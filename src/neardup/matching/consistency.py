@@ -59,19 +59,21 @@ MOST_READ = 2_000  # pairs whose texts are read for a calibration
 MATCHING = Calibration(LEAST, EVERY_PAIR)
 
 
-def consistency_curve(documents: int, pairs: Pairs) -> Curve:
-    """J(t) and the number of documents in groups, for each threshold of ``GRID``. The sums are
-    added in the order of the documents."""
+def consistency_curve(
+    documents: int, pairs: Pairs, thresholds: Array = GRID, least: float = LEAST
+) -> Curve:
+    """J(t) and the number of documents in groups, for each of the thresholds. The sums are added in
+    the order of the documents."""
     sided = _by_document(pairs)
     once = np.ones(documents)
-    low, high, height = _native.average_link(once, pairs.a, pairs.b, pairs.score, LEAST)
+    low, high, height = _native.average_link(once, pairs.a, pairs.b, pairs.score, least)
     height = np.minimum.accumulate(height)
-    values, linked = np.zeros(len(GRID)), np.zeros(len(GRID), np.int64)
-    for step, threshold in enumerate(GRID):
+    values, linked = np.zeros(len(thresholds)), np.zeros(len(thresholds), np.int64)
+    for step, threshold in enumerate(thresholds):
         merged = np.searchsorted(-height, -threshold, side="right")
         group = merged_groups(documents, low[:merged], high[:merged])
         values[step], linked[step] = _consistency(group, sided, threshold)
-    return Curve(GRID, values, linked)
+    return Curve(thresholds, values, linked)
 
 
 def merged_groups(documents: int, low: Array, high: Array) -> npt.NDArray[np.int64]:
@@ -137,6 +139,21 @@ def chosen_threshold(documents: int, curve: Curve) -> Choice:
     if values.max() <= 0:
         return Choice(GENERAL, INCONSISTENT)
     return Choice(float(curve.thresholds[high][values >= NEAR * values.max()].max()), CONSISTENCY)
+
+
+def chosen_cut(documents: int, curve: Curve, usual: float) -> Choice:
+    """The same for a method that asks for the threshold only, at whose scores nothing is known of
+    the collection: ``usual`` is its own threshold, and it goes below that only where many documents
+    are in groups."""
+    best = float(curve.consistency.max())
+    if curve.linked[0] < FEWEST_LINKED:
+        return Choice(usual, FEW_NEIGHBOURS)
+    if best <= 0:
+        return Choice(usual, INCONSISTENT)
+    step = int(np.flatnonzero(curve.consistency >= NEAR_LOW * best).max())
+    threshold, linked = float(curve.thresholds[step]), int(curve.linked[step])
+    few = linked < FEWEST_LINKED or (threshold < usual and linked < LINKED_TOO * documents)
+    return Choice(usual, FEW_NEIGHBOURS) if few else Choice(threshold, CONSISTENCY)
 
 
 def _low_threshold(documents: int, curve: Curve) -> float | None:

@@ -143,6 +143,8 @@ class Method(ABC):
     swept_parameter: ClassVar[str] = "threshold"
     # Parameters from which the defaults of others follow, by name.
     follows: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    # Whether ``--threshold auto`` may match at the lowest threshold and ask the groups.
+    groups_choose: ClassVar[bool] = True
     # The threshold where the tables are general ones, which do not know what is common here.
     general_threshold: ClassVar[float | None] = None
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 import neardup as nd
 from engines.spark.comparing import Document, check_equal, framed, real, same
-from neardup.artefacts.calibration import UNLIKE
+from neardup.artefacts.calibration import CONSISTENCY, UNLIKE
 from neardup.cli import main
 from neardup.documents import collect, parquet
 from neardup.engines.spark import spark_files
@@ -162,6 +162,19 @@ def test_a_threshold_by_consistency_is_that_of_one_machine(spark: SparkSession, 
     calibration = local.artefacts["calibration"]
     assert calibration.threshold < 0.5
     assert len(calibration.pairs) > 100
+    check_equal(result, local)
+    assert result.info["artefacts"] == local.info["artefacts"]
+    result.release()
+
+
+def test_groups_choose_the_threshold_of_a_method_as_on_one_machine(
+    spark: SparkSession, data: Path
+) -> None:
+    found = rows(data / "laws_de" / "docs.jsonl.zst")[:300]
+    documents = [{"id": one["id"], "text": one["text"], "at": at} for at, one in enumerate(found)]
+    result = ran(spark, documents, None, method="shingles", threshold="auto")
+    local = nd.dedup(documents, method="shingles", threshold="auto", kinds="none")
+    assert local.info["artefacts"]["calibration"]["by"] == CONSISTENCY
     check_equal(result, local)
     assert result.info["artefacts"] == local.info["artefacts"]
     result.release()

@@ -145,7 +145,7 @@ def test_import_neardup_is_light(heavy: str) -> None:
 
 def test_every_public_name_is_there() -> None:
     assert neardup.__all__ == sorted(neardup.__all__)
-    assert len(neardup.__all__) <= 16
+    assert len(neardup.__all__) <= 14
     for name in neardup.__all__:
         assert getattr(neardup, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'dedupe'"):

@@ -36,14 +36,20 @@ lint: dev ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint ## lint, types and all tests: what CI runs
-	$(BIN)/pytest -n 2 --dist loadfile
+# The files in the order of tests/conftest.py. Many tests wait for servers and processes, so there are
+# three processes for two cores, and types are checked beside them; those of `make quick` never wait.
+PYTEST := $(BIN)/pytest --dist loadfile --no-loadscope-reorder
+
+test: dev ## lint, types and all tests but the long ones: what CI runs
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	@$(BIN)/mypy & types=$$!; $(PYTEST) -n 3; tests=$$?; wait $$types && exit $$tests
 
 quick: $(STAMP) ## two minutes: lint, types and all tests but browser, Spark, kills, real data and slow ones
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadfile -q --hypothesis-profile quick -m "not (browser or spark or kills or data or slow)"
+	$(PYTEST) -n 2 -q --hypothesis-profile quick -m "not (browser or spark or kills or data or slow or long)"
 
 fresh: ## both commands of the README in a new Debian with nothing but its packages: docs/fresh.md
 	$(PYTHON) tools/fresh.py
@@ -54,7 +60,8 @@ bench: dev ## the speed figures of docs/performance.md, peers beside us in one r
 quality: dev ## every method on every labelled set: the tables of docs/quality.md, and the floors
 	cd tests && ../$(BIN)/python -m quality && ../$(BIN)/python -m quality.shared
 
-long: dev ## the dearest properties of runs and indexes with twenty times as many examples
+long: dev ## what is dear and seldom fails, and properties with twenty times as many examples: docs/reliability.md
+	$(BIN)/pytest -m long
 	NEARDUP_TIMES=20 $(BIN)/pytest tests/engines/batch tests/engines/index
 
 growth: dev ## how the work of methods grows on every content of benchmarks/zoo.py, to 80,000 documents
@@ -77,7 +84,7 @@ crash: dev ## kill a writer of each store hundreds of times at random moments: d
 
 spark: dev ## every method on Spark and locally, and a cluster that loses a worker: docs/spark.md
 	cd tests && ../$(BIN)/python -m engines.spark.methods
-	$(BIN)/pytest tests/engines/spark/test_cluster.py
+	$(BIN)/pytest -m long tests/engines/spark
 
 supply: dev ## locked versions, licences, bill of materials, checksums of dist/, known weaknesses
 	$(BIN)/python tools/supply.py lock licences sbom sums

@@ -31,6 +31,7 @@ LAYERS = (
     ("decisions",),
     ("plan",),
     ("runs", "papers.recipe"),
+    ("passages",),
     ("engines",),  # batch, ranked lists, index, Spark; Spark has the batch engine decide its parts
     ("api", "spark"),
     ("testing",),
@@ -144,7 +145,7 @@ def test_import_neardup_is_light(heavy: str) -> None:
 
 def test_every_public_name_is_there() -> None:
     assert neardup.__all__ == sorted(neardup.__all__)
-    assert len(neardup.__all__) <= 14
+    assert len(neardup.__all__) <= 16
     for name in neardup.__all__:
         assert getattr(neardup, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'dedupe'"):

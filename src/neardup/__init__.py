@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from neardup.methods.semantic import Semantic as Semantic  # beside the dozen of __all__
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
+    from neardup.passages.cleanup import clean
+    from neardup.passages.passage_tables import passages
+    from neardup.passages.provenance import trace
     from neardup.runs.comparison import compare
     from neardup.runs.result import Result
     from neardup.text.text_options import Text
@@ -37,11 +40,14 @@ _HOMES = {
     "Shingles": "methods.shingles",
     "SimHash": "methods.simhash",
     "Text": "text.text_options",
+    "clean": "passages.cleanup",
     "compare": "runs.comparison",
     "dedup": "api",
     "evaluate": "evaluation.evaluation",
     "find": "api",
     "group": "engines.ranked",
+    "passages": "passages.passage_tables",
+    "trace": "passages.provenance",
 }
 
 __all__ = [
@@ -53,11 +59,14 @@ __all__ = [
     "SimHash",
     "Text",
     "__version__",
+    "clean",
     "compare",
     "dedup",
     "evaluate",
     "find",
     "group",
+    "passages",
+    "trace",
 ]
 
 

@@ -37,6 +37,7 @@ class MethodArguments(TypedDict, total=False):
     distance: int
     dropped: float
     encoder: Any
+    every: int
     family: str
     features: str
     fields: Sequence[tuple[str, int]]
@@ -66,9 +67,11 @@ class MethodArguments(TypedDict, total=False):
     miss_rate_limit: float
     model: str | Path | None
     modulus: int
+    most: int
     ngram: int
     ngram_size: int
     num_perm: int
+    packed: bool
     per: str
     permutations: int
     q: int
@@ -165,6 +168,22 @@ class IndexArguments(MethodArguments, total=False):
     memory: str | int | None
     clipping: str | None
     recipe: str | Path | None
+
+
+class PassageArguments(TypedDict, total=False):
+    """Settings of ``passages``, ``clean`` and ``trace``."""
+
+    min_words: int
+    unit: str
+    gap: int
+    similarity: float
+    keep: str
+    text: str
+    id: str | None
+    date: str | None
+    source: str | None
+    workers: int | None
+    limit: int | None
 
 
 def documented(*holders: type[Any], only: Sequence[str] | None = None) -> Callable[[F], F]:

@@ -29,10 +29,9 @@ from neardup.documents.columns import (
     mask_for,
     text_column,
 )
-from neardup.documents.input_limits import LARGE_BATCH, longest_entry
 from neardup.documents.lost import Watch
 from neardup.documents.memory_tables import CHUNK_ROWS, check_columns, chunk_of, wanted
-from neardup.documents.open_files import OpenFiles
+from neardup.documents.open_files import LARGE_BATCH, OpenFiles, longest_entry
 from neardup.documents.pieces import Piece, Trial, some_of
 from neardup.documents.remote import Place
 from neardup.documents.source import Source

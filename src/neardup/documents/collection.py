@@ -22,7 +22,6 @@ from neardup.documents.block_source import BlockSource, LineWriter
 from neardup.documents.clashes import Book, NamedApart, Naming, Shared
 from neardup.documents.columns import Chunk, Columns, Mask
 from neardup.documents.csv import CsvSource
-from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import (
     ExtractedChunk,
     Extraction,
@@ -33,7 +32,6 @@ from neardup.documents.extraction.page import HTML, KINDS
 from neardup.documents.feeds import FeedSource
 from neardup.documents.file_paths import JSONL, PARQUET, WARC, is_known, named_format
 from neardup.documents.folder import FileSource, FolderSource
-from neardup.documents.input_limits import Limits
 from neardup.documents.inputs import Inputs, gather, named_chunks
 from neardup.documents.jsonl import JsonlSource
 from neardup.documents.kept import (
@@ -51,9 +49,10 @@ from neardup.documents.kept import (
 )
 from neardup.documents.lists import ListSource
 from neardup.documents.lost import LostSource, check_unchanged, damaged_kept
+from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place
 from neardup.documents.source import Source
-from neardup.documents.streams import wide_of, writing
+from neardup.documents.streams import decoded, wide_of, writing
 from neardup.documents.warc import WarcSource, warc_writer
 from neardup.errors import (
     ColumnError,
@@ -103,9 +102,10 @@ class Collection:
 
     def told_apart(self, columns: Columns) -> tuple[Collection, Shared | None]:
         """The same collection with the names that a run gives to documents whose id several files
-        have. If there are several files, all of them are read."""
+        have. All files are read, but for a single folder, whose ids are its paths."""
         book = Book(self.files, self.limit)
-        for chunk in self.chunks(columns) if len(self.sources) > 1 else ():
+        alone = len(self.sources) == 1 and isinstance(self.sources[0], FolderSource)
+        for chunk in () if alone else self.chunks(columns):
             book.add(chunk.read())
             if book.full:
                 break
@@ -205,10 +205,6 @@ class Collection:
         tables = [s for s in self.sources if isinstance(s, BlockSource)]
         counts.update(wide for source in tables if (wide := wide_of(source.codec)))
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-    def extracted(self) -> dict[str, int]:
-        """The number of different pages by extractor, the most common first."""
-        return self.extractor.counts()
 
     def passed_over(self) -> dict[str, int]:
         """The number of records in WARC files that are no pages, by type, the most common first."""

@@ -29,7 +29,6 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.documents.columns import Columns, DocumentBatch, Mask, refuse_others
-from neardup.documents.encodings import decoded
 from neardup.documents.extraction.extractor import Extractor
 from neardup.documents.extraction.page import KINDS, META, Extracted, Page
 from neardup.documents.feeds import is_feed
@@ -39,7 +38,7 @@ from neardup.documents.open_files import OpenFiles
 from neardup.documents.pieces import Piece, Trial, places
 from neardup.documents.remote import Place, Remote
 from neardup.documents.source import Source
-from neardup.documents.streams import CHUNK_BYTES, unreadable
+from neardup.documents.streams import CHUNK_BYTES, decoded, unreadable
 from neardup.documents.xml import HEAD, SUFFIXES, xml_text
 from neardup.errors import InputError
 from neardup.files import whole_file

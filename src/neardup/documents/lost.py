@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -78,7 +77,9 @@ class Watch:
         time of a file may stay the same. ``row`` is the first one of the block."""
         if self._seen is None:
             return
-        checksum = crc32(data)  # a source made from this one may read in blocks of another size
+        whole = np.array([0, len(data)], np.int64)
+        checksum = int(_native.bytes_digests(np.frombuffer(data, np.uint8), whole, 0)[0])
+        # A source made from this one may read in blocks of another size.
         if self._blocks.setdefault((row, len(data)), checksum) != checksum:
             raise changed(file, "was changed")
 
@@ -164,10 +165,11 @@ def _stamp(path: Place) -> tuple[int, ...] | None:
     return status.st_size, status.st_mtime_ns, status.st_ino
 
 
-def check_unchanged(source: Any) -> None:
-    watch: Watch | None = getattr(source, "watch", None)
-    if watch is not None:
-        watch.check(source.path, source.file)
+def check_unchanged(*sources: Any) -> None:
+    for source in sources:
+        watch: Watch | None = getattr(source, "watch", None)
+        if watch is not None:
+            watch.check(source.path, source.file)
 
 
 def lost_from_here(error: Exception) -> str:

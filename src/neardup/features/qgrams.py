@@ -47,9 +47,7 @@ def sampled_grams(texts: Ragged, q: int, text: Text, most: int) -> Ragged:
 
 def features_of_samples(samples: Ragged) -> npt.NDArray[np.uint32]:
     """The features of all samples in their order, without the levels."""
-    inside = np.ones(len(samples.values), np.bool_)
-    inside[samples.offsets[:-1]] = False
-    return (samples.values[inside] >> np.uint64(32)).astype(np.uint32)
+    return _native.gram_features(samples.values)
 
 
 def qgrams(text: str, q: int = 4, options: Text | None = None) -> list[str]:

@@ -6,7 +6,7 @@ it and known answers do not speak against it. A method whose ``calibration`` is 
 its threshold where the groups of the collection are most consistent (``matching/consistency.py``),
 and pairs that share little text are read. Pairs below the threshold pass as exceptions where
 they are far above the background of both documents and a reader would find the one text in the
-other (``engines/batch/readable_pairs.py``). For other methods known answers alone choose the
+other (``engines/batch/batch_run.py``). For other methods known answers alone choose the
 threshold, before anything is matched.
 
 Known answers are a few documents of the collection, copied with edits that leave a copy to any
@@ -311,14 +311,22 @@ def calibrated_by_consistency(
     curve = consistency.consistency_curve(len(forms), pairs)
     threshold, by = consistency.chosen_threshold(len(forms), curve)
     near = consistency.neighbourhoods(len(forms), pairs, threshold)
-    passing = pairs.where(near.passes(pairs, threshold))
+    passes = near.passes(pairs, threshold)
+    passing = pairs.where(passes)
     compared = compare(order[passing.a], order[passing.b])
-    thin = passing.where(~compared.refused & (compared.thin | (passing.score < threshold)))
+    doubted = ~compared.refused & (compared.thin | (passing.score < threshold))
+    thin = passing.where(doubted)
     listed = drawn = _drawn(thin, names[order, 0])
     floor = consistency.reading_floor(threshold)
     if len(drawn):
         listed = drawn.where(answers.recognised(texts[drawn.a], texts[drawn.b], floor))
-    made = Calibration(threshold, by, curve=curve, unread=len(thin) - len(drawn))
+    accepted = len(listed) + int((~compared.refused & ~doubted).sum())
+    below = pairs.where(~passes & (pairs.score >= consistency.NEARLY * threshold))
+    some = _drawn(below, names[order, 0])
+    refused = compare(order[some.a], order[some.b]).refused
+    missed = len(thin) - len(listed) + len(below) * float((~refused).sum()) / max(len(some), 1)
+    expected = consistency.expected_quality(accepted, missed, curve, threshold)
+    made = Calibration(threshold, by, curve=curve, unread=len(thin) - len(drawn), expected=expected)
     return _with_own(made, listed, forms, near.own)
 
 

@@ -249,7 +249,8 @@ def weigh_grams(
     offsets: Offsets,
     counts: NDArray[np.uint16],
     weight_of_count: NDArray[np.uint32],
-) -> Hashes: ...
+) -> None: ...
+def gram_features(values: Hashes) -> Features: ...
 def gram_keys(
     values: Hashes,
     offsets: Offsets,
@@ -270,7 +271,11 @@ def spot_sets(
     words: Hashes, offsets: Offsets, antecedents: Hashes, distance: int, chain: int
 ) -> tuple[Features, Offsets]: ...
 def read_words(
-    values: Bytes, offsets: Offsets, options: TextOptions, map: WordMap | None
+    values: Bytes,
+    offsets: Offsets,
+    options: TextOptions,
+    map: WordMap | None,
+    hashes: bool = True,
 ) -> tuple[Hashes, Offsets, Hashes, Hashes, Hashes]: ...
 def document_terms(
     values: Bytes,

@@ -68,7 +68,7 @@ def _collected(parts: Callable[[], list[T]], faults: list[str]) -> list[T]:
     try:
         return parts()
     except NeardupError as error:
-        faults.append(error.message)
+        faults += [] if error.message in faults else [error.message]
         return []
 
 
@@ -86,11 +86,11 @@ def _verify_index(url: str) -> Verification:
 def _documents(store: Store) -> int:
     if store.description() is None:
         raise no_index(store.url)
-    dtype = opened(store, IndexSettings())[1].method.evidence_dtype
+    method = opened(store, IndexSettings())[1].method
     count = 0
     for row in store.changes(0, duplicates=True):
         if isinstance(row, Row):
-            stored_signature(row, dtype, store.url)
+            stored_signature(row, method, store.url)
             count += 1
     for _ in store.changes(1, duplicates=False):  # the log too; no entry has the first number
         pass

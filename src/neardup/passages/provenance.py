@@ -24,7 +24,7 @@ import pyarrow as pa
 from neardup import _native
 from neardup.arguments import PassageArguments
 from neardup.documents import Chunk, Collection, Columns, collect
-from neardup.documents.chunk_pass import chunk_results
+from neardup.documents.source import chunk_results
 from neardup.passages.search import PassageSettings, settings_of, words_of
 from neardup.progress import Progress, Silent
 from neardup.schema import Array, Ragged

@@ -1,5 +1,5 @@
-# Bare `make` explains itself. Everything happens in .venv; only a browser and Java, where they are
-# missing, come from the system's packages.
+# Bare `make` explains itself. Everything happens in .venv; only a browser, Java and valgrind, where
+# they are missing, come from the system's packages.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev system test quick fresh lint quality bench growth long kills faults fuzz crash spark sanitize aarch64 clean
+.PHONY: help dev system test quick fresh lint quality bench bench-check growth long kills faults fuzz load crash spark supply sanitize tsan aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -24,11 +24,11 @@ $(STAMP): $(NATIVE)
 	@$(FIRST) tools/needs.py check
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip $(BUILD)
-	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[all,spark,dev]"
+	$(BIN)/python -m pip install --quiet --no-build-isolation $(if $(LOCKED),-c constraints.txt) -e ".[all,spark,dev]"
 	@touch $(STAMP)
 
-# The one thing outside .venv: pages are tested in a real browser, and Spark needs Java.
-system: $(STAMP) ## chromium and Java from the system's packages, where they are missing
+# The one thing outside .venv: pages are tested in a real browser, Spark needs Java, valgrind counts.
+system: $(STAMP) ## chromium, Java and valgrind from the system's packages, where they are missing
 	@$(BIN)/python tools/needs.py bring
 
 lint: dev ## ruff and mypy --strict
@@ -64,6 +64,10 @@ long: dev ## what is dear and seldom fails, and properties with twenty times as 
 	$(BIN)/pytest -m long
 	NEARDUP_TIMES=20 $(BIN)/pytest tests/engines/batch tests/engines/index
 
+bench-check: dev ## instructions of kernels at each level, and speed beside peers, against what is recorded
+	$(BIN)/python -m benchmarks.instruction_counts
+	$(BIN)/python -m benchmarks.peer_ratios
+
 growth: dev ## how the work of methods grows on every content of benchmarks/zoo.py, to 80,000 documents
 	$(BIN)/python -m benchmarks.growth
 
@@ -76,6 +80,9 @@ faults: dev ## failing disks, memory, kills and power cuts in all that writes: d
 fuzz: dev ## coverage-guided inputs for kernels and readers, MINUTES=10: docs/reliability.md
 	cd tests && ../$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10)
 
+load: dev ## 72 simulated hours of 4,000 documents an hour with kills, ANHOUR=4000: docs/reliability.md
+	cd tests && ../$(BIN)/python -m engines.index.days --an-hour $(or $(ANHOUR),4000)
+
 crash: dev ## kill a writer of each store hundreds of times at random moments: docs/stores.md
 	cd tests && ../$(BIN)/python -m engines.index.crashing
 
@@ -83,8 +90,15 @@ spark: dev ## every method on Spark and locally, and a cluster that loses a work
 	cd tests && ../$(BIN)/python -m engines.spark.methods
 	$(BIN)/pytest -m long tests/engines/spark
 
+supply: dev ## locked versions, licences, bill of materials, checksums of dist/, known weaknesses
+	$(BIN)/python tools/supply.py lock licences sbom sums
+	-$(BIN)/python tools/supply.py audit
+
 sanitize: ## the same tests against a build with ASan and UBSan
 	./tests/sanitize.sh
+
+tsan: ## all kernels in four threads at once under ThreadSanitizer
+	./tests/native/threads.sh
 
 aarch64: ## the golden vectors of the kernels on aarch64: g++-aarch64-linux-gnu and qemu-user
 	./tests/native/golden.sh aarch64-linux-gnu-g++ qemu-aarch64

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from neardup.methods.semantic import Semantic as Semantic  # beside the dozen of __all__
     from neardup.methods.shingles import Shingles
     from neardup.methods.simhash import SimHash
-    from neardup.passages.cleanup import clean
-    from neardup.passages.passage_tables import passages
-    from neardup.passages.provenance import trace
+    from neardup.passages.cleanup import clean as clean  # beside the dozen, too
+    from neardup.passages.passage_tables import passages as passages
+    from neardup.passages.provenance import trace as trace
     from neardup.runs.comparison import compare
     from neardup.runs.result import Result
     from neardup.text.text_options import Text
@@ -59,14 +59,11 @@ __all__ = [
     "SimHash",
     "Text",
     "__version__",
-    "clean",
     "compare",
     "dedup",
     "evaluate",
     "find",
     "group",
-    "passages",
-    "trace",
 ]
 
 

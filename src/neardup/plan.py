@@ -120,29 +120,26 @@ def resolve(settings: Settings, *, every_pair: bool = False) -> Plan:
     """All problems are reported in one error."""
     problems = plain_problems(settings)
 
-    def attempt(make: Callable[[], Any]) -> Any:
+    def attempt(make: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         try:
-            return make()
+            return make(*arguments, **options)
         except NeardupError as error:
             problems.append(error)
             return None
 
-    method = attempt(lambda: _method(settings))
-    policy = keep = encoding = None
+    method = attempt(_method, settings)
+    policy: Any = None
     if settings.policy is None:
-        keep = attempt(lambda: Order.parse(settings.keep, settings.date))
+        own = keep = attempt(Order.parse, settings.keep, settings.date)
     else:
-        policy = attempt(
-            lambda: read_policy(settings.policy, keep=settings.keep, date=settings.date)
-        )
-        keep = policy.order if policy else None
-    if settings.encoding is not None:
-        encoding = attempt(lambda: canonical(settings.encoding))
-    attempt(lambda: Extraction(settings.extract, 1))
-    attempt(lambda: limits_of(settings))
-    attempt(lambda: _not_the_text(settings, None if policy else keep))
+        policy = attempt(read_policy, settings.policy, keep=settings.keep, date=settings.date)
+        own, keep = None, policy.order if policy else None
+    encoding = None if settings.encoding is None else attempt(canonical, settings.encoding)
+    attempt(Extraction, settings.extract, 1)
+    attempt(limits_of, settings)
+    attempt(_not_the_text, settings, own)
     if policy:
-        attempt(lambda: check_names(policy, settings.text, settings.id or DEFAULT_ID))
+        attempt(check_names, policy, settings.text, settings.id or DEFAULT_ID)
     if problems:
         raise all_problems(problems)
     workers = worker_count(settings.workers)

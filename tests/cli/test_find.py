@@ -86,3 +86,13 @@ def test_kinds_are_counted_and_may_be_left_out(run: Run, docs: Path, tmp_path: P
     wrong = run("find", docs, "--kinds", "some")
     assert wrong.exit_code == 2
     assert "kinds is 'some'. Hint: expected decided or all or none." in wrong.stderr
+
+
+def test_the_largest_clusters_come_first(run: Run) -> None:
+    documents = [
+        {"id": f"{group}-{copy}", "text": " ".join(f"g{group}w{i}" for i in range(20))}
+        for group, copies in enumerate((2, 3, 2, 5))
+        for copy in range(copies)
+    ]
+    rows = run("find", "-", input=jsonl(documents)).stdout.splitlines()[1:]
+    assert [row.split()[2] for row in rows] == ["3-0", "1-0", "0-0", "2-0"]

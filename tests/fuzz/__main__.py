@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -90,18 +91,20 @@ def run(name: str, command: Sequence[str], seconds: int, longest: int) -> Ran:
     corpus = BUILD / f"{name}-corpus"
     corpus.mkdir(parents=True, exist_ok=True)
     options = [f"-max_total_time={seconds}", f"-max_len={longest}", "-print_final_stats=1"]
-    options += [f"-artifact_prefix={BUILD}/{name}-", "-timeout=60", "-rss_limit_mb=4096"]
+    options += [f"-artifact_prefix={BUILD}/{name}-", "-timeout=300", "-rss_limit_mb=4096"]
     seeds = [str(CORPUS / name)] if (CORPUS / name).is_dir() else []
+    begun = time.monotonic()
     done = subprocess.run(
         [*command, *options, str(corpus), *seeds], cwd=BUILD, stderr=subprocess.PIPE, text=True
     )
+    lasted = round(time.monotonic() - begun)
     (BUILD / f"{name}.log").write_text(done.stderr, "utf-8")
     if done.returncode:
         print(done.stderr[-6000:], file=sys.stderr)
     inputs = re.findall(r"(?:number_of_executed_units: |Done )(\d+)", done.stderr)
     counted = BUILD / f"{name}.json"
     documents = json.loads(counted.read_text())["documents"] if counted.exists() else 0
-    return Ran(name, int(inputs[-1]) if inputs else 0, documents, seconds, done.returncode != 0)
+    return Ran(name, int(inputs[-1]) if inputs else 0, documents, lasted, done.returncode != 0)
 
 
 def main(minutes: float, only: str | None) -> int:

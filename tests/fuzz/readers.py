@@ -2,7 +2,8 @@
 
 The first byte chooses a target. Files of documents get the rest as their content. Files that
 neardup wrote itself (run folders, indexes, tables) get the rest as a list of edits, and checksums
-that fit, so that validation is reached and not only the checksum. A target may raise a
+that fit, so that validation is reached and not only the checksum. Pages are extracted in processes
+of their own, which are not fuzzed. A target may raise a
 ``NeardupError``; anything else ends the fuzzer. Every document of a file is counted, and whether it
 is taken or rejected must not depend on how often the file is read.
 """
@@ -159,7 +160,7 @@ def table(data: bytes) -> None:
 
 TARGETS = (
     documents(".jsonl"), documents(".csv"), documents(".parquet"), documents(".arrow"),
-    documents(".xml"), documents(".warc"), documents(".txt"), documents(".html"),
+    documents(".xml"), documents(".warc"), documents(".txt"), documents(".jsonl.bz2"),
     documents(".jsonl.gz"), documents(".tsv"), documents(".rss"), documents(".json"),
     run_folder, index, recipe, policy, labels, table,
 )  # fmt: skip
@@ -199,6 +200,7 @@ def instrument() -> None:
 
 def seeds(folder: Path) -> None:
     """One small input for each target, to begin with."""
+    import bz2
     import gzip
     import io
 
@@ -224,7 +226,8 @@ def seeds(folder: Path) -> None:
     pairs = b'{"a": "1", "b": "2", "label": 1}\n' * 3
     contents = [
         lines, table_, parquet.getvalue(), arrow.getvalue(), feed, warc % (len(record), record) * 2,
-        "text in Köln".encode("utf-16"), page, gzip.compress(lines), table_.replace(b",", b"\t"),
+        "text in Köln".encode("utf-16"), bz2.compress(lines), gzip.compress(lines),
+        table_.replace(b",", b"\t"),
         feed, lines, b"\1\0\0\7", b"\0\20\7", b'[settings]\nmethod = "shingles"\nthreshold = 0.5\n',
         b'order = ["longest"]\ndefault = "drop"\n', pairs, b"\0\4\7",
     ]  # fmt: skip

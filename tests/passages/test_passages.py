@@ -170,3 +170,11 @@ def test_wrong_settings_are_refused_with_a_sentence(
 ) -> None:
     with pytest.raises(NeardupError, match=sentence):
         found(documents_of("a", "b"), **setting)
+
+
+def test_the_function_stays_callable_after_its_package_is_imported() -> None:
+    """The package has the same name, and importing it hides the function."""
+    import neardup.passages
+
+    assert callable(nd.passages)
+    assert len(neardup.passages(documents_of(SHARED, SHARED)).passages) == 1

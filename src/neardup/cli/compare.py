@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from neardup.runs.explanation import Explanation
     from neardup.text.edit_distance import Step
 
-METHOD = "shingles"  # not the default of a run: two texts alone do not say what is rare
 LINES = 200
 COLLECTIONS = (
     ".jsonl",
@@ -66,7 +65,9 @@ OF_THE_RUN = {
 )
 @click.option("--strings", is_flag=True, help="A and B are the texts themselves.")
 @click.option(
-    "--method", metavar="NAME", help=f"Method whose verdict is shown.  [default: {METHOD}]"
+    "--method",
+    metavar="NAME",
+    help="Method whose verdict is shown.  [default: that of a run]",
 )
 @click.option("--threshold", metavar="T", type=float, help="Threshold of the method.")
 @shared.set_option
@@ -215,10 +216,8 @@ def _of_texts(a: str, b: str, options: dict[str, Any]) -> Comparison:
 def _method(options: dict[str, Any]) -> Method:
     from neardup.plan import resolve
 
-    usual = {} if options["recipe"] else {"method": METHOD}
     names = ("recipe", "method", "threshold", "assignments", "date")
     written = {name: options[name] for name in names}
-    written = {**written, **{n: v for n, v in usual.items() if written[n] is None}}
     return resolve(shared.settings_from(written)).method
 
 

@@ -76,7 +76,7 @@ def review(
         )
     from neardup.web.app import make_app
     from neardup.web.guard import Guard
-    from neardup.web.review_app import review_parts
+    from neardup.web.review.review_pages import review_parts
 
     app = make_app(review_parts(target, others, lists, guideline), Guard())
     with bind(host, port) as bound:

@@ -102,9 +102,10 @@ class Collection:
 
     def told_apart(self, columns: Columns) -> tuple[Collection, Shared | None]:
         """The same collection with the names that a run gives to documents whose id several files
-        have. If there are several files, all of them are read."""
+        have. All files are read, but for a single folder, whose ids are its paths."""
         book = Book(self.files, self.limit)
-        for chunk in self.chunks(columns) if len(self.sources) > 1 else ():
+        alone = len(self.sources) == 1 and isinstance(self.sources[0], FolderSource)
+        for chunk in () if alone else self.chunks(columns):
             book.add(chunk.read())
             if book.full:
                 break

@@ -38,7 +38,7 @@ from neardup.documents.streams import CHUNK_BYTES, whole_block, whole_lines
 from neardup.errors import InputError
 
 OK, BLANK = 0, 1
-ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY = range(8)
+ABSENT, NULL, STRING, NUMBER, TRUE, FALSE, OBJECT, ARRAY, SURROGATE = range(9)
 KINDS = ("absent", "null", "a string", "a number", "true", "false", "an object", "an array")
 _EXPECTED = {
     8: "a value",
@@ -181,11 +181,10 @@ class _Parsed:
     def __init__(self, chunk: JsonlChunk) -> None:
         self.chunk = chunk
         self.columns = chunk.columns
-        first, names = chunk.first_row, (self.columns.text, self.columns.id_name)
-        names = (*names, *self.columns.delivered)
-        self.scan = scan(chunk.data, list(dict.fromkeys(names)), start_of_file=first == 1)
-        rows = np.arange(first, first + len(self.scan.status), dtype=np.int64)
-        self.rows = pa.array(rows)
+        first = chunk.first_row
+        names = dict.fromkeys((self.columns.text, self.columns.id_name, *self.columns.delivered))
+        self.scan = scan(chunk.data, list(names), start_of_file=first == 1)
+        self.rows = pa.array(np.arange(first, first + len(self.scan.status), dtype=np.int64))
         self.text = self.scan.fields[self.columns.text]
         self.id = self.scan.fields[self.columns.id_name]
 
@@ -222,6 +221,11 @@ class _Parsed:
         if status != OK:
             reason = sentence(status, int(self.scan.position[i]))
             return Rejected(self.chunk.file, row, reason, None)
+        for name, field in ((self.columns.id_name, self.id), (self.columns.text, self.text)):
+            if field.types[i] == SURROGATE:
+                reason = f"{name} has a lone surrogate at byte {int(self.scan.position[i])}"
+                named = None if field is self.id else self.ids[i].as_py()
+                return Rejected(self.chunk.file, row, reason, named)
         if self.id.types[i] > NUMBER:
             kind = KINDS[self.id.types[i]]
             reason = f"{self.columns.id_name} is {kind}; expected a string or a number"

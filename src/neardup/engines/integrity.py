@@ -68,7 +68,7 @@ def _collected(parts: Callable[[], list[T]], faults: list[str]) -> list[T]:
     try:
         return parts()
     except NeardupError as error:
-        faults.append(error.message)
+        faults += [] if error.message in faults else [error.message]
         return []
 
 

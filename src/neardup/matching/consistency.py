@@ -43,6 +43,7 @@ FEWEST_LINKED = 100  # documents in groups at ``GENERAL``; fewer move nothing
 FEWEST_DOCUMENTS = 500  # of fewer the threshold never falls below ``GENERAL``
 CLEAR = 0.05  # J for each document below which a low threshold is not believed
 GAIN = 1.1  # times the best J from ``GENERAL`` on, which a low threshold must reach
+GAIN_OF_CUTS = 1.3  # the same of a method that takes only its threshold from the groups
 LINKED_SHARE = 0.4  # of the documents, in groups at a low threshold
 # Articles about one event come that near by chance. So low a threshold is believed only where this
 # share of the documents is in groups at ``GENERAL`` too.
@@ -59,19 +60,21 @@ MOST_READ = 2_000  # pairs whose texts are read for a calibration
 MATCHING = Calibration(LEAST, EVERY_PAIR)
 
 
-def consistency_curve(documents: int, pairs: Pairs) -> Curve:
-    """J(t) and the number of documents in groups, for each threshold of ``GRID``. The sums are
-    added in the order of the documents."""
+def consistency_curve(
+    documents: int, pairs: Pairs, thresholds: Array = GRID, least: float = LEAST
+) -> Curve:
+    """J(t) and the number of documents in groups, for each of the thresholds. The sums are added in
+    the order of the documents."""
     sided = _by_document(pairs)
     once = np.ones(documents)
-    low, high, height = _native.average_link(once, pairs.a, pairs.b, pairs.score, LEAST)
+    low, high, height = _native.average_link(once, pairs.a, pairs.b, pairs.score, least)
     height = np.minimum.accumulate(height)
-    values, linked = np.zeros(len(GRID)), np.zeros(len(GRID), np.int64)
-    for step, threshold in enumerate(GRID):
+    values, linked = np.zeros(len(thresholds)), np.zeros(len(thresholds), np.int64)
+    for step, threshold in enumerate(thresholds):
         merged = np.searchsorted(-height, -threshold, side="right")
         group = merged_groups(documents, low[:merged], high[:merged])
         values[step], linked[step] = _consistency(group, sided, threshold)
-    return Curve(GRID, values, linked)
+    return Curve(thresholds, values, linked)
 
 
 def merged_groups(documents: int, low: Array, high: Array) -> npt.NDArray[np.int64]:
@@ -137,6 +140,24 @@ def chosen_threshold(documents: int, curve: Curve) -> Choice:
     if values.max() <= 0:
         return Choice(GENERAL, INCONSISTENT)
     return Choice(float(curve.thresholds[high][values >= NEAR * values.max()].max()), CONSISTENCY)
+
+
+def chosen_cut(documents: int, curve: Curve, usual: float) -> Choice | None:
+    """The same for a method that asks for nothing but its threshold, which is ``usual`` the one of
+    its own. It goes below that for a clear gain and where many documents are in groups. None where
+    the groups show no threshold."""
+    best, high = float(curve.consistency.max()), curve.thresholds >= usual
+    above = float(curve.consistency[high].max(initial=0.0))
+    if best <= 0:
+        return None
+    step = int(np.flatnonzero(curve.consistency >= NEAR_LOW * best).max())
+    low = best >= GAIN_OF_CUTS * above and curve.thresholds[step] < usual
+    if low and curve.linked[step] >= max(LINKED_TOO * documents, FEWEST_LINKED):
+        return Choice(float(curve.thresholds[step]), CONSISTENCY)
+    if above <= 0 or curve.linked[high][0] < FEWEST_LINKED:
+        return None
+    steps = high & (curve.consistency >= NEAR * above)
+    return Choice(float(curve.thresholds[steps].max()), CONSISTENCY)
 
 
 def _low_threshold(documents: int, curve: Curve) -> float | None:

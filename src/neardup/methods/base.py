@@ -60,6 +60,18 @@ class Prepared:
     def too_short(self) -> npt.NDArray[np.bool_]:
         return (self.flags & TOO_SHORT).astype(np.bool_)
 
+    def rows(self, chosen: Array, evidence: Ragged) -> Prepared:
+        """Some of the documents, with their evidence, which may be stored elsewhere."""
+        return Prepared(
+            keys=self.keys.take(chosen),
+            probes=self.probes[chosen],
+            evidence=evidence,
+            digests=self.digests[chosen],
+            text_digests=self.text_digests[chosen],
+            normal_digests=self.normal_digests[chosen],
+            flags=self.flags[chosen],
+        )
+
 
 class Scores(NamedTuple):
     """``passed`` was decided in integers; ``score`` is for choosing and showing. ``refused``: how
@@ -131,6 +143,9 @@ class Method(ABC):
     swept_parameter: ClassVar[str] = "threshold"
     # Parameters from which the defaults of others follow, by name.
     follows: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    # Whether ``--threshold auto`` matches at the lowest threshold and asks the groups first: that
+    # is better where unrelated documents score low (decision 0027).
+    groups_choose: ClassVar[bool] = False
     # The threshold where the tables are general ones, which do not know what is common here.
     general_threshold: ClassVar[float | None] = None
 

@@ -1,10 +1,11 @@
 """Thresholds as users write them, as exact fractions, and as the values of a sweep.
 
 A threshold is written as a number, or as ``auto`` if the collection is to choose it. With ``auto``,
-some methods calibrate themselves; for other methods, planted copies and decoys choose among
-``CUTS`` (``engines/batch/threshold_choice.py``). A sweep varies the threshold of a method, or the
-distance of SimHash; one matching pass at the lowest threshold serves all higher ones. Thresholds
-are exact fractions, so that a pair exactly at the threshold passes on any machine.
+some methods calibrate themselves; for other methods, the consistency of groups or planted copies
+and decoys choose among ``CUTS`` (``engines/batch/threshold_choice.py``). A sweep varies the
+threshold of a method, or the distance of SimHash; one matching pass at the lowest threshold serves
+all higher ones. Thresholds are exact fractions, so that a pair exactly at the threshold passes on
+any machine.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ def with_threshold(
 def asks_known_answers(
     cls: type[Any], parameters: dict[str, Any], threshold: float | str | None
 ) -> bool:
-    """Whether planted copies and decoys are to choose the threshold."""
+    """Whether groups, or planted copies and decoys, are to choose the threshold."""
     return _written(parameters, threshold) == AUTO and not calibrates_itself(cls)
 
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from neardup import _native
 from neardup.decisions.order import Order
 from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected
-from neardup.documents.chunk_pass import chunk_results
+from neardup.documents.source import chunk_results
 from neardup.errors import ChangedError, SettingsError
 from neardup.progress import Progress, Silent
 from neardup.schema import Array, Ragged

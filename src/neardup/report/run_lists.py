@@ -83,7 +83,7 @@ def too_short(run: Run) -> Html:
     if len(short):
         text.append(
             f"{many(len(short), 'kept document')} {'is' if len(short) == 1 else 'are'} too short "
-            "to compare. Such a document can only be a duplicate of an equal one."
+            "or too repetitive to compare. Such a document can only be a duplicate of an equal one."
         )
     text += [_flag(*one) for one in run.info.get("flags", {}).items() if one[0] != "too_short"]
     if not text:
@@ -297,7 +297,7 @@ def sizes(run: Run) -> Html:
     ]
     text = prose(
         f"{many(int(size.sum()), 'document')} in {many(len(size), 'cluster')}, the largest of "
-        f"{int(size.max()):,}. {CLUSTERS.get(run.settings.get('clusters'), CONNECTED)}"
+        f"{int(size.max()):,}. {CLUSTERS.get(str(run.settings.get('clusters')), CONNECTED)}"
     )
     table = Table(("documents in a cluster", "clusters", "documents in them", ""), rows)
     return card("Cluster sizes", text, table_html(table), anchor="sizes")

@@ -129,7 +129,7 @@ def accounts(run: Run) -> Html:
     rows = [
         ("kept, alone", counts.kept - leading - short, "alone", "it has no duplicate"),
         ("kept, with duplicates", leading, "leading", "it is kept in the place of its duplicates"),
-        ("kept, too short", short, "short", "too few words to compare"),
+        ("kept, too short", short, "short", "too few different words to compare"),
         ("duplicate", counts.duplicates, "aside", "it matches a kept document"),
         ("rejected", counts.rejected, "rejected", "it could not be read"),
     ]

@@ -68,12 +68,12 @@ def rows(a: str, b: str, alignment: Alignment) -> Iterator[Row | Fold]:
     """All of both texts, in order."""
     builder = _Builder(a, b)
     for unlike, shared in _stretches(alignment.passages):
-        if builder.size > ROW:
+        if sum(builder.sizes) > ROW:
             yield builder.row(_next(unlike, shared))
         builder.add(*unlike)
         if shared is None:
             break
-        if builder.tilt > TILT:
+        if abs(builder.sizes[0] - builder.sizes[1]) > TILT:
             yield builder.row((shared.a.begin, shared.b.begin))
         if (parts := _parts(a, b, shared)) is None:
             builder.add([Piece(SHARED, shared.a)], [Piece(SHARED, shared.b)])
@@ -86,7 +86,7 @@ def rows(a: str, b: str, alignment: Alignment) -> Iterator[Row | Fold]:
         builder.add(*([Piece(SHARED, span)] for span in tail))
     builder.fill(0, len(a))
     builder.fill(1, len(b))
-    if builder.size:
+    if any(builder.sizes):
         yield builder.row()
 
 
@@ -138,21 +138,14 @@ def _side(passages: Sequence[Passage], side: int) -> list[Piece]:
 
 
 class _Builder:
-    """The row that is being filled, and up to where (``at``) both texts have been shown."""
+    """The row that is being filled, the ``sizes`` of its sides, and up to where (``at``) both texts
+    have been shown."""
 
     def __init__(self, a: str, b: str) -> None:
         self._texts = a, b
         self.at = [0, 0]
         self._pieces: tuple[list[Piece], list[Piece]] = ([], [])
-        self._sizes = [0, 0]
-
-    @property
-    def size(self) -> int:
-        return sum(self._sizes)
-
-    @property
-    def tilt(self) -> int:
-        return abs(self._sizes[0] - self._sizes[1])
+        self.sizes = [0, 0]
 
     def add(self, *sides: Iterable[Piece]) -> None:
         """The pieces of either side, each after what stands before it."""
@@ -172,13 +165,13 @@ class _Builder:
             found = _TRAILING.match(self._texts[side], self.at[side], end)
             self.fill(side, found.end() if found else end)
         made = Row(tuple(self._pieces[0]), tuple(self._pieces[1]))
-        self._pieces, self._sizes = ([], []), [0, 0]
+        self._pieces, self.sizes = ([], []), [0, 0]
         return made
 
     def _put(self, side: int, piece: Piece) -> None:
         self._pieces[side].append(piece)
         self.at[side] = piece.span.end
-        self._sizes[side] += piece.span.end - piece.span.begin
+        self.sizes[side] += piece.span.end - piece.span.begin
 
 
 Both = tuple[Span, Span]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -39,17 +40,28 @@ def digests_of(folder: Path, names: Iterable[str] = ("",)) -> dict[str, str]:
 
 
 def write_checksums(
-    folder: Path, names: Iterable[str] = ("",), more: Mapping[str, bytes] | None = None
+    folder: Path,
+    names: Iterable[str] = ("",),
+    more: Mapping[str, bytes] | None = None,
+    known: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the checksums of existing files, and of those of ``more``, which are written later."""
+    """Write the checksums of existing files, and of those of ``more``, which are written later. If
+    the digests of the files are ``known``, these are not read again."""
     later = {name: hashlib.sha256(data).hexdigest() for name, data in (more or {}).items()}
-    _write(folder, digests_of(folder, names) | later)
+    _write(folder, {**(digests_of(folder, names) if known is None else known), **later})
 
 
-def renew_checksum(path: Path) -> None:
-    """Record a file that was replaced on purpose, if the folder has a checksum of it."""
-    digests = Checksums(path.parent).digests
-    if digests and path.name in digests:
+@contextmanager
+def replacing(path: Path, *, again: bool = False) -> Iterator[None]:
+    """Around the replacement of a file on purpose, if the folder has a checksum of it, or had one
+    (``again``). The checksum goes before and the new one comes after, so that an interruption
+    leaves a file that is not checked, and never one that looks damaged."""
+    digests = Checksums(path.parent).digests or {}
+    known = digests.pop(path.name, None) is not None
+    if known:
+        _write(path.parent, digests)
+    yield
+    if known or (again and digests):
         _write(path.parent, digests | {path.name: file_digest(path)})
 
 

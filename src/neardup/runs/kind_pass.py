@@ -94,18 +94,15 @@ def kinds_of_texts(
     wanted, numbers = np.unique(np.concatenate([first, second]), return_inverse=True)
     if not len(pairs):
         return PairKinds(text, len(names), pairs, Kinds.none(0))
-    means.progress.stage("rereading", unit="documents", total_bytes=_plain_size(inputs))
+    sizes = [collection.plain_size() for collection, _ in inputs]
+    whole = None if None in sizes else sum(size or 0 for size in sizes)
+    means.progress.stage("rereading", unit="documents", total_bytes=whole)
     again = reread(names[wanted], inputs, keys, means)
     try:
         kinds = _aligned(again, numbers[: len(first)], numbers[len(first) :], means)
     finally:
         again.store.close()
     return PairKinds(text, len(names), pairs, kinds)
-
-
-def _plain_size(inputs: Inputs) -> int | None:
-    sizes = [collection.plain_size() for collection, _ in inputs]
-    return None if None in sizes else sum(size or 0 for size in sizes)
 
 
 def _aligned(again: TextsAgain, a: Array, b: Array, means: Means) -> Kinds:

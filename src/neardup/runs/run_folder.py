@@ -31,7 +31,7 @@ from neardup.documents.kept import outputs_of
 from neardup.documents.lost import damaged_kept
 from neardup.documents.open_files import Limits
 from neardup.documents.remote import Place, address_of
-from neardup.draft import Draft
+from neardup.draft import Draft, refuse_filled
 from neardup.errors import (
     ChangedError,
     DataError,
@@ -122,12 +122,14 @@ _FILES = (*_TABLES, ORDER, DIGESTS, ACTIONS, SIGNATURES, ARTEFACTS, REPORT)
 _NAMES = (*_FILES, RUN, CHECKSUMS, APPLIED, APPLYING)
 
 
-def save(result: Result, folder: Path, *, kept: bool = True) -> Path:
+def save(result: Result, folder: Path, *, kept: bool = True, overwrite: bool = False) -> Path:
     """Write the folder. ``kept=False`` leaves the kept documents out (``find`` removes nothing). If
     an input has changed since it was read, an error is raised; a new folder then has everything
     except the kept documents, and an earlier run stays as it was."""
     spare_inputs(folder, result.collection().paths if kept else [])
+    spare_applied(folder)
     with Draft(folder, RUN) as draft:
+        refuse_filled(folder, RUN, overwrite=overwrite)
         write_run(result, draft, kept=kept)
     return folder
 

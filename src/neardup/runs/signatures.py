@@ -156,17 +156,9 @@ def _check(schema: pa.Schema, plan: Plan, path: Path) -> None:
 
 
 def _batch(outcome: Outcome, plan: Plan, documents: Array) -> pa.RecordBatch:
-    intake, prepared = outcome.intake, outcome.intake.prepared
+    intake = outcome.intake
     within = intake.extra.get(plan.within or "")
-    chosen = Prepared(
-        keys=prepared.keys.take(documents),
-        probes=prepared.probes[documents],
-        evidence=intake.store.take(documents),
-        digests=prepared.digests[documents],
-        text_digests=prepared.text_digests[documents],
-        normal_digests=prepared.normal_digests[documents],
-        flags=prepared.flags[documents],
-    )
+    chosen = intake.prepared.rows(documents, intake.store.take(documents))
     groups = None if within is None else within.take(pa.array(documents))
     return signature_rows(intake.ids.take(pa.array(documents)), chosen, groups, plan)
 

@@ -137,17 +137,13 @@ def native_settings(
 ) -> tuple[_native.TextOptions, _native.WordMap | None, _native.WordMap]:
     """The settings of words that the kernel needs to align these texts; a text that is too long is
     an error."""
-    _check_sizes(texts)
-    return options.native(), word_map(texts.values, texts.offsets, options), _number_words(options)
-
-
-def _check_sizes(texts: Ragged) -> None:
     longest = int(texts.lengths.max(initial=0))
     if longest > MOST_BYTES:
         raise SettingsError(
             f"A text of {longest:,} bytes cannot be aligned; the most is {MOST_BYTES:,}.",
             hint="cut it into parts.",
         )
+    return options.native(), word_map(texts.values, texts.offsets, options), _number_words(options)
 
 
 @lru_cache(maxsize=64)

@@ -12,10 +12,8 @@ evidence, digests and tables are those of two readings, bit by bit.
 from __future__ import annotations
 
 import functools
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from threading import Lock
 
 import numpy as np
@@ -23,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.documents import Chunk, Collection, DocumentBatch, Rejected
-from neardup.documents.clashes import Ledger, digests_of, tell_apart
+from neardup.documents.clashes import Ledger, tell_apart
 from neardup.documents.inputs import SOURCE, with_names
 from neardup.documents.source import chunk_results
 from neardup.engines.batch.journal import Journal, Taken
@@ -60,7 +58,7 @@ def take_in(
             break
     taken = gathered.finish(collection.source_names)
     if gathered.ids.clashed:
-        taken = _told_apart(taken, collection.files)
+        taken = _told_apart(taken, collection.files, gathered.ids.unnamed)
     return _with_names(taken, collection)
 
 
@@ -76,9 +74,9 @@ def _results(
         yield journal.keep_taken(collection, taken)
 
 
-def _told_apart(intake: Intake, files: Sequence[str]) -> Intake:
+def _told_apart(intake: Intake, files: Sequence[str], unnamed: Mapping[str, set[int]]) -> Intake:
     """Documents with an id that several files have get distinct names."""
-    names = tell_apart(intake.ids, intake.file, intake.files, files)
+    names = tell_apart(intake.ids, intake.file, intake.files, files, intake.row, unnamed)
     if names is None:  # all ids are unique
         return intake
     rejected = names.clashes.renamed(intake.rejected)
@@ -146,8 +144,6 @@ class _Gathered:
     rejected: list[Rejected] = field(default_factory=list)
     rejected_position: list[Array] = field(default_factory=list)
     ids: Ledger = field(default_factory=Ledger)
-    named: list[tuple[int, str, Array]] = field(default_factory=list)  # whose ids, by batch
-    named_before: int = 0
     total: int = 0
 
     @property
@@ -162,7 +158,7 @@ class _Gathered:
         positions, rejected_positions = self._positions(batch)
         if not good.all():
             chosen = np.flatnonzero(good)
-            prepared = rows_of(prepared, chosen, prepared.evidence.take(chosen))
+            prepared = prepared.rows(chosen, prepared.evidence.take(chosen))
             lengths = lengths[good]
         if batch.rejected and self.plan.strict:
             raise strict_error(batch.rejected[0])
@@ -191,10 +187,8 @@ class _Gathered:
         return replace(batch, records=records, rejected=rejected), fits
 
     def _without_known_ids(self, batch: DocumentBatch) -> tuple[DocumentBatch, Array]:
-        known = self.ids.add(digests_of(batch.records.column("id")), batch.file)
+        known = self.ids.add(batch.records, batch.file)
         rows = batch.records.column("row").to_numpy()
-        self.named.append((self.named_before, batch.file, rows))
-        self.named_before += len(rows)
         good: Array = known < 0
         if good.all():
             return batch, good
@@ -208,8 +202,7 @@ class _Gathered:
 
     def _repeated(self, file: str, row: int, name: str, first: int) -> Rejected:
         """The rejection of a repeated id; ``first`` is its first use, counted over all ids."""
-        begin, other, rows = self.named[bisect_right(self.named, first, key=itemgetter(0)) - 1]
-        used, path_of = int(rows[first - begin]), self.collection.path_of
+        (other, used), path_of = self.ids.place(first), self.collection.path_of
         reason = repeated(name, where(other, used, path_of(other, used)))
         return Rejected(file, row, reason, name, path_of(file, row))
 
@@ -226,7 +219,7 @@ class _Gathered:
             file=_join(self.file, np.int32),
             row=records.column("row").to_numpy() if records else np.empty(0, np.int64),
             position=_join(self.position, np.int64),
-            ids=_one(records.column("id")) if records else pa.array([], pa.large_string()),
+            ids=_ids(records),
             prepared=joined_prepared(self.prepared),
             lengths=_join(self.lengths, np.int64),
             extra={n: records.column(n) for n in self.plan.columns.extra} if records else {},
@@ -263,21 +256,12 @@ def _join(parts: list[Array], dtype: type[np.generic]) -> Array:
     return np.concatenate([np.empty(0, dtype), *parts])
 
 
-def _one(column: pa.ChunkedArray) -> pa.Array:
+def _ids(records: pa.Table | None) -> pa.Array:
+    """As one array, without a copy where it is one already."""
+    if records is None:
+        return pa.array([], pa.large_string())
+    column = records.column("id")
     return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-
-
-def rows_of(prepared: Prepared, chosen: Array, evidence: Ragged) -> Prepared:
-    """Some documents, with their evidence."""
-    return Prepared(
-        keys=prepared.keys.take(chosen),
-        probes=prepared.probes[chosen],
-        evidence=evidence,
-        digests=prepared.digests[chosen],
-        text_digests=prepared.text_digests[chosen],
-        normal_digests=prepared.normal_digests[chosen],
-        flags=prepared.flags[chosen],
-    )
 
 
 def joined_prepared(parts: Sequence[Prepared]) -> Prepared:
@@ -326,7 +310,7 @@ def _weighed(intake: Intake, plan: Plan) -> Intake:
     parts: dict[tuple[int, int], Prepared] = {}
 
     def weigh(first: int, evidence: Ragged) -> Array:
-        rows = rows_of(intake.prepared, np.arange(first, first + len(evidence)), evidence)
+        rows = intake.prepared.rows(np.arange(first, first + len(evidence)), evidence)
         weighed = plan.method.weigh(rows, plan.artefacts)
         parts[first, len(evidence)] = replace(weighed, evidence=intake.prepared.evidence)
         return weighed.evidence.values

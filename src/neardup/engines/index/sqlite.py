@@ -274,6 +274,8 @@ def _no_index(url: str) -> IndexStoreError:
 
 def _explain(url: str, error: sqlite3.Error, waited: float) -> IndexStoreError:
     code = getattr(error, "sqlite_errorcode", None) or 0
+    if isinstance(error, sqlite3.ProgrammingError) and "closed database" in str(error):
+        return IndexStoreError(f"The index {url} is closed.", hint="open it again.")
     if code & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return IndexStoreError(
             f"The index {url} is being written by another process; waited {waited:g} seconds.",
@@ -283,10 +285,10 @@ def _explain(url: str, error: sqlite3.Error, waited: float) -> IndexStoreError:
         return IndexStoreError(f"{url} is no SQLite database.", hint="name another file.")
     if code & 0xFF == sqlite3.SQLITE_CORRUPT:
         return IndexStoreError(
-            f"The index {url} is damaged: SQLite says {error}.",
+            f"The index {url} is damaged: SQLite says {str(error).rstrip('.')}.",
             hint="restore it from a copy, or build it again.",
         )
     return IndexStoreError(
-        f"The index {url} cannot be used: SQLite says {error}.",
+        f"The index {url} cannot be used: SQLite says {str(error).rstrip('.')}.",
         hint="is the folder there, may it be written, and is there room on the disk?",
     )

@@ -25,7 +25,7 @@ from pyspark.sql import functions as sql
 
 from neardup import _native
 from neardup.artefacts.encoders import Encoder
-from neardup.documents.clashes import Ledger, Shared, digests_of, labels_of
+from neardup.documents.clashes import Ledger, Shared, labels_of
 from neardup.documents.columns import DocumentBatch
 from neardup.documents.inputs import SOURCE
 from neardup.engines.batch.intake import strict_error
@@ -218,11 +218,15 @@ class Run:
         """Documents without repetitions of an id in its file; ids that several files have are made
         distinct."""
         files = self.input.files
+        documents, unnamed = positions.named_by_place(documents, files)
         made = positions.without_repeated(documents, files, self.input.paths)
         unique = self.stages.keep("ids", made)
         labels = labels_of(files)
         numbered = {number: labels[file] for number, file in enumerate(files)}
-        named, self.shared = positions.told_apart(unique, numbered)
+        named, shared = positions.told_apart(unique, numbered)
+        self.shared = shared or unnamed
+        if shared and unnamed:
+            self.shared = shared._replace(unnamed=unnamed.unnamed)
         return self.stages.keep("names", named) if self.shared else unique
 
     def _check_strict(self, documents: DataFrame) -> None:
@@ -337,5 +341,5 @@ def _prepared(
 
 def _once(batch: DocumentBatch, known: Ledger) -> pa.RecordBatch:
     """The rows without documents whose id occurred before in their file."""
-    fresh = known.add(digests_of(batch.records.column("id")), batch.file) < 0
+    fresh = known.add(batch.records, batch.file) < 0
     return batch.records if fresh.all() else batch.records.filter(pa.array(fresh))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,14 +17,16 @@ from neardup.errors import UsageError
 from neardup.report.bars import score_bars
 from neardup.report.run_view import DUPLICATE, KEPT, REJECTED
 from neardup.runs.changes import Change
-from neardup.web.app import Link
+from neardup.web.app import Link, Part
 from neardup.web.doors import Door
+from neardup.web.flow_pages import FlowPart
+from neardup.web.judging.judging_pages import judging_parts
 from neardup.web.review.cluster_page import Details
 from neardup.web.review.filters import DECIDED, Filter, asked
 from neardup.web.review.list_pages import Lists, progress
 from neardup.web.review.pair_page import PairPage
 from neardup.web.review.review_rows import Data, pair_row
-from neardup.web.review.review_source import Source
+from neardup.web.review.review_source import Source, open_source
 from neardup.web.review.review_state import BINS, State, histogram
 from neardup.wording import many, shortened
 
@@ -277,3 +280,25 @@ def _data(change: Change) -> Data:
         "at": change.at,
         "undone": change.undone,
     }
+
+
+def review_parts(
+    target: str,
+    others: Sequence[Path] = (),
+    lists: str | None = None,
+    guideline: str | None = None,
+) -> list[Part]:
+    """Of the folder of a run or the address of an index; the first part has the front page.
+    ``others`` are runs that are judged together with it, ``lists`` a file of result lists,
+    ``guideline`` the name of a definition that assessors see."""
+    source = open_source(target)
+    if source.judging is None:
+        return [Review(source), *_flow(target)]
+    place = Path(target.removeprefix("sqlite:"))
+    judging, evaluating = judging_parts(place, others=others, lists=lists, guideline=guideline)
+    return [Review(source, [judging.card]), judging, evaluating, *_flow(target)]
+
+
+def _flow(target: str) -> list[Part]:
+    """A run is over; into an index more may come."""
+    return [] if Path(target).is_dir() else [FlowPart(target)]

@@ -1,5 +1,5 @@
-# Bare `make` explains itself. Everything happens in .venv; only a browser and Java, where they are
-# missing, come from the system's packages.
+# Bare `make` explains itself. Everything happens in .venv; only a browser, Java and valgrind, where
+# they are missing, come from the system's packages.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -11,7 +11,7 @@ NATIVE := $(shell find native -type f 2>/dev/null) CMakeLists.txt pyproject.toml
 BUILD  := "cmake>=3.18" "ninja>=1.11" "setuptools>=70.1" "scikit-build-core>=0.11,<2" "nanobind>=2.4,<4"
 
 .DEFAULT_GOAL := help
-.PHONY: help dev system test quick fresh lint quality bench growth long kills faults fuzz load crash spark supply sanitize tsan aarch64 clean
+.PHONY: help dev system test quick fresh lint quality bench bench-check growth long kills faults fuzz load crash spark supply sanitize tsan aarch64 clean
 
 help: ## say what each target does
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -27,8 +27,8 @@ $(STAMP): $(NATIVE)
 	$(BIN)/python -m pip install --quiet --no-build-isolation $(if $(LOCKED),-c constraints.txt) -e ".[all,spark,dev]"
 	@touch $(STAMP)
 
-# The one thing outside .venv: pages are tested in a real browser, and Spark needs Java.
-system: $(STAMP) ## chromium and Java from the system's packages, where they are missing
+# The one thing outside .venv: pages are tested in a real browser, Spark needs Java, valgrind counts.
+system: $(STAMP) ## chromium, Java and valgrind from the system's packages, where they are missing
 	@$(BIN)/python tools/needs.py bring
 
 lint: dev ## ruff and mypy --strict
@@ -63,6 +63,10 @@ quality: dev ## every method on every labelled set: the tables of docs/quality.m
 long: dev ## what is dear and seldom fails, and properties with twenty times as many examples: docs/reliability.md
 	$(BIN)/pytest -m long
 	NEARDUP_TIMES=20 $(BIN)/pytest tests/engines/batch tests/engines/index
+
+bench-check: dev ## instructions of kernels at each level, and speed beside peers, against what is recorded
+	$(BIN)/python -m benchmarks.instruction_counts
+	$(BIN)/python -m benchmarks.peer_ratios
 
 growth: dev ## how the work of methods grows on every content of benchmarks/zoo.py, to 80,000 documents
 	$(BIN)/python -m benchmarks.growth

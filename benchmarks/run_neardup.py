@@ -62,7 +62,7 @@ def time_signatures(parquet: str) -> None:
     texts = side.load_arrow(parquet)
     mb = side.text_mb(texts)
     signatures(texts[: side.WARM_UP])
-    start = time.perf_counter()
+    start = side.begin()
     matrix = signatures(texts)
     cost = side.cost_since(start)
     assert matrix.shape == (len(texts), side.PERMUTATIONS), matrix.shape
@@ -74,7 +74,7 @@ def time_decide(jsonl: str, workers: str) -> None:
     import neardup
 
     neardup.dedup(["a warm-up that loads every module"], method="shingles", workers=1)
-    start = time.perf_counter()
+    start = side.begin()
     result = neardup.dedup(Path(jsonl), method="shingles", workers=int(workers), kinds="none")
     cost = side.cost_since(start)
     counts = result.counts
@@ -99,7 +99,7 @@ def time_simhash(parquet: str) -> None:
     method = SimHash()
     batches = pa.table({"text": texts}).to_batches(max_chunksize=1000)
     method.prepare(batches[0])
-    start = time.perf_counter()
+    start = side.begin()
     for batch in batches:
         method.prepare(batch)
     report("simhash", docs=len(texts), mb=mb, **side.cost_since(start))

@@ -55,13 +55,13 @@ class Runner:
         mb, texts = side.text_mb(column), column.to_pylist()
         del column
         sign(texts[: side.WARM_UP])
-        start = time.perf_counter()
+        start = side.begin()
         sign(texts)
         self._report(row, docs=len(texts), mb=mb, **side.cost_since(start))
 
     def dedup(self, jsonl: str, out: str) -> None:
         find = self._able(self.pairs, "finds no pairs")
-        start = time.perf_counter()
+        start = side.begin()
         texts = side.load_jsonl(jsonl)
         pairs = find(texts)
         labels = side.components([a for a, _ in pairs], [b for _, b in pairs], len(texts))

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 THRESHOLD = 0.8
 WORDS = 5
@@ -72,8 +72,19 @@ def peak_mb() -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def cost_since(start: float) -> dict[str, float]:
-    return {"wall": time.perf_counter() - start, "peak_mb": peak_mb()}
+class Begin(NamedTuple):
+    wall: float
+    processor: float
+
+
+def begin() -> Begin:
+    return Begin(time.perf_counter(), time.process_time())
+
+
+def cost_since(start: Begin) -> dict[str, float]:
+    """``processor``: user and system time, which other work on the machine changes less."""
+    wall, processor = time.perf_counter() - start.wall, time.process_time() - start.processor
+    return {"wall": wall, "processor": processor, "peak_mb": peak_mb()}
 
 
 def report(side: str, row: str, *, wall: float, docs: int, mb: float, **more: Any) -> None:

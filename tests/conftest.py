@@ -52,6 +52,7 @@ def _no_data() -> str | None:
 MISSING: dict[str, Callable[[], str | None]] = {
     "browser": lambda: _no_tool("chromium"),
     "spark": lambda: _no_tool("java"),
+    "valgrind": lambda: _no_tool("valgrind"),
     "data": _no_data,
 }
 DEAR = frozenset({*MISSING, "kills", "slow", "long"})

@@ -48,6 +48,7 @@ class Need(NamedTuple):
 BUILD = "Building neardup"
 PAGES = "Testing pages in a browser"
 SPARK = "Testing on Spark"
+COUNTS = "Counting the instructions of kernels"
 TOOLS, BREW = "xcode-select --install", "brew install python"
 # In the order in which the README lists the packages.
 NEEDS = {
@@ -66,6 +67,7 @@ NEEDS = {
         "java-21-openjdk-headless",
         'brew install openjdk@21 and export JAVA_HOME="$(brew --prefix openjdk@21)"',
     ),
+    "valgrind": Need(COUNTS, "valgrind", "valgrind", "valgrind", "a machine with Linux"),
 }
 
 
@@ -77,6 +79,10 @@ def java() -> str | None:
     """JAVA_HOME counts alone where it is set, as it does for Spark."""
     home = os.environ.get("JAVA_HOME")
     return shutil.which(str(Path(home) / "bin" / "java") if home else "java")
+
+
+def valgrind() -> str | None:
+    return shutil.which("valgrind")
 
 
 def python() -> bool:
@@ -114,7 +120,11 @@ BUILDING: dict[str, Callable[[], object]] = {
     "headers": headers,
     "compiler": compiler,
 }
-TESTING: dict[str, Callable[[], object]] = {"chromium": chromium, "java": java}
+TESTING: dict[str, Callable[[], object]] = {
+    "chromium": chromium,
+    "java": java,
+    "valgrind": valgrind,
+}
 
 
 def missing(finders: dict[str, Callable[[], object]]) -> list[str]:

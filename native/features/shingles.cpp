@@ -13,6 +13,7 @@ namespace {
 
 constexpr size_t kTile = 256;  // shingles hashed at a time: the first-level cache holds them
 constexpr uint32_t kMostDoubled = 32;
+constexpr uint32_t kMostPasses = 8;  // of more words, each hash is faster made from the one before
 
 // One pass a word position keeps the loops free of dependencies, so they vectorise.
 NEARDUP_INLINE void cyclic_tile(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
@@ -55,8 +56,8 @@ NEARDUP_INLINE void cyclic_roll(const uint64_t *words, size_t shingles, uint32_t
 
 template <Instructions Level>
 NEARDUP_INLINE void cyclic_hashes_on(const uint64_t *words, size_t shingles, uint32_t width, uint64_t *out) {
-    if constexpr (register_bytes(Level) == 16) return cyclic_roll(words, shingles, width, out);
     const bool doubles = std::has_single_bit(width) && width > 1 && width <= kMostDoubled;
+    if (register_bytes(Level) == 16 || (!doubles && width > kMostPasses)) return cyclic_roll(words, shingles, width, out);
     for (size_t i = 0; i < shingles; i += kTile) {
         const size_t some = std::min(shingles - i, kTile);
         doubles ? doubling_tile(words + i, some, width, out + i) : cyclic_tile(words + i, some, width, out + i);

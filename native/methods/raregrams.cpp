@@ -30,6 +30,10 @@ Row row_of(const uint64_t *values, const int64_t *offsets, int64_t document) {
     return {{begin + 1, end}, sampled::level_of_head(*begin), false};
 }
 
+size_t row_bytes(const int64_t *offsets, int64_t document) {
+    return static_cast<size_t>(offsets[document + 1] - offsets[document]) * sizeof(uint64_t);
+}
+
 uint64_t class_of(uint64_t entry) { return entry & 3; }
 NEARDUP_INLINE bool many_have(uint64_t rarity) { return rarity == kManyHave || rarity == kSomeHave; }
 NEARDUP_INLINE int64_t weight_of(uint64_t entry) { return static_cast<int64_t>(entry & 0x7fffffu) >> 2; }
@@ -220,6 +224,8 @@ void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t
     std::vector<Match> room;
     SizesOf sizes(pairs);
     for (size_t i = 0; i < pairs; ++i) {
+        // The next row is mostly far away.
+        if (i + 1 < pairs) fetch(values + offsets[b[i + 1]], row_bytes(offsets, b[i + 1]));
         const Row x = row_of(values, offsets, a[i]), y = row_of(values, offsets, b[i]);
         const uint32_t level = std::max(x.level, y.level);
         out[i] = compared(x, y, level, sizes.at(x, a[i], level), sizes.at(y, b[i], level), room);

@@ -96,7 +96,7 @@ def test_cmake_says_it_in_one_line(name: str, compiler: str, given: str, tmp_pat
 def test_what_cannot_be_brought_is_said_and_make_goes_on(tmp_path: Path) -> None:
     done = said("bring", PATH=str(tmp_path), JAVA_HOME=str(tmp_path))
     assert done.returncode == 0
-    assert done.stderr.splitlines() == [NEEDS[name].sentence() for name in ("chromium", "java")]
+    assert done.stderr.splitlines() == [NEEDS[name].sentence() for name in needs.TESTING]
 
 
 @pytest.mark.parametrize("works", [True, False])
@@ -104,7 +104,7 @@ def test_what_apt_get_has_is_brought(works: bool, tmp_path: Path) -> None:
     """An apt-get that makes the programs it is asked for, and one that fails."""
     (tmp_path / "id").symlink_to("/usr/bin/id")
     program = tmp_path / "apt-get"
-    made = "".join(f"/bin/cp $0 {tmp_path}/{name}\n" for name in ("chromium", "java"))
+    made = "".join(f"/bin/cp $0 {tmp_path}/{name}\n" for name in needs.TESTING)
     program.write_text(
         f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n{made if works else "echo no mirror; exit 1"}\n'
     )
@@ -116,9 +116,9 @@ def test_what_apt_get_has_is_brought(works: bool, tmp_path: Path) -> None:
     done = said("bring", PATH=str(tmp_path), JAVA_HOME="")
     assert done.returncode == 0
     asked = (tmp_path / "asked").read_text()
-    missing = [NEEDS[name].sentence() for name in ("chromium", "java")]
+    missing = [NEEDS[name].sentence() for name in needs.TESTING]
     if works:
-        assert "install -y --no-install-recommends chromium default-jre-headless" in asked
+        assert "install -y --no-install-recommends chromium default-jre-headless valgrind" in asked
         assert len(done.stderr.splitlines()) == 1
     else:
         assert done.stderr.splitlines()[1:] == ["no mirror", *missing]
@@ -127,6 +127,7 @@ def test_what_apt_get_has_is_brought(works: bool, tmp_path: Path) -> None:
 # A test, and what it needs.
 NEEDY = {
     "tests/engines/spark/test_spark.py::test_frames_that_are_none": "java",
+    "tests/benchmarks/test_instruction_counts.py::test_instructions_of_kernels": "valgrind",
     "tests/report/test_browser.py::test_what_a_document_hides_is_shown": "chromium",
 }
 
@@ -139,7 +140,7 @@ def test_a_test_without_its_tool(ci: bool, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *NEEDY]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == (1 if ci else 0), done.stdout
-    assert ("2 errors" if ci else "2 skipped") in done.stdout
+    assert (f"{len(NEEDY)} errors" if ci else f"{len(NEEDY)} skipped") in done.stdout
     for test, tool in NEEDY.items():
         summary = [line for line in done.stdout.splitlines() if test in line]
         assert any(line.startswith("ERROR" if ci else "SKIPPED") for line in summary), done.stdout

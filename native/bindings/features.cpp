@@ -75,12 +75,13 @@ static nb::tuple read_shingles(ShingleReader &self, nb::bytes text) {
                           batch.text_digests[0], batch.normal_digests[0], batch.too_short[0]);
 }
 
-static nb::tuple read_words(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, const WordMap *map) {
+static nb::tuple read_words(In<uint8_t> values, In<int64_t> offsets, const TextOptions &text, const WordMap *map,
+                            bool hashes) {
     neardup::Reading read;
     read.ends = {0};
     {
         nb::gil_scoped_release free;
-        neardup::read_words(values.data(), offsets.data(), offsets.size() - 1, text, map, read);
+        neardup::read_words(values.data(), offsets.data(), offsets.size() - 1, text, map, hashes, read);
     }
     return nb::make_tuple(give(std::move(read.words)), give(std::move(read.ends)), give(std::move(read.text_digests)),
                           give(std::move(read.normal_digests)), give(std::move(read.short_digests)));
@@ -258,7 +259,7 @@ void bind_features(nb::module_ &m) {
     m.def("qgram_sets", &qgram_sets, "values"_a, "offsets"_a, "text"_a, "q"_a, "least"_a, "every"_a);
     m.def("qgram_form", &qgram_form, "value"_a, "text"_a);
     m.def("spot_sets", &spot_sets, "words"_a, "offsets"_a, "antecedents"_a, "distance"_a, "chain"_a);
-    m.def("read_words", &read_words, "values"_a, "offsets"_a, "options"_a, "map"_a.none());
+    m.def("read_words", &read_words, "values"_a, "offsets"_a, "options"_a, "map"_a.none(), "hashes"_a = true);
     m.attr("MOST_SHINGLE_WORDS") = neardup::kMostWords;
     m.def("prepare_shingles", &prepare_shingles, "values"_a, "offsets"_a, "text"_a, "map"_a.none(), "width"_a,
           "min_words"_a, "scheme"_a, "multipliers"_a, "bands"_a, "rows"_a, "threshold_num"_a, "threshold_den"_a, "ignored"_a,

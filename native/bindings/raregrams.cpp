@@ -27,15 +27,22 @@ static nb::tuple sample_grams(In<uint8_t> values, In<int64_t> offsets, const Tex
     return nb::make_tuple(give(std::move(entries)), give(std::move(ends)));
 }
 
-static Out<uint64_t> weigh_grams(In<uint64_t> values, In<int64_t> offsets, In<uint16_t> counts,
-                                 In<uint32_t> weight_of_count) {
-    std::vector<uint64_t> weighted(values.data(), values.data() + values.size());
+static void weigh_grams(nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> values, In<int64_t> offsets,
+                        In<uint16_t> counts, In<uint32_t> weight_of_count) {
+    nb::gil_scoped_release free;
+    neardup::weigh_grams(values.data(), offsets.data(), offsets.size() - 1, counts.data(), counts.size(),
+                         weight_of_count.data());
+}
+
+static Out<uint32_t> gram_features(In<uint64_t> values) {
+    std::vector<uint32_t> features;
     {
         nb::gil_scoped_release free;
-        neardup::weigh_grams(weighted.data(), offsets.data(), offsets.size() - 1, counts.data(), counts.size(),
-                             weight_of_count.data());
+        features.reserve(values.size());
+        for (size_t i = 0; i < values.size(); ++i)
+            if (!neardup::sampled::is_head(values.data()[i])) features.push_back(neardup::sampled::feature_of(values.data()[i]));
     }
-    return give(std::move(weighted));
+    return give(std::move(features));
 }
 
 static nb::tuple gram_keys(In<uint64_t> values, In<int64_t> offsets, size_t rare, size_t lone, uint32_t bands,
@@ -66,6 +73,7 @@ static Out<int64_t> compare_grams(In<uint64_t> values, In<int64_t> offsets, In<i
 void bind_raregrams(nb::module_ &m) {
     m.def("sample_grams", &sample_grams, "values"_a, "offsets"_a, "text"_a, "q"_a, "most"_a);
     m.def("weigh_grams", &weigh_grams, "values"_a, "offsets"_a, "counts"_a, "weight_of_count"_a);
+    m.def("gram_features", &gram_features, "values"_a);
     m.def("gram_keys", &gram_keys, "values"_a, "offsets"_a, "rare"_a, "lone"_a, "bands"_a, "rows"_a, "fewest"_a,
           "own"_a, "own_share"_a, "multipliers"_a);
     m.def("compare_grams", &compare_grams, "values"_a, "offsets"_a, "a"_a, "b"_a);

@@ -10,6 +10,10 @@
 #include "simd.hpp"
 #include "text/utf8.hpp"
 
+#if NEARDUP_X86
+#include <immintrin.h>
+#endif
+
 namespace neardup {
 namespace {
 
@@ -36,6 +40,51 @@ NEARDUP_INLINE void upper_halves_on(const uint64_t *hashes, size_t count, uint32
 }
 
 NEARDUP_EACH_LEVEL(void, upper_halves, (const uint64_t *hashes, size_t count, uint32_t *out), (hashes, count, out))
+
+// Which of the first hashes, up to 64, have none of these bits.
+uint64_t zero_at_plain(const uint64_t *hashes, size_t count, uint64_t bits) {
+    uint64_t found = 0;
+    for (size_t i = 0; i < count; ++i) found |= uint64_t{(hashes[i] & bits) == 0} << i;
+    return found;
+}
+
+#if NEARDUP_X86
+// GCC finds no way from comparisons to bits.
+NEARDUP_AVX2 uint64_t zero_at_avx2(const uint64_t *hashes, uint64_t bits) {
+    const __m256i wanted = _mm256_set1_epi64x(static_cast<int64_t>(bits));
+    uint64_t found = 0;
+    for (int i = 60; i >= 0; i -= 4) {
+        const __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(hashes + i));
+        const __m256i none = _mm256_cmpeq_epi64(_mm256_and_si256(some, wanted), _mm256_setzero_si256());
+        found = found << 4 | static_cast<uint32_t>(_mm256_movemask_pd(_mm256_castsi256_pd(none)));
+    }
+    return found;
+}
+#endif
+
+uint64_t zero_at(const uint64_t *hashes, size_t count, uint64_t bits) {
+#if NEARDUP_X86
+    if (count == 64 && instructions() >= Instructions::avx2) return zero_at_avx2(hashes, bits);
+#endif
+    return zero_at_plain(hashes, count, bits);
+}
+
+NEARDUP_INLINE uint8_t is_ascii_digit(uint8_t byte) { return static_cast<uint8_t>(byte - '0') < 10; }
+
+// Which runs of q bytes have three digits in a row. `rows` is room for as many bytes.
+template <Instructions>
+NEARDUP_INLINE void mark_figures_on(const uint8_t *__restrict bytes, size_t count, size_t q, uint8_t *__restrict rows,
+                                    uint8_t *__restrict out) {
+    static_assert(sampled::kFigureDigits == 3);
+    for (size_t i = 0; i + q <= count; ++i) out[i] = 0;
+    for (size_t i = 0; i + 2 < count; ++i)
+        rows[i] = is_ascii_digit(bytes[i]) & is_ascii_digit(bytes[i + 1]) & is_ascii_digit(bytes[i + 2]);
+    for (size_t first = 0; first + 3 <= q; ++first)
+        for (size_t i = 0; i + q <= count; ++i) out[i] |= rows[i + first];
+}
+
+NEARDUP_EACH_LEVEL(void, mark_figures, (const uint8_t *bytes, size_t count, size_t q, uint8_t *rows, uint8_t *out),
+                   (bytes, count, q, rows, out))
 
 // By all but the last bits. No branch depends on a value: they are random, so every second guess would be wrong.
 void radix_sort(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch) {
@@ -87,51 +136,56 @@ void sort_distinct(std::vector<uint32_t> &values, std::vector<uint32_t> &scratch
 }
 
 Qgrams::Qgrams(TextOptions options, uint32_t q, uint32_t every)
-    : normaliser_(without_punctuation(options), false), q_(q), every_(every) {
+    : normaliser_(without_punctuation(options), false),
+      q_(q),
+      every_(every),
+      characters_(q + kPiece),
+      bytes_(q + kPiece),
+      rows_(q + kPiece),
+      figures_(q + kPiece) {
     for (uint32_t c = 0; c < 128; ++c) {
         white_[c] = is_white(c);
         ascii_[c] = character_hash(c);
     }
 }
 
-// Whether the next character of the normal form is at least the third digit in a row.
-bool Qgrams::ends_figure(bool digit, bool white) {
-    run_ = digit ? run_ + 1 : white ? run_ : 0;
-    return run_ >= sampled::kFigureDigits;
-}
-
 // The next characters, after those of the piece before that begin q-grams of this one.
 template <bool kMarkFigures> const uint8_t *Qgrams::read(const uint8_t *p, const uint8_t *end) {
-    const auto carried = static_cast<ptrdiff_t>(std::min<size_t>(characters_.size(), q_ - 1));
-    std::copy(characters_.end() - carried, characters_.end(), characters_.begin());
-    if constexpr (kMarkFigures) {
-        std::copy(figures_.end() - carried, figures_.end(), figures_.begin());
-        figures_.resize(static_cast<size_t>(carried) + kPiece);
-    }
-    characters_.resize(static_cast<size_t>(carried) + kPiece);
-    uint64_t *const begin = characters_.data() + carried, *const full = begin + kPiece, *next = begin;
-    uint8_t *const figures = figures_.data() + carried;
+    const size_t carried = carried_over();
+    std::copy(characters_.begin() + static_cast<ptrdiff_t>(held_ - carried),
+              characters_.begin() + static_cast<ptrdiff_t>(held_), characters_.begin());
+    if constexpr (kMarkFigures) std::copy_n(bytes_.data() + held_ - carried, carried, bytes_.data());
+    uint64_t *next = characters_.data() + carried, *const full = next + kPiece;
+    uint8_t *byte = bytes_.data() + carried;
     while (p < end && next < full) {
         if (*p < 0x80) {
-            *next = ascii_[*p];
-            if constexpr (kMarkFigures) figures[next - begin] = ends_figure(static_cast<uint8_t>(*p - '0') < 10, white_[*p]);
-            next += !white_[*p++];
+            const uint8_t c = *p++;
+            const bool stays = !white_[c];
+            *next = ascii_[c];
+            next += stays;
+            if constexpr (kMarkFigures) {
+                *byte = c;
+                byte += stays;
+            }
             continue;
         }
         const Decoded c = decode_valid(p);
+        const bool stays = !is_white(c.cp);
         *next = character_hash(c.cp);
-        if constexpr (kMarkFigures) figures[next - begin] = ends_figure(is_digit(c.cp), is_white(c.cp));
-        next += !is_white(c.cp);
+        next += stays;
+        if constexpr (kMarkFigures) {
+            *byte = is_digit(c.cp) ? '0' : 0xff;
+            byte += stays;
+        }
         p += c.size;
     }
-    characters_.resize(static_cast<size_t>(next - characters_.data()));
-    if constexpr (kMarkFigures) figures_.resize(characters_.size());
+    held_ = static_cast<size_t>(next - characters_.data());
     return p;
 }
 
 void Qgrams::add_features() {
-    if (characters_.size() < q_) return;
-    shingle_hashes(characters_.data(), characters_.size(), q_, hashes_);
+    if (held_ < q_) return;
+    shingle_hashes(characters_.data(), held_, q_, hashes_);
     const size_t before = features_.size();
     features_.resize(before + hashes_.size());
     upper_halves(hashes_.data(), hashes_.size(), features_.data() + before);
@@ -150,14 +204,14 @@ void Qgrams::sample(size_t begin) {
 
 size_t Qgrams::append(const uint8_t *text, size_t size, size_t least, std::vector<uint32_t> &out) {
     normaliser_.run(text, size);
-    characters_.clear();
+    held_ = 0;
     features_.clear();
     size_t count = 0;
     const uint8_t *const end = normaliser_.data() + normaliser_.size();
     for (const uint8_t *p = normaliser_.data(); p < end;) {
-        const size_t carried = std::min<size_t>(characters_.size(), q_ - 1);
+        const size_t carried = carried_over();
         p = read<false>(p, end);
-        count += characters_.size() - carried;
+        count += held_ - carried;
         add_features();
     }
     if (count < std::max<size_t>(least, q_)) return count;
@@ -177,20 +231,16 @@ uint32_t level_of_length(size_t characters, size_t most) {
 // Of the hashes of a piece, those of this level or a higher one. The last bit, which no level depends on, becomes the
 // mark of figures.
 void Qgrams::keep_from(uint32_t level) {
-    size_t kept = sample_.size();
-    sample_.resize(kept + hashes_.size());
-    const uint32_t shift = 32 - level;
-    // A run of digits that ends in a q-gram is whole in it from the third character on.
-    const uint8_t *const last = figures_.data() + q_ - 1, *const first = figures_.data() + sampled::kFigureDigits - 1;
-    uint32_t figures = 0;
-    for (const uint8_t *p = first; p < last; ++p) figures += *p;
-    for (size_t i = 0; i < hashes_.size(); ++i) {
-        figures += last[i];
-        sample_[kept] = (hashes_[i] & ~uint64_t{1}) | (figures > 0);
-        kept += (hashes_[i] & 0xffffffffu) >> shift == 0;
-        figures -= first[i];
+    mark_figures(bytes_.data(), held_, q_, rows_.data(), figures_.data());
+    const size_t count = hashes_.size();
+    const uint64_t zeros = ((uint64_t{1} << level) - 1) << (32 - level);
+    for (size_t i = 0; i < count; i += 64) {
+        uint64_t in = zero_at(hashes_.data() + i, std::min<size_t>(count - i, 64), zeros);
+        for (; in; in &= in - 1) {
+            const size_t at = i + static_cast<size_t>(std::countr_zero(in));
+            sample_.push_back((hashes_[at] & ~uint64_t{1}) | figures_[at]);
+        }
     }
-    sample_.resize(kept);
 }
 
 // Hashes are uniform, so that buckets hold about one each and insertion finishes the work; a crowded bucket means
@@ -229,18 +279,16 @@ void Qgrams::sort_sample(uint32_t level, std::vector<uint64_t> &out) {
 
 size_t Qgrams::append_sample(const uint8_t *text, size_t size, size_t most, std::vector<uint64_t> &out) {
     normaliser_.run(text, size);
-    characters_.clear();
-    figures_.clear();
-    run_ = 0;
+    held_ = 0;
     sample_.clear();
     size_t count = 0;
     const uint8_t *const end = normaliser_.data() + normaliser_.size();
     for (const uint8_t *p = normaliser_.data(); p < end;) {
-        const size_t carried = std::min<size_t>(characters_.size(), q_ - 1);
+        const size_t carried = carried_over();
         p = read<true>(p, end);
-        count += characters_.size() - carried;
-        if (characters_.size() < q_) continue;
-        shingle_hashes(characters_.data(), characters_.size(), q_, hashes_);
+        count += held_ - carried;
+        if (held_ < q_) continue;
+        shingle_hashes(characters_.data(), held_, q_, hashes_);
         keep_from(sampled::level_of_length(count, most));  // the whole text has at least this level
         if (sample_.size() > kRepeated * most) {  // a q-gram that a long text repeats
             std::sort(sample_.begin(), sample_.end());

@@ -4,6 +4,7 @@
 // overlapping runs of q code points, without padding. A q-gram is hashed as a shingle whose words are characters, and
 // its feature has the error stated in shingles.hpp.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -54,7 +55,7 @@ class Qgrams {
 
   private:
     template <bool kMarkFigures> const uint8_t *read(const uint8_t *p, const uint8_t *end);
-    bool ends_figure(bool digit, bool white);
+    size_t carried_over() const { return std::min<size_t>(held_, q_ - 1); }
     void add_features();
     void sample(size_t begin);
     void keep_from(uint32_t level);
@@ -65,8 +66,9 @@ class Qgrams {
     bool white_[128];
     uint64_t ascii_[128];  // hashes of characters
     std::vector<uint64_t> characters_, hashes_;  // hashes of the characters and q-grams of one piece
-    std::vector<uint8_t> figures_;               // which of the characters are the third of a row of digits, or a later one
-    uint32_t run_ = 0;                           // digits before the next character
+    std::vector<uint8_t> bytes_, rows_;          // its characters as ASCII, and where three digits begin
+    std::vector<uint8_t> figures_;               // which of its q-grams are figures
+    size_t held_ = 0;                            // characters of the piece
     std::vector<uint32_t> features_, scratch_;
     std::vector<uint64_t> sample_, sorted_;
 };

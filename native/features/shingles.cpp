@@ -69,8 +69,7 @@ NEARDUP_EACH_LEVEL(void, cyclic_hashes, (const uint64_t *words, size_t shingles,
 }  // namespace
 
 void shingle_hashes(const uint64_t *words, size_t count, uint32_t width, std::vector<uint64_t> &out) {
-    out.clear();
-    if (count == 0) return;
+    if (count == 0) return out.clear();  // else not cleared: every value would be set twice
     const uint32_t used = static_cast<uint32_t>(std::min<size_t>(width, count));
     out.resize(count - used + 1);
     cyclic_hashes(words, out.size(), used, out.data());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "features/common_entries.hpp"
 #include "features/families.hpp"
@@ -61,10 +62,31 @@ Sizes sizes_at(const Row &row, uint32_t level) {
     return sizes;
 }
 
-GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
+// Remembers the sizes of documents at their own levels, because most documents are in several pairs.
+class SizesOf {
+  public:
+    explicit SizesOf(size_t pairs) : slots_(std::min(std::bit_ceil(2 * pairs + 1), kMostSlots)) {}
+
+    Sizes at(const Row &row, int64_t document, uint32_t level) {
+        if (level != row.level) return sizes_at(row, level);
+        Slot &slot = slots_[static_cast<size_t>(document) & (slots_.size() - 1)];
+        if (slot.document != document) slot = {document, sizes_at(row, level)};
+        return slot.sizes;
+    }
+
+  private:
+    static constexpr size_t kMostSlots = 1 << 15;
+    struct Slot {
+        int64_t document = -1;
+        Sizes sizes;
+    };
+    std::vector<Slot> slots_;
+};
+
+GramSums compared(const Row &a, const Row &b, uint32_t level, const Sizes &of_a, const Sizes &of_b,
+                  std::vector<Match> &room) {
     GramSums sums{};
     if (a.whole != b.whole) return sums;
-    const uint32_t level = std::max(a.level, b.level);
     int64_t of_lone = 0, many = 0;
     for_common_entries(a.entries, b.entries, room, [&](const Match *match, const Match *end) {
         for (; match < end; ++match) {
@@ -79,7 +101,6 @@ GramSums compared(const Row &a, const Row &b, std::vector<Match> &room) {
             of_lone += weight & -static_cast<int64_t>(rarity == kOneHas);
         }
     });
-    const Sizes of_a = sizes_at(a, level), of_b = sizes_at(b, level);
     sums.a = of_a.known + of_lone;
     sums.b = of_b.known + of_lone;
     sums.smaller = std::min(of_a.features, of_b.features);
@@ -97,46 +118,68 @@ class KeyMaker {
     explicit KeyMaker(const GramKeys &settings) : settings_(settings), minima_(settings.functions) {}
 
     // Returns how many of the keys look.
-    size_t append(Entries entries, std::vector<uint64_t> &keys) {
+    size_t append(const Row &row, std::vector<uint64_t> &keys) {
         const size_t begin = keys.size();
-        append_first(entries, settings_.rare, kRareKey, keys, [](uint64_t c) { return c == kFewHave || c == kSomeHave; });
-        append_first(entries, settings_.lone, kLoneKey, keys, [](uint64_t c) { return c == kOneHas; });
+        divide(row.entries);
+        append_first(rare_, row.level, settings_.rare, kRareKey, keys);
+        append_first(lone_, row.level, settings_.lone, kLoneKey, keys);
         const size_t before_bands = keys.size();
-        append_bands(entries, keys);
+        append_bands(keys);
         std::sort(keys.begin() + static_cast<ptrdiff_t>(begin), keys.end());
-        return (goes_on(entries) ? before_bands : keys.size()) - begin;
+        return (goes_on(row.entries) ? before_bands : keys.size()) - begin;
     }
 
   private:
     static constexpr uint64_t kBand = uint64_t{1} << 63;  // so that bands are the last of sorted keys
     static constexpr uint64_t kRareKey = uint64_t{1} << 32, kLoneKey = uint64_t{2} << 32;
 
+    // The entries that a few or some documents have, that one has, and the hashes of those that others have. No branch
+    // depends on a class: they come in no order.
+    void divide(Entries entries) {
+        static_assert((kFewHave & kSomeHave & 1) && !(kManyHave & 1) && !(kOneHas & 1));
+        const auto size = static_cast<size_t>(entries.size());
+        for (auto *part : {&rare_, &lone_, &hashes_}) part->resize(size + 1);
+        size_t rare = 0, lone = 0, known = 0;
+        for (size_t i = 0; i < size; ++i) {
+            const uint64_t entry = entries.begin[i], alone = class_of(entry) == kOneHas;
+            rare_[rare] = lone_[lone] = entry;
+            hashes_[known] = scramble(feature_of(entry) ^ kSecret[0]);
+            rare += entry & 1;
+            lone += alone;
+            known += 1 - alone;
+        }
+        rare_.resize(rare);
+        lone_.resize(lone);
+        hashes_.resize(known);
+    }
+
     bool goes_on(Entries entries) const {
-        const auto lone = static_cast<size_t>(
-            std::count_if(entries.begin, entries.end, [](uint64_t entry) { return class_of(entry) == kOneHas; }));
+        const size_t lone = lone_.size();
         return lone >= settings_.own && lone * settings_.own_share >= static_cast<size_t>(entries.size());
     }
 
-    // Half of the features have level 0, so only those of the highest levels are ordered.
-    template <typename Wanted>
-    void append_first(Entries entries, size_t most, uint64_t kind, std::vector<uint64_t> &keys, Wanted wanted) {
-        std::array<size_t, sampled::kMostLevel + 1> at{};
-        for (const uint64_t *e = entries.begin; e < entries.end; ++e) at[level_of(*e)] += wanted(class_of(*e));
-        uint32_t level = sampled::kMostLevel;
-        for (size_t count = at[level]; count < most && level > 0;) count += at[--level];
+    // Half of the features of a sample have its level, so only those of the highest levels are ordered.
+    void append_first(const std::vector<uint64_t> &entries, uint32_t lowest, size_t most, uint64_t kind,
+                      std::vector<uint64_t> &keys) {
+        const auto from = [](uint64_t level) { return level << 24; };
+        const auto level_bits = from(sampled::kMostLevel);
+        uint32_t level = std::min<uint32_t>(lowest + static_cast<uint32_t>(std::bit_width(entries.size() / most)), sampled::kMostLevel);
+        const auto enough = [&] {
+            size_t count = 0;
+            for (const uint64_t entry : entries) count += (entry & level_bits) >= from(level);
+            return count >= most;
+        };
+        while (level > 0 && !enough()) --level;
         ranks_.clear();
-        for (const uint64_t *e = entries.begin; e < entries.end; ++e)
-            if (level_of(*e) >= level && wanted(class_of(*e)))
-                ranks_.push_back(uint64_t{sampled::kMostLevel - level_of(*e)} << 32 | feature_of(*e));
+        for (const uint64_t entry : entries)
+            if ((entry & level_bits) >= from(level))
+                ranks_.push_back(uint64_t{sampled::kMostLevel - level_of(entry)} << 32 | feature_of(entry));
         const size_t taken = std::min(most, ranks_.size());
         std::nth_element(ranks_.begin(), ranks_.begin() + static_cast<ptrdiff_t>(taken), ranks_.end());
         for (size_t i = 0; i < taken; ++i) keys.push_back(scramble((ranks_[i] & 0xffffffffu) | kind) & ~kBand);
     }
 
-    void append_bands(Entries entries, std::vector<uint64_t> &keys) {
-        hashes_.clear();
-        for (const uint64_t *e = entries.begin; e < entries.end; ++e)
-            if (class_of(*e) != kOneHas) hashes_.push_back(scramble(feature_of(*e) ^ kSecret[0]));
+    void append_bands(std::vector<uint64_t> &keys) {
         if (hashes_.size() < settings_.fewest) return;
         minhash(hashes_.data(), hashes_.size(), settings_.multipliers, settings_.functions, minima_.data());
         for (uint32_t band = 0; band < settings_.bands; ++band) {
@@ -147,7 +190,7 @@ class KeyMaker {
     }
 
     const GramKeys &settings_;
-    std::vector<uint64_t> ranks_, hashes_;
+    std::vector<uint64_t> rare_, lone_, hashes_, ranks_;
     std::vector<uint32_t> minima_;
 };
 
@@ -166,8 +209,8 @@ void gram_keys(const uint64_t *values, const int64_t *offsets, size_t documents,
                std::vector<uint64_t> &keys, std::vector<int64_t> &ends, std::vector<int32_t> &probes) {
     KeyMaker maker(settings);
     for (size_t d = 0; d < documents; ++d) {
-        const Entries entries = row_of(values, offsets, static_cast<int64_t>(d)).entries;
-        probes.push_back(static_cast<int32_t>(maker.append(entries, keys)));
+        const Row row = row_of(values, offsets, static_cast<int64_t>(d));
+        probes.push_back(static_cast<int32_t>(maker.append(row, keys)));
         ends.push_back(static_cast<int64_t>(keys.size()));
     }
 }
@@ -175,8 +218,12 @@ void gram_keys(const uint64_t *values, const int64_t *offsets, size_t documents,
 void compare_grams(const uint64_t *values, const int64_t *offsets, const int64_t *a, const int64_t *b, size_t pairs,
                    GramSums *out) {
     std::vector<Match> room;
-    for (size_t i = 0; i < pairs; ++i)
-        out[i] = compared(row_of(values, offsets, a[i]), row_of(values, offsets, b[i]), room);
+    SizesOf sizes(pairs);
+    for (size_t i = 0; i < pairs; ++i) {
+        const Row x = row_of(values, offsets, a[i]), y = row_of(values, offsets, b[i]);
+        const uint32_t level = std::max(x.level, y.level);
+        out[i] = compared(x, y, level, sizes.at(x, a[i], level), sizes.at(y, b[i], level), room);
+    }
 }
 
 }  // namespace neardup

@@ -19,17 +19,18 @@ void append_short_digests(Tokenizer &tokenizer, const std::vector<uint64_t> &wor
 }  // namespace
 
 void read_words(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
-                const WordMap *map, Reading &out) {
+                const WordMap *map, bool hashes, Reading &out) {
     Tokenizer tokenizer(options, map);
     std::vector<uint64_t> words;
     std::vector<uint8_t> scratch;
-    out.words.reserve(static_cast<size_t>(offsets[documents] - offsets[0]) / 5);
+    if (hashes) out.words.reserve(static_cast<size_t>(offsets[documents] - offsets[0]) / 5);
+    int64_t count = 0;
     for (size_t d = 0; d < documents; ++d) {
         const uint8_t *text = values + offsets[d];
         const auto size = static_cast<size_t>(offsets[d + 1] - offsets[d]);
         out.normal_digests.push_back(read_text(tokenizer, text, size, words, scratch));
-        out.words.insert(out.words.end(), words.begin(), words.end());
-        out.ends.push_back(static_cast<int64_t>(out.words.size()));
+        if (hashes) out.words.insert(out.words.end(), words.begin(), words.end());
+        out.ends.push_back(count += static_cast<int64_t>(words.size()));
         out.text_digests.push_back(bytes_digest(text, size, kTextSeed));
         append_short_digests(tokenizer, words, text, size, scratch, out.short_digests);
     }

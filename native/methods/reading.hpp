@@ -41,7 +41,8 @@ struct Reading {
     std::vector<uint64_t> short_digests;                 // two a document: what stands for it when it is too short
 };
 
+// Without `hashes` only the numbers of words are given out, not the words.
 void read_words(const uint8_t *values, const int64_t *offsets, size_t documents, const TextOptions &options,
-                const WordMap *map, Reading &out);
+                const WordMap *map, bool hashes, Reading &out);
 
 }  // namespace neardup

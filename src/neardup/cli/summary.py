@@ -56,7 +56,8 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
     summary = [f"{counts.sentence()}."]
     if counts.too_short:
         are = "is" if counts.too_short == 1 else "are"
-        summary.append(f"{many(counts.too_short, 'kept document')} {are} too short to compare.")
+        kept = many(counts.too_short, "kept document")
+        summary.append(f"{kept} {are} too short or too repetitive to compare.")
     summary += (
         _empty_lines(result)
         + _shared_lines(result)
@@ -65,8 +66,8 @@ def lines(result: Result, out: Path | None, seconds: float, size: int | None) ->
         + _rejected_lines(result, out)
     )
     summary.append(
-        f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')} "
-        f"({result.info['pairs']}), by the method {result.info['settings']['method']}."
+        f"{many(counts.clusters, 'cluster')}, {many(counts.pairs, 'pair')}"
+        f"{_completeness(result)}, by the method {result.info['settings']['method']}."
     )
     summary.append(_threshold_line(result))
     summary += _expected_lines(result)
@@ -121,6 +122,13 @@ def _refused_lines(result: Result) -> list[str]:
         f"{refused:,} pairs share boilerplate but differ in content; they are not treated as "
         f"duplicates.{hint}"
     ]
+
+
+def _completeness(result: Result) -> str:
+    """Capped pairs are neither complete nor partial in the sense of ``max_pairs``; a line says
+    so."""
+    capped = result.pairs_complete and result.info["capped"]
+    return "" if capped else f" ({result.info['pairs']})"
 
 
 def _capped_lines(result: Result) -> list[str]:

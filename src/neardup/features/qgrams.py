@@ -47,9 +47,7 @@ def sampled_grams(texts: Ragged, q: int, text: Text, most: int) -> Ragged:
 
 def features_of_samples(samples: Ragged) -> npt.NDArray[np.uint32]:
     """The features of all samples in their order, without the levels."""
-    inside = np.ones(len(samples.values), np.bool_)
-    inside[samples.offsets[:-1]] = False
-    return (samples.values[inside] >> np.uint64(32)).astype(np.uint32)
+    return _native.gram_features(samples.values)
 
 
 def qgrams(text: str, q: int = 4, options: Text | None = None) -> list[str]:
@@ -78,3 +76,8 @@ def check_characters_only(text: Text, method: str) -> None:
                 f"{method}: text.{name} is {getattr(text, name)!r}, but q-grams are of characters.",
                 hint=f"leave text.{name} out, or take features that are made of words.",
             )
+
+
+def positional_qgrams(string: str, q: int = 2) -> list[tuple[int, str]]:
+    """All q-grams of a string as it is, with their places from 1 on (Gravano et al. 2001)."""
+    return [(i + 1, string[i : i + q]) for i in range(len(string) - q + 1)]

@@ -28,30 +28,39 @@ class EvidenceStore:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.limit = limit
         self.folder = folder
-        self._parts: list[Array] = []
-        self._part_bytes = 0
+        self._values: Array = np.empty(0, self.dtype)  # as long as it is in memory
         self._lengths: list[Array] = []
-        self._starts: Array | None = None
+        self._offsets: Array | None = None
         self._part_counts: list[int] = []
         self._file: IO[bytes] | None = None
 
     def append(self, evidence: Ragged) -> None:
         values = evidence.values[evidence.offsets[0] : evidence.offsets[-1]]
         self._lengths.append(evidence.lengths)
-        self._starts = None
-        self._parts.append(values.copy())  # trimmed: a kernel's buffer has room to spare
+        self._offsets = None
         self._part_counts.append(len(evidence))
-        self._part_bytes += values.nbytes
-        if self._file is not None or self._part_bytes > self.limit:
-            self._spill()
-
-    def _spill(self) -> None:
-        if self._file is None:
+        if self._file is None and self._values.nbytes + values.nbytes > self.limit:
             self._file = tempfile.TemporaryFile(dir=self.folder, prefix="neardup-evidence-")  # noqa: SIM115
-        for part in self._parts:
-            self._file.write(part.view(np.uint8).data)
+            self._write(self._values)
+            self._values = np.empty(0, self.dtype)
+        if self._file is None:
+            self._hold(values)
+        else:
+            self._write(values)
+
+    def _hold(self, values: Array) -> None:
+        """A large array grows in place: the system moves its pages and copies nothing."""
+        before = len(self._values)
+        try:
+            self._values.resize(before + len(values))
+        except ValueError:  # someone still reads it where it is
+            self._values = np.concatenate([self._values, values])
+        self._values[before:] = values
+
+    def _write(self, values: Array) -> None:
+        assert self._file is not None
+        self._file.write(np.ascontiguousarray(values).view(np.uint8).data)
         self._file.flush()
-        self._parts, self._part_bytes = [], 0
 
     @property
     def lengths(self) -> Array:
@@ -59,21 +68,27 @@ class EvidenceStore:
         return self._lengths[0]
 
     def _settle(self) -> Array:
-        """Byte offsets of all documents."""
-        if self._starts is None:
+        """Offsets of all documents."""
+        if self._offsets is None:
             self._lengths = [np.concatenate([np.empty(0, np.int64), *self._lengths])]
-            self._starts = offsets_of(self._lengths[0] * self.dtype.itemsize)
-        return self._starts
+            self._offsets = offsets_of(self._lengths[0])
+        return self._offsets
+
+    @property
+    def whole(self) -> Ragged | None:
+        """The evidence of all documents where it lies; None if it is in a file."""
+        return None if self._file else Ragged(self._values, self._settle())
 
     def take(self, documents: Array) -> Ragged:
         """The evidence of these documents, which must be in ascending order."""
-        starts = self._settle()[documents]
+        if (whole := self.whole) is not None:
+            return whole.take(documents)
+        starts = self._settle()[documents] * self.dtype.itemsize
         lengths = self._lengths[0][documents]
         out = np.empty(int(lengths.sum()), self.dtype)
         sizes = lengths * self.dtype.itemsize
-        if self._file is None:
-            self._take_memory(documents, starts, sizes, out.view(np.uint8))
-        elif not _native.gather_file(self._file.fileno(), starts, sizes, out.view(np.uint8)):
+        assert self._file is not None
+        if not _native.gather_file(self._file.fileno(), starts, sizes, out.view(np.uint8)):
             raise DataError(
                 "The spool file of the evidence could not be read back.",
                 hint=f"is the disk of {self.folder or tempfile.gettempdir()} full or failing?",
@@ -82,37 +97,28 @@ class EvidenceStore:
 
     def rewrite(self, change: Callable[[int, Ragged], Array], workers: int) -> None:
         """Replaces the evidence by other values of the same sizes, block by block. ``change`` is
-        given the number of the first document of a block and the evidence of the block."""
-        starts = self._settle()
+        given the number of the first document of a block and the evidence of the block, which it
+        may change in place."""
+        offsets = self._settle()
         ends = np.cumsum([0, *self._part_counts])
 
         def block(at: int) -> None:
             first, last = int(ends[at]), int(ends[at + 1])
-            offsets = offsets_of(self._lengths[0][first:last])
+            rows = offsets[first : last + 1] - offsets[first]
             if self._file is None:
-                self._parts[at] = change(first, Ragged(self._parts[at], offsets))
+                held = self._values[offsets[first] : offsets[last]]
+                changed = change(first, Ragged(held, rows))
+                if changed is not held:
+                    held[:] = changed
                 return
-            begin, size = int(starts[first]), int(starts[last] - starts[first])
-            stored = np.frombuffer(os.pread(self._file.fileno(), size, begin), self.dtype)
-            os.pwrite(self._file.fileno(), change(first, Ragged(stored, offsets)).data, begin)
+            begin, size = (int(n) * self.dtype.itemsize for n in (offsets[first], rows[-1]))
+            stored = np.frombuffer(
+                bytearray(os.pread(self._file.fileno(), size, begin)), self.dtype
+            )
+            os.pwrite(self._file.fileno(), change(first, Ragged(stored, rows)).data, begin)
 
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(block, range(len(self._part_counts))))
-
-    def _take_memory(self, documents: Array, starts: Array, sizes: Array, out: Array) -> None:
-        """The parts are never joined: while one large array is built, it needs its size twice."""
-        cuts = np.searchsorted(documents, np.cumsum(self._part_counts))
-        base, begin, done = 0, 0, 0
-        for part, end in zip(self._parts, cuts.tolist(), strict=True):
-            if end > begin:
-                size = int(sizes[begin:end].sum())
-                source = part.view(np.uint8)
-                _native.gather_memory(
-                    source, starts[begin:end] - base, sizes[begin:end], out[done : done + size]
-                )
-                done += size
-            base += part.nbytes
-            begin = end
 
     @property
     def spooled(self) -> int:
@@ -122,4 +128,4 @@ class EvidenceStore:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
-        self._parts = []
+        self._values = np.empty(0, self.dtype)

@@ -15,6 +15,8 @@ from neardup.methods.base import Comparisons, Method, Scores
 from neardup.schema import Array, Ragged
 
 BLOCK_BYTES = 32 << 20
+# Where evidence is read in place: pairs of a block, and documents of which each block may see all.
+BLOCK_PAIRS, MOST_DOCUMENTS = 1 << 14, 1 << 18
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ ScorePairs = Callable[..., Scores]
 
 class Verifier:
     """``score`` gets the evidence of some documents and pairs of them. If ``forms`` has the digest
-    of the normal form of each document, it also gets the digests of these documents."""
+    of the normal form of each document, it also gets the digests of these documents. ``in_place``:
+    the score reads nothing but the evidence of its pairs, so it may get that of all documents."""
 
     def __init__(
         self,
@@ -75,18 +78,25 @@ class Verifier:
         forms: Array | None = None,
         workers: int = 1,
         progress: Callable[[int], None] = lambda _: None,
+        in_place: bool = False,
     ) -> None:
         self._score_pairs = score
         self._store = store
         self._forms = forms
         self._workers = workers
         self._progress = progress
+        self._in_place = in_place
         self.scored = self.refused = 0
 
     def scoring(self, score: ScorePairs, forms: Array) -> Verifier:
         """A verifier of the same documents with a different score; it counts separately."""
         return Verifier(
-            score, self._store, forms=forms, workers=self._workers, progress=self._progress
+            score,
+            self._store,
+            forms=forms,
+            workers=self._workers,
+            progress=self._progress,
+            in_place=self._in_place,
         )
 
     def decide_by(self, score: ScorePairs, forms: Array) -> None:
@@ -110,6 +120,8 @@ class Verifier:
         """Runs of pairs whose evidence fits a block (a single larger pair is its own block)."""
         if not len(a):
             return []
+        if self._whole is not None:
+            return [slice(i, i + BLOCK_PAIRS) for i in range(0, len(a), BLOCK_PAIRS)]
         sizes = self._store.lengths
         volume = np.cumsum((sizes[a] + sizes[b]) * self._store.dtype.itemsize)
         cuts = np.flatnonzero(np.diff(volume // BLOCK_BYTES)) + 1
@@ -131,8 +143,19 @@ class Verifier:
         parts += [method.comparisons(*block[1:]) for block in blocks]
         return Comparisons(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
-    def _taken(self, a: Array, b: Array) -> tuple[Array, Ragged, Array, Array]:
+    @property
+    def _whole(self) -> Ragged | None:
+        """All evidence, if it can be read where it lies."""
+        return (
+            self._store.whole
+            if self._in_place and len(self._store.lengths) <= MOST_DOCUMENTS
+            else None
+        )
+
+    def _taken(self, a: Array, b: Array) -> tuple[Array | slice, Ragged, Array, Array]:
         """The documents of the pairs, their evidence, and the pairs of its rows."""
+        if (whole := self._whole) is not None:
+            return slice(None), whole, np.asarray(a, np.int64), np.asarray(b, np.int64)
         documents, local = np.unique(np.concatenate([a, b]), return_inverse=True)
         local = local.astype(np.int64)
         return documents, self._store.take(documents), local[: len(a)], local[len(a) :]

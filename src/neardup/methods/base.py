@@ -60,6 +60,18 @@ class Prepared:
     def too_short(self) -> npt.NDArray[np.bool_]:
         return (self.flags & TOO_SHORT).astype(np.bool_)
 
+    def rows(self, chosen: Array, evidence: Ragged) -> Prepared:
+        """Some of the documents, with their evidence, which may be stored elsewhere."""
+        return Prepared(
+            keys=self.keys.take(chosen),
+            probes=self.probes[chosen],
+            evidence=evidence,
+            digests=self.digests[chosen],
+            text_digests=self.text_digests[chosen],
+            normal_digests=self.normal_digests[chosen],
+            flags=self.flags[chosen],
+        )
+
 
 class Scores(NamedTuple):
     """``passed`` was decided in integers; ``score`` is for choosing and showing. ``refused``: how
@@ -107,6 +119,14 @@ class RareEntries(NamedTuple):
     entries: Ragged
     weights: npt.NDArray[np.int64]
     may: npt.NDArray[np.bool_]
+
+
+class StoreForm(NamedTuple):
+    """How an index stores the evidence of one document, in place of keys and evidence: ``unpack``
+    gives both back. All keys search."""
+
+    pack: Callable[[Array], bytes]
+    unpack: Callable[[bytes], tuple[Array, Array]]
 
 
 TextReader = Callable[[bytes], PreparedText]
@@ -159,6 +179,8 @@ class Method(ABC):
         none."""
         return self.prepare(batch, artefacts)
 
+    # Whether scores read nothing but the evidence of their pairs, however much there is.
+    scores_in_place: ClassVar[bool] = False
     # Whether an engine may read the text once: ``read_unweighed``, and ``weigh`` after all of it.
     weighs_last: ClassVar[bool] = False
 
@@ -167,12 +189,18 @@ class Method(ABC):
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def weigh(self, prepared: Prepared, artefacts: Artefacts) -> Prepared:
-        """What ``prepare`` gives, from what ``read_unweighed`` gave. Sizes of evidence stay."""
+        """What ``prepare`` gives, from what ``read_unweighed`` gave. Sizes of evidence stay; its
+        values may be changed in place."""
         raise NotImplementedError(f"{self.name} needs its tables to read a document.")
 
     def reader(self, artefacts: Artefacts) -> TextReader | None:
         """A function that gives ``prepare`` of one text in UTF-8, bit by bit, without a table
         around it. None where there is none."""
+        return None
+
+    @property
+    def store_form(self) -> StoreForm | None:
+        """A smaller form for stores. None: keys and evidence are stored as they are."""
         return None
 
     def check_columns(self, first: pa.RecordBatch) -> None:  # noqa: B027  # most check nothing

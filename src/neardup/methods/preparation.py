@@ -21,13 +21,14 @@ from neardup.text.words import word_map
 
 SHORT_ENTRIES = 4
 SHORT_BYTES = 4 * SHORT_ENTRIES
+_NO_DIGESTS = np.zeros((1, 2), np.uint64)
 TEXT_SEED = 7  # of the digests of texts, as in native/methods/reading.hpp
 
 
 @dataclass(frozen=True)
 class Reading:
-    """``words`` are hashes in order, without stop words; ``short_digests`` has two for each
-    document."""
+    """``words`` are hashes in order, without stop words, or their numbers alone; ``short_digests``
+    has two for each document."""
 
     words: Ragged
     text_digests: npt.NDArray[np.uint64]
@@ -41,13 +42,19 @@ class Reading:
         return self.words.lengths < max(words, 1)
 
 
-def read_words(batch: pa.RecordBatch, text: Text) -> Reading:
+def read_words(batch: pa.RecordBatch, text: Text, *, hashes: bool = True) -> Reading:
+    """Without ``hashes`` the words are only counted."""
     texts = Ragged.of_strings(batch.column("text"))
     words = word_map(texts.values, texts.offsets, text)
-    hashes, ends, of_text, of_normal, short = _native.read_words(
-        texts.values, texts.offsets, text.native(), words
+    values, ends, of_text, of_normal, short = _native.read_words(
+        texts.values, texts.offsets, text.native(), words, hashes
     )
-    return Reading(Ragged(hashes, ends), of_text, of_normal, short.reshape(-1, 2))
+    return Reading(Ragged(values, ends), of_text, of_normal, short.reshape(-1, 2))
+
+
+def field_texts(column: pa.Array) -> Ragged:
+    """The values of a column beside the text as texts; a missing one is empty."""
+    return Ragged.of_strings(column.cast(pa.large_string()).fill_null(""))
 
 
 def text_digests(batch: pa.RecordBatch) -> Array:
@@ -64,8 +71,11 @@ def prepared(
     probes: Array,
     short: npt.NDArray[np.bool_],
     flags: Array | None = None,
+    *,
+    digested: bool = True,
 ) -> Prepared:
-    """The prepared batch; documents that are ``short`` get a digest as evidence and key."""
+    """The prepared batch; documents that are ``short`` get a digest as evidence and key. Without
+    ``digested`` the evidence is to change, so its digests are left open."""
     marks = np.zeros(len(reading), np.uint8) if flags is None else flags.astype(np.uint8)
     if short.any():
         evidence = replaced(evidence, short, short_evidence(reading, evidence.values.dtype))
@@ -76,7 +86,9 @@ def prepared(
         keys=keys,
         probes=probes.astype(np.int32),
         evidence=evidence,
-        digests=evidence_digests(evidence, short),
+        digests=evidence_digests(evidence, short)
+        if digested
+        else _NO_DIGESTS.repeat(len(marks), 0),
         text_digests=reading.text_digests,
         normal_digests=reading.normal_digests,
         flags=marks,

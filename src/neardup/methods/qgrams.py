@@ -178,7 +178,7 @@ class Qgrams(Method):
         least = max(self.min_chars, self.q)
         sets = qgram_sets(texts, self.q, self.text, least)
         short = sets.characters < least
-        reading = read_words(batch, self.text)
+        reading = read_words(batch, self.text, hashes=False)
         return prepared(reading, sets.features, *keys_of(sets.features), short)
 
     def _own_keys(self, sets: Ragged) -> tuple[Ragged, Array]:

@@ -96,6 +96,7 @@ class Raregrams(Method):
     name: ClassVar[str] = "raregrams"
     calibration: ClassVar[str] = "consistency"
     weighs_last: ClassVar[bool] = True
+    scores_in_place: ClassVar[bool] = True
     evidence_dtype: ClassVar[np.dtype[Any]] = np.dtype(np.uint64)
 
     def __post_init__(self) -> None:
@@ -150,15 +151,17 @@ class Raregrams(Method):
     def read_unweighed(self, batch: pa.RecordBatch) -> Unweighed:
         texts = Ragged.of_strings(batch.column("text"))
         samples = sampled_grams(texts, WIDTH, self.text, SAMPLE)
-        reading = read_words(batch, self.text)
+        reading = read_words(batch, self.text, hashes=False)
         short = reading.shorter_than(self.min_words) | (samples.lengths <= FEWEST)
         counted = {"frequencies": (len(batch), features_of_samples(samples))}
-        return Unweighed(prepared(reading, samples, *no_keys(samples), short), counted)
+        unweighed = prepared(reading, samples, *no_keys(samples), short, digested=False)
+        return Unweighed(unweighed, counted)
 
     def weigh(self, prepared: Prepared, artefacts: Artefacts) -> Prepared:
         table, short = artefacts["frequencies"], prepared.too_short
         assert isinstance(table, Frequencies)
-        evidence = weighed(prepared.evidence, table)
+        evidence = prepared.evidence
+        weigh_in_place(evidence, table)
         keys, probes = gram_keys(evidence, refuse=self.templates == "refuse")
         if short.any():
             keys, probes = replaced(keys, short, prepared.keys), np.where(short, 1, probes)
@@ -197,11 +200,10 @@ class Raregrams(Method):
         return (sums.template | sums.other_figures) & (self.templates == "refuse")
 
 
-def weighed(samples: Ragged, table: Frequencies) -> Ragged:
-    """The samples with the weight and the class of each gram."""
+def weigh_in_place(samples: Ragged, table: Frequencies) -> None:
+    """Adds the weight and the class of each gram."""
     weights = table.derived("raregrams", lambda: weight_of_count(table))
-    values = _native.weigh_grams(samples.values, samples.offsets, table.counts, weights)
-    return Ragged(values, samples.offsets)
+    _native.weigh_grams(samples.values, samples.offsets, table.counts, weights)
 
 
 def weight_of_count(table: Frequencies) -> npt.NDArray[np.uint32]:

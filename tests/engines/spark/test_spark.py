@@ -252,7 +252,8 @@ def test_ids_that_several_files_have_are_told_apart(
     shards = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for path, part in zip(shards, (lines[:37], lines[37:]), strict=True):
         rows = [json.dumps({**one, "id": i}) for i, one in enumerate(part)]
-        path.write_text("\n".join([*rows, rows[3]]), "utf-8")
+        unnamed = [json.dumps({"text": "one"}), json.dumps({"id": f"{path}:39", "text": "two"})]
+        path.write_text("\n".join([*rows, rows[3], *unnamed]), "utf-8")
     runs = {}
     for engine in ("spark", "local"):
         made = nd.dedup(shards, engine=engine, method=method, signatures=True)
@@ -263,7 +264,8 @@ def test_ids_that_several_files_have_are_told_apart(
         same(ours, theirs)
         assert ours.info["shared_ids"] == theirs.info["shared_ids"]
         assert ours.counts.rejected == 2
-    assert ours.info["shared_ids"] == {"ids": 37, "documents": 74, "example": "a.jsonl:0"}
+    shared = {"ids": 37, "documents": 74, "example": "a.jsonl:0", "unnamed": 2}
+    assert ours.info["shared_ids"] == shared
     assert spark.version
 
 

@@ -19,8 +19,8 @@ from neardup.artefacts.artefact import Artefact, Need, ReadyNeed, Tally
 from neardup.artefacts.calibration import Calibration, load_calibration
 from neardup.artefacts.idf import IdfNeed, IdfTable
 from neardup.documents import Chunk, Collection, Columns, DocumentBatch, Rejected, collect
-from neardup.documents.chunk_pass import chunk_results, read_chunk
 from neardup.documents.collection import collect_inputs
+from neardup.documents.source import chunk_results, read_chunk
 from neardup.engines.batch import threshold_choice
 from neardup.engines.batch.batch_run import run
 from neardup.engines.batch.journal import Journal

@@ -6,7 +6,7 @@ it and known answers do not speak against it. A method whose ``calibration`` is 
 its threshold where the groups of the collection are most consistent (``matching/consistency.py``),
 and pairs that share little text are read. Pairs below the threshold pass as exceptions where
 they are far above the background of both documents and a reader would find the one text in the
-other (``engines/batch/readable_pairs.py``). For other methods known answers choose the threshold,
+other (``engines/batch/batch_run.py``). For other methods known answers choose the threshold,
 before anything is matched. Some (``Method.groups_choose``) are matched once at the lowest threshold
 before, and have the one at which the groups are most consistent, if the groups show one.
 

@@ -248,7 +248,7 @@ def _nodes(documents: DataFrame) -> Nodes:
 
 
 def recognised_pairs(run: Run, a: Array, b: Array, floor: int) -> Array:
-    """``engines/batch/readable_pairs.py``, where the texts are read and compared by tasks."""
+    """``engines/batch/batch_run.py``, where the texts are read and compared by tasks."""
     pairs = pa.table({"number": np.arange(len(a)), "low": signed(a), "high": signed(b)})
     texts = run.stages.keep("recognised", texts_of(run, np.unique(np.concatenate([a, b]))))
     one = texts.select(sql.col("digest").alias("low"), sql.col("text").alias("one"))
